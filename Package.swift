@@ -204,7 +204,7 @@ let package = Package(
             "DeviceSync",
             [
                 "SyncModel", "Changesets", "Merge", "RealmState", "Query", "SyncProtocol", "SQLiteStatements", grdb,
-                sqlite, logging, httpClient, collections,
+                sqlite, logging, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
                 ssl,
                 .product(name: "Crypto", package: "swift-crypto"),

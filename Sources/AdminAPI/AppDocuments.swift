@@ -1,3 +1,4 @@
+package import Storage
 package import SyncModel
 
 /// An app and its settings.
@@ -32,28 +33,23 @@ package struct AppDocument: Codable, Sendable, Equatable {
     /// What the rules say, in a sentence; only of an app that is asked for or was just made.
     package var access: String?
 
-    package init(
-        id: String, syncMode: String, syncState: String, compatibility: String?, developmentMode: Bool,
-        clientRecovery: Bool, maxOfflineDays: Int, generation: UInt64, anonymousLogin: Bool, emailPasswordLogin: Bool,
-        onReadDenied: String?, onWriteDenied: String?, rulesVersion: UInt64?, schemaVersions: String? = nil,
-        quotas: [String: Int]? = nil, createdAt: UInt64, users: Int? = nil, access: String? = nil
-    ) {
-        self.id = id
-        self.syncMode = syncMode
-        self.syncState = syncState
+    package init(_ app: AppRecord, compatibility: String, users: Int?, access: String?) {
+        id = app.id
+        syncMode = app.syncMode.rawValue
+        syncState = app.syncState.rawValue
         self.compatibility = compatibility
-        self.developmentMode = developmentMode
-        self.clientRecovery = clientRecovery
-        self.maxOfflineDays = maxOfflineDays
-        self.generation = generation
-        self.anonymousLogin = anonymousLogin
-        self.emailPasswordLogin = emailPasswordLogin
-        self.onReadDenied = onReadDenied
-        self.onWriteDenied = onWriteDenied
-        self.rulesVersion = rulesVersion
-        self.schemaVersions = schemaVersions
-        self.quotas = quotas
-        self.createdAt = createdAt
+        developmentMode = app.developmentMode
+        clientRecovery = app.clientRecovery
+        maxOfflineDays = app.maxOfflineDays
+        generation = app.generation
+        anonymousLogin = app.anonymousLogin
+        emailPasswordLogin = app.emailPasswordLogin
+        onReadDenied = app.onReadDenied.rawValue
+        onWriteDenied = app.onWriteDenied.rawValue
+        rulesVersion = app.rulesVersion
+        schemaVersions = app.clientSchemas?.description
+        quotas = app.quotas.isEmpty ? nil : app.quotas.named
+        createdAt = app.createdAt
         self.users = users
         self.access = access
     }
@@ -71,11 +67,11 @@ package struct QuotaList: Codable, Sendable, Equatable {
         /// The most that one slice has; absent where nobody counts, or the coordinator cannot read the slices' stores.
         package var used: Int?
 
-        package init(quota: String, limit: Int, from: String, counts: String, used: Int?) {
-            self.quota = quota
-            self.limit = limit
-            self.from = from
-            self.counts = counts
+        package init(_ quota: Quota, of app: AppRecord, by settings: QuotaValues, used: Int?) {
+            self.quota = quota.rawValue
+            limit = app.limit(of: quota, by: settings)
+            from = app.quotas[quota] != nil ? "app" : settings[quota] != nil ? "settings" : "default"
+            counts = quota.unit
             self.used = used
         }
     }
@@ -149,29 +145,29 @@ package struct SchemaDocument: Codable, Sendable, Equatable {
         package var name: String
         /// Its kind and primary key, such as `object(_id: int)`; empty if it is older than the app's schema.
         package var type: String
-        package var properties: [Property]
-
-        package init(name: String, type: String, properties: [Property] = []) {
-            self.name = name
-            self.type = type
-            self.properties = properties
-        }
+        package var properties: [Property] = []
     }
 
     package struct Property: Codable, Sendable, Equatable {
         package var name: String
         /// Such as `string?` or `list<link Dog>`.
         package var type: String
-
-        package init(name: String, type: String) {
-            self.name = name
-            self.type = type
-        }
     }
 
-    package var classes: [Class]
+    package var classes: [Class] = []
 
-    package init(classes: [Class] = []) { self.classes = classes }
+    /// - Parameter elements: by class, each before its properties.
+    package init(_ elements: [SchemaElement]) {
+        for element in elements {
+            if let property = element.property {
+                // A class that its realms had before the app knew of any has no entry of its own.
+                if classes.last?.name != element.className { classes.append(Class(name: element.className, type: "")) }
+                classes[classes.count - 1].properties.append(Property(name: property, type: element.type))
+            } else {
+                classes.append(Class(name: element.className, type: element.type))
+            }
+        }
+    }
 }
 
 /// The body that takes unused classes and properties back.

@@ -33,11 +33,11 @@ package struct ErasurePlan: Codable, Sendable, Equatable {
     package var user: String?
     /// The partitions of the realms, if they are few: those of an app are not listed.
     package var partitions: [String]?
-    package var realms: Int
-    package var clientRealms: Int
-    package var objects: Int
+    package var realms = 0
+    package var clientRealms = 0
+    package var objects = 0
     /// Bytes of objects and history.
-    package var bytes: UInt64
+    package var bytes: UInt64 = 0
     /// Accounts, of an app.
     package var users: Int?
 
@@ -46,7 +46,6 @@ package struct ErasurePlan: Codable, Sendable, Equatable {
         self.user = user
         self.partitions = partitions
         self.users = users
-        (realms, clientRealms, objects, bytes) = (0, 0, 0, 0)
     }
 
     package mutating func add(_ weight: RealmWeight) {

@@ -1,3 +1,5 @@
+package import Storage
+
 /// A signing key of tokens, without what it signs with.
 package struct KeyDocument: Codable, Sendable, Equatable {
     package var id: String
@@ -8,10 +10,10 @@ package struct KeyDocument: Codable, Sendable, Equatable {
     /// When the last token that it signed has ended, and the key goes; absent for the key that signs.
     package var verifiesUntil: UInt64?
 
-    package init(id: String, purpose: String, createdAt: UInt64, verifiesUntil: UInt64?) {
-        self.id = id
-        self.purpose = purpose
-        self.createdAt = createdAt
+    package init(_ key: SigningKeyRecord, verifiesUntil: UInt64?) {
+        id = key.id
+        purpose = key.purpose
+        createdAt = key.createdAt
         self.verifiesUntil = verifiesUntil
     }
 }

@@ -34,20 +34,19 @@ package struct MigrationPlan: Codable, Sendable, Equatable {
     package var to: String
     package var field: String
     /// Of the mode that the app has.
-    package var realms: Int
-    package var objects: Int
+    package var realms = 0
+    package var objects = 0
     /// Client realms that would reset.
-    package var clientRealms: Int
+    package var clientRealms = 0
     /// What the rules would say, in a sentence.
     package var access: String?
     /// Why the app cannot move; empty if nothing is known that keeps it from it.
-    package var problems: [String]
+    package var problems: [String] = []
 
     package init(app: String, to: String, field: String) {
         self.app = app
         self.to = to
         self.field = field
-        (realms, objects, clientRealms, problems) = (0, 0, 0, [])
     }
 }
 

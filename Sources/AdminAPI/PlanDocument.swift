@@ -1,3 +1,4 @@
+package import Storage
 package import SyncModel
 
 /// What a termination would do now: a dry run.
@@ -8,8 +9,6 @@ package struct PlanDocument: Codable, Sendable, Equatable {
         package var within: UInt64?
         package var clientRealms = 0
         package var writers = 0
-
-        package init(within: UInt64?) { self.within = within }
     }
 
     package struct Platform: Codable, Sendable, Equatable {
@@ -34,19 +33,16 @@ package struct PlanDocument: Codable, Sendable, Equatable {
         /// Server versions.
         package var behind: UInt64
 
-        package init(
-            partition: String, slice: SliceNumber, clientFile: FileIdent, user: String, platform: String,
-            lastSeen: UInt64,
-            hasUploaded: Bool, behind: UInt64
-        ) {
-            self.partition = partition
+        package init(_ file: ClientFileRecord, of realm: RealmRecord, slice: SliceNumber, platform: String) {
+            let latest = realm.latest.version
+            partition = realm.name.partition
             self.slice = slice
-            self.clientFile = clientFile
-            self.user = user
+            clientFile = file.ident
+            user = file.user
             self.platform = platform
-            self.lastSeen = lastSeen
-            self.hasUploaded = hasUploaded
-            self.behind = behind
+            lastSeen = file.lastSeen
+            hasUploaded = file.upload.clientVersion > 0
+            behind = latest > file.seenServerVersion ? latest.rawValue - file.seenServerVersion.rawValue : 0
         }
     }
 
@@ -85,14 +81,12 @@ package struct PlanDocument: Codable, Sendable, Equatable {
     /// Those not seen for longest, writers first.
     package var listed: [ClientRealm] = []
 
-    package init(
-        app: String, syncState: String, clientRecovery: Bool, generation: UInt64, at: UInt64, lastSeen: [Age]
-    ) {
-        self.app = app
-        self.syncState = syncState
-        self.clientRecovery = clientRecovery
-        self.generation = generation
-        self.at = at
-        self.lastSeen = lastSeen
+    package init(_ app: AppRecord, at now: UInt64, ages: [UInt64]) {
+        self.app = app.id
+        syncState = app.syncState.rawValue
+        clientRecovery = app.clientRecovery
+        generation = app.generation
+        at = now
+        lastSeen = ages.map { Age(within: $0) } + [Age(within: nil)]
     }
 }

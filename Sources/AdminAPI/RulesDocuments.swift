@@ -1,4 +1,5 @@
 package import Rules
+package import Storage
 package import SyncModel
 
 /// The body that puts rules in force.
@@ -40,17 +41,20 @@ package struct RulesAnswer: Codable, Sendable, Equatable {
     /// What a check of them warns of; only where they were just set.
     package var findings: [RulesFinding]?
 
-    package init(
-        app: String, version: UInt64, summary: String, author: String? = nil, at: UInt64? = nil,
-        rules: JSONValue? = nil, findings: [RulesFinding]? = nil
-    ) {
+    /// Of an app without rules.
+    package init(app: String) {
         self.app = app
-        self.version = version
-        self.summary = summary
-        self.author = author
-        self.at = at
-        self.rules = rules
-        self.findings = findings
+        version = 0
+        summary = RulesDocument.summaryOfNone
+    }
+
+    package init(_ record: RulesRecord, _ document: RulesDocument) {
+        app = record.app
+        version = record.version
+        summary = document.summary
+        author = record.author
+        at = record.at
+        rules = document.source
     }
 }
 
@@ -64,11 +68,11 @@ package struct RulesVersionList: Codable, Sendable, Equatable {
         /// Of the document.
         package var bytes: Int
 
-        package init(version: UInt64, author: String, at: UInt64, bytes: Int) {
-            self.version = version
-            self.author = author
-            self.at = at
-            self.bytes = bytes
+        package init(_ heading: RulesHeading) {
+            version = heading.version
+            author = heading.author
+            at = heading.at
+            bytes = heading.bytes
         }
     }
 
@@ -110,16 +114,21 @@ package struct RulesExplanation: Codable, Sendable, Equatable {
     package var partition: PartitionExplanation?
     package var role: RoleExplanation?
 
+    /// - Parameters:
+    ///   - rules: those in force; nil where the app has none.
+    ///   - partition: a word, or extended JSON.
     package init(
-        app: String, version: UInt64, user: String, isDisabled: Bool, summary: String,
-        partition: PartitionExplanation?, role: RoleExplanation?
+        _ user: UserRecord, of app: AppRecord, by rules: RulesDocument?, partition: String?, className: String?
     ) {
-        self.app = app
-        self.version = version
-        self.user = user
-        self.isDisabled = isDisabled
-        self.summary = summary
-        self.partition = partition
-        self.role = role
+        let seen = RuleUser(user)
+        self.app = app.id
+        version = app.rulesVersion
+        self.user = user.id
+        isDisabled = user.isDisabled
+        summary = rules?.summary ?? RulesDocument.summaryOfNone
+        self.partition = partition.flatMap {
+            rules?.explainPartition(RealmName.partition(fromText: $0), for: seen)
+        }
+        role = className.flatMap { rules?.explainRole(ofClass: $0, for: seen) }
     }
 }

@@ -6,11 +6,6 @@ package struct SessionRequest: AdminBody, Equatable {
 
     package var token: String?
     package var code: String?
-
-    package init(token: String? = nil, code: String? = nil) {
-        self.token = token
-        self.code = code
-    }
 }
 
 /// Whom a request comes from.

@@ -1,3 +1,4 @@
+package import Storage
 package import SyncModel
 
 /// A user of an app.
@@ -6,11 +7,6 @@ package struct UserDocument: Codable, Sendable, Equatable {
         package var id: String
         /// `anon-user` or `local-userpass`.
         package var provider: String
-
-        package init(id: String, provider: String) {
-            self.id = id
-            self.provider = provider
-        }
     }
 
     package var id: String
@@ -22,16 +18,13 @@ package struct UserDocument: Codable, Sendable, Equatable {
     /// What operators have stored for the user; absent if that is nothing.
     package var customData: JSONValue?
 
-    package init(
-        id: String, email: String?, identities: [Identity], isDisabled: Bool, createdAt: UInt64,
-        customData: JSONValue?
-    ) {
-        self.id = id
-        self.email = email
-        self.identities = identities
-        self.isDisabled = isDisabled
-        self.createdAt = createdAt
-        self.customData = customData
+    package init(_ user: UserRecord) {
+        id = user.id
+        email = user.email
+        identities = user.identities.map { Identity(id: $0.id, provider: $0.provider) }
+        isDisabled = user.isDisabled
+        createdAt = user.createdAt
+        customData = user.customData.flatMap { try? JSONParser.parse($0) }
     }
 }
 

@@ -35,6 +35,9 @@ struct CoordinatorContext: Sendable {
     var topology: Topology { configuration.topology }
     var notices: SettingsNotifier { SettingsNotifier(context: self) }
     var publisher: CampaignPublisher { CampaignPublisher(context: self) }
+    var deadLetters: DeadLetterQueue {
+        DeadLetterQueue(connection: link.consumer, topology: topology, slices: slices)
+    }
 
     /// Notes that another coordinator may be the active one from now on.
     func standBy(_ reason: String) {

@@ -34,7 +34,7 @@ enum CoordinatorMetrics {
     }
 
     static func batchApplied(_ duration: Duration, reports: Int) {
-        Timer(label: "sluice.coordinator.batch.duration").recordNanoseconds(duration.nanoseconds)
+        Timer(label: "sluice.coordinator.batch.duration").record(duration: duration)
         Recorder(label: "sluice.coordinator.batch.reports").record(reports)
     }
 
@@ -94,12 +94,5 @@ enum CoordinatorMetrics {
             Gauge(label: "sluice.campaign.notified", dimensions: [("app", summary.campaign.app)])
                 .record(counts.notified)
         }
-    }
-}
-
-extension Duration {
-    var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue &+ attoseconds / 1_000_000_000
     }
 }

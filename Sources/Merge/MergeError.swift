@@ -38,13 +38,6 @@ package struct MergeError: Error, Hashable, Sendable, CustomStringConvertible {
     package var local: Site?
     package var incoming: Site?
 
-    package init(code: Code, message: String, local: Site? = nil, incoming: Site? = nil) {
-        self.code = code
-        self.message = message
-        self.local = local
-        self.incoming = incoming
-    }
-
     package var description: String {
         var text = "\(code): \(message)"
         if let local { text += "; local \(local)" }

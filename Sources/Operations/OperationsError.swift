@@ -1,12 +1,7 @@
 /// A configuration that cannot be used, or an operations endpoint that cannot be offered.
 package struct OperationsError: Error, CustomStringConvertible, Sendable {
-    package struct Code: Hashable, Sendable {
-        package var name: String
-        package static let invalidSetting = Code(name: "invalidSetting")
-        package static let unknownSetting = Code(name: "unknownSetting")
-        package static let unreadableFile = Code(name: "unreadableFile")
-        package static let cannotListen = Code(name: "cannotListen")
-        package static let stopped = Code(name: "stopped")
+    package enum Code: String, Sendable {
+        case invalidSetting, unknownSetting, unreadableFile, cannotListen, stopped
     }
 
     package var code: Code
@@ -20,6 +15,6 @@ package struct OperationsError: Error, CustomStringConvertible, Sendable {
     }
 
     package var description: String {
-        underlying.map { "\(message) (\(code.name): \($0))" } ?? "\(message) (\(code.name))"
+        underlying.map { "\(message) (\(code.rawValue): \($0))" } ?? "\(message) (\(code.rawValue))"
     }
 }

@@ -110,7 +110,19 @@ package final class PostgresClient: Sendable {
     func submit(
         _ pipeline: PostgresPipeline, begin: String?, end: String?, lease: UInt64? = nil, isRepeatable: Bool = false
     ) async -> Request.Answer {
-        let answer = await send(pipeline, begin, end, lease, isRepeatable)
+        let id = link.makeID()
+        let patience = Monotonic.now().advanced(by: configuration.patience)
+        let answer: Request.Answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled, lease == nil { return continuation.resume(returning: .failure(Self.cancelled)) }
+                let request = Request(
+                    id: id, statements: pipeline.statements, begin: begin, end: end, lease: lease,
+                    isRepeatable: isRepeatable, patience: patience, continuation: continuation)
+                if !link.push(.submit(request)) { continuation.resume(returning: .failure(Self.closed)) }
+            }
+        } onCancel: {
+            _ = link.inbox.push(.cancel(id: id))
+        }
         guard case .failure(let error) = answer else { return answer }
         return .failure(await explained(error))
     }
@@ -129,24 +141,6 @@ package final class PostgresClient: Sendable {
         return error
     }
 
-    private func send(
-        _ pipeline: PostgresPipeline, _ begin: String?, _ end: String?, _ lease: UInt64?, _ isRepeatable: Bool
-    ) async -> Request.Answer {
-        let id = link.makeID()
-        let patience = Monotonic.now().advanced(by: configuration.patience)
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                if Task.isCancelled, lease == nil { return continuation.resume(returning: .failure(Self.cancelled)) }
-                let request = Request(
-                    id: id, statements: pipeline.statements, begin: begin, end: end, lease: lease,
-                    isRepeatable: isRepeatable, patience: patience, continuation: continuation)
-                if !link.push(.submit(request)) { continuation.resume(returning: .failure(Self.closed)) }
-            }
-        } onCancel: {
-            _ = link.inbox.push(.cancel(id: id))
-        }
-    }
-
     private func pause(afterConflict attempt: Int) async throws(PostgresError) {
         link.count { $0.conflicts += 1 }
         do {
@@ -163,17 +157,13 @@ package final class PostgresClient: Sendable {
 extension PostgresClient {
     /// Runs one statement that reads.
     package func query(_ sql: String, _ values: PostgresValue...) async throws(PostgresError) -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, values)
-        return try await run(pipeline)[0]
+        try await run(PostgresPipeline(sql, values))[0]
     }
 
     /// Runs one statement that writes, as a transaction.
     @discardableResult package func execute(
         _ sql: String, _ values: PostgresValue...
     ) async throws(PostgresError) -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, values)
-        return try await run(pipeline, .write())[0]
+        try await run(PostgresPipeline(sql, values), .write())[0]
     }
 }

@@ -29,9 +29,7 @@ package final class PostgresTransaction: Sendable {
     @discardableResult package func query(
         _ sql: String, _ values: PostgresValue...
     ) async throws(PostgresError) -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, values)
-        return try await run(pipeline)[0]
+        try await run(PostgresPipeline(sql, values))[0]
     }
 
     /// Commits what was not committed yet.

@@ -16,18 +16,9 @@ package struct SynchronousStandbys: Sendable, Equatable {
 
     /// A commit that has waited for so many seconds although a standby is there waits for too long.
     private static let patience = 3
+}
 
-    package init(
-        names: String, commit: String, connected: [String], synchronous: Int?, waiting: Int, longest: Int
-    ) {
-        self.names = names
-        self.commit = commit
-        self.connected = connected
-        self.synchronous = synchronous
-        self.waiting = waiting
-        self.longest = longest
-    }
-
+extension SynchronousStandbys {
     package init(on client: PostgresClient) async throws(PostgresError) {
         let rows = try await client.query(
             """

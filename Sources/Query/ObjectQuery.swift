@@ -23,7 +23,7 @@ package struct ObjectQuery: Sendable {
     ) throws(QueryError) {
         let syntax = try SyntaxParser.parse(text.bytes, limits: limits)
         guard let type = schema[className] else {
-            throw QueryError(.query, "there is no class \"\(className)\"", at: 0)
+            throw .query("there is no class \"\(className)\"", at: 0)
         }
         var checker = Checker(
             schema: schema, arguments: QueryArguments(values: arguments), limits: limits, exists: exists,

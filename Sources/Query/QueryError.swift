@@ -30,11 +30,16 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension QueryError {
+    static func syntax(_ message: String, at offset: Int) -> QueryError { QueryError(.syntax, message, at: offset) }
+    static func query(_ message: String, at offset: Int) -> QueryError { QueryError(.query, message, at: offset) }
+    static func argument(_ message: String, at offset: Int) -> QueryError { QueryError(.argument, message, at: offset) }
+    static func limit(_ message: String, at offset: Int) -> QueryError { QueryError(.limit, message, at: offset) }
+
     static func unknownClass(_ name: ByteString, _ offset: Int) -> QueryError {
-        QueryError(.query, "there is no class \"\(name)\"", at: offset)
+        query("there is no class \"\(name)\"", at: offset)
     }
 
     static func unknownProperty(_ name: ByteString, _ type: QueryClass, _ offset: Int) -> QueryError {
-        QueryError(.query, "the class \"\(type.name)\" has no property \"\(name)\"", at: offset)
+        query("the class \"\(type.name)\" has no property \"\(name)\"", at: offset)
     }
 }

@@ -2,16 +2,13 @@ package import Changesets
 
 /// Why a realm's state could not be changed or read.
 package struct RealmStateError: Error, Hashable, Sendable, CustomStringConvertible {
-    package struct Code: RawRepresentable, Hashable, Sendable {
-        package let rawValue: String
-        package init(rawValue: String) { self.rawValue = rawValue }
-
+    package enum Code: String, Sendable {
         /// An instruction does not fit the state; its author's upload is bad.
-        package static let badInstruction = Code(rawValue: "bad_instruction")
+        case badInstruction = "bad_instruction"
         /// An instruction touches an object that the caller did not load first: a mistake in this program.
-        package static let notLoaded = Code(rawValue: "not_loaded")
+        case notLoaded = "not_loaded"
         /// Stored bytes are not what this module wrote.
-        package static let corrupt = Code(rawValue: "corrupt")
+        case corrupt
     }
 
     package var code: Code
@@ -23,16 +20,9 @@ package struct RealmStateError: Error, Hashable, Sendable, CustomStringConvertib
     /// The field and what follows it, for people.
     package var path: String?
 
-    package init(
-        _ code: Code, _ message: String, instruction: Int? = nil, className: ByteString? = nil, key: ObjectKey? = nil,
-        path: String? = nil
-    ) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
-        self.instruction = instruction
-        self.className = className
-        self.key = key
-        self.path = path
     }
 
     static func bad(_ message: String) -> RealmStateError { RealmStateError(.badInstruction, message) }
@@ -62,9 +52,4 @@ extension ObjectKey {
         case .uuid(let value): hexText(value.high, 16) + hexText(value.low, 16)
         }
     }
-}
-
-func hexText(_ value: UInt64, _ digits: Int) -> String {
-    let text = String(value, radix: 16)
-    return String(repeating: "0", count: max(0, digits - text.count)) + text
 }

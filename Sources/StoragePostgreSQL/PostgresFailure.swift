@@ -29,6 +29,8 @@ extension StoreError {
         switch error {
         case let error as StoreError: self = error
         case let error as PostgresError: self.init(error, what)
+        case is DecodingError:
+            self.init(.corrupt, "\(what): what is stored does not have the expected form")
         case is CancellationError: self.init(.unavailable, "\(what): cancelled")
         default: self.init(.unavailable, what, underlying: error)
         }

@@ -87,7 +87,9 @@ struct PostgresStoreInspector: StoreInspector {
     }
 
     func slicesMade() async throws(StoreError) -> [SliceNumber: Epoch] {
-        try await database.read("the slices that were made") { try await ClusterRecord.slicesMade($0) }
+        try await database.read("the slices that were made") { queries in
+            try ClusterSettings(rows: await queries.rows(ClusterSettings.selectingSlices)).slicesMade()
+        }
     }
 
     func recordedSliceCount() async throws(StoreError) -> Int? {

@@ -39,18 +39,19 @@ extension Database {
     }
 }
 
+extension Database {
+    /// Runs one transaction that has the file's write lock from its beginning.
+    func transact<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        var result: Value?
+        try inTransaction(.immediate) {
+            result = try body(self)
+            return .commit
+        }
+        guard let result else { throw StoreError(.unavailable, "the transaction did not run") }
+        return result
+    }
+}
+
 /// SQLite's integers are signed; ours never exceed them in practice, and must not trap if they do.
 func sqlInteger(_ value: UInt64?) -> Int64? { value.map { Int64(clamping: $0) } }
 func sqlInteger(_ value: FileIdent?) -> Int64? { sqlInteger(value?.rawValue) }
-
-extension Row {
-    func unsigned(_ column: String) -> UInt64 {
-        let value: Int64 = self[column]
-        return UInt64(clamping: value)
-    }
-
-    func unsignedIfAny(_ column: String) -> UInt64? {
-        let value: Int64? = self[column]
-        return value.map { UInt64(clamping: $0) }
-    }
-}

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Storage
 
 /// The files of the embedded store and who may read them: nobody else on the machine. The control store holds password hashes
@@ -24,5 +25,37 @@ enum SQLiteFiles {
         guard fchmod(descriptor, 0o600) == 0 else {
             throw StoreError(.unavailable, "\(path) cannot be kept from others: \(String(cString: strerror(errno)))")
         }
+    }
+
+    /// Opens a file that must be there, and closes it afterwards.
+    ///
+    /// - Parameter failure: what cannot be done then.
+    static func use<Value: Sendable>(
+        _ file: String, as label: String, readsOnly: Bool = false, orSay failure: String,
+        _ body: @escaping @Sendable (DatabaseQueue) throws -> Value
+    ) async throws(StoreError) -> Value {
+        do {
+            return try await onOwnThread {
+                guard FileManager.default.fileExists(atPath: file) else {
+                    throw StoreError(.notFound, "\(file) is missing")
+                }
+                let configuration = Configuration(label: label, readsOnly: readsOnly)
+                let database = try DatabaseQueue(path: file, configuration: configuration)
+                defer { try? database.close() }
+                return try body(database)
+            }
+        } catch {
+            throw SQLiteFailure.storeError(error, failure)
+        }
+    }
+}
+
+extension Configuration {
+    /// Of a connection to a file that others may have open, too.
+    init(label: String, readsOnly: Bool = false) {
+        self.init()
+        self.label = label
+        readonly = readsOnly
+        busyMode = .timeout(10)
     }
 }

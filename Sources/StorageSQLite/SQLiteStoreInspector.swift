@@ -61,14 +61,11 @@ extension SQLiteStoreInspector {
         if let copied = try await copied() { throw StoreError.unfinishedCopy(of: copied, at: files.folder) }
         return try await readControl { db in
             guard try db.tableExists("settings") else { return .none }
-            try StoreError.unfinishedGrowth(
-                try String.fetchOne(
-                    db, sql: "SELECT value FROM settings WHERE name = ?", arguments: [SliceGrowth.setting]),
-                at: files.folder)
-            if let cluster = try ClusterRecord.recorded(db) { return .named(cluster) }
+            let settings = try ClusterSettings(db)
+            try StoreError.unfinishedGrowth(settings.values[SliceGrowth.setting], at: files.folder)
+            if let cluster = settings.cluster { return .named(cluster) }
             // A process that was stopped between the file and its first row has made nothing.
-            let isEmpty = try Int.fetchOne(db, sql: "SELECT count(*) FROM settings") == 0
-            return try isEmpty && !db.hasApps ? .none : .unnamed
+            return try settings.values.isEmpty && !db.hasApps ? .none : .unnamed
         }
     }
 
@@ -76,20 +73,16 @@ extension SQLiteStoreInspector {
     func copied() async throws(StoreError) -> String? {
         guard let files, FileManager.default.fileExists(atPath: files.control) else { return nil }
         return try await readControl { db in
-            guard try db.tableExists("settings") else { return nil }
-            return try String.fetchOne(
-                db, sql: "SELECT value FROM settings WHERE name = ?", arguments: [CopyMark.cluster])
+            try db.tableExists("settings") ? try ClusterSettings(db).copied : nil
         }
     }
 
     func slicesMade() async throws(StoreError) -> [SliceNumber: Epoch] {
-        try await readControl { try ClusterRecord.slicesMade($0) }
+        try await readControl { try ClusterSettings($0).slicesMade() }
     }
 
     func recordedSliceCount() async throws(StoreError) -> Int? {
-        try await readControl { db in
-            try String.fetchOne(db, sql: "SELECT value FROM settings WHERE name = 'slices'").flatMap(Int.init)
-        }
+        try await readControl { try ClusterSettings($0).sliceCount }
     }
 
     func controlProblems(limit: Int) async throws(StoreError) -> [String] {
@@ -105,17 +98,9 @@ extension SQLiteStoreInspector {
         guard FileManager.default.fileExists(atPath: file) else {
             throw StoreError(.notFound, "there is no control store \(file)")
         }
-        do {
-            return try await onOwnThread {
-                var configuration = Configuration()
-                configuration.label = "control.reader"
-                configuration.readonly = true
-                configuration.busyMode = .timeout(10)
-                return try DatabaseQueue(path: file, configuration: configuration).read(body)
-            }
-        } catch {
-            throw SQLiteFailure.storeError(error, "the control store \(file) cannot be read")
-        }
+        return try await SQLiteFiles.use(
+            file, as: "control.reader", readsOnly: true, orSay: "the control store \(file) cannot be read"
+        ) { try $0.read(body) }
     }
 }
 

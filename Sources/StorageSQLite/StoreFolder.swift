@@ -1,5 +1,6 @@
 import Crypto
 package import Storage
+import SyncModel
 
 #if canImport(Glibc)
 import Glibc
@@ -27,14 +28,11 @@ package struct StoreFolder: Sendable, Equatable {
 
     /// - Parameter boot: the id of the kernel's boot. A host's name would not do: each container on a machine has one of its own.
     init(boot: String, device: UInt64, file: UInt64) {
-        let digest = SHA256.hash(data: Array("\(boot) \(device) \(file)".utf8)).prefix(6).map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }
+        let digest = SHA256.hash(data: Array("\(boot) \(device) \(file)".utf8)).prefix(6)
         let words = boot.unicodeScalars.prefix(8).map { scalar in
             scalar.isASCII && scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) ? Character(scalar) : "-"
         }
-        name = String(words) + "/" + digest.joined()
+        name = String(words) + "/" + HexBytes(Array(digest)).hex
     }
 
     private static var hostName: String {

@@ -86,15 +86,8 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether it is one user's and not the whole app's.
-    package var isOfUser: Bool {
-        switch self {
-        case .userSockets, .userConnects, .userBinds, .userUploads, .userRealms, .userClientFiles, .userBytes,
-            .userSchemaElements:
-            true
-        case .connects, .binds, .uploads, .realms, .clientFiles, .bytes: false
-        }
-    }
+    /// Whether it is one user's and not the whole app's, as its name says.
+    package var isOfUser: Bool { rawValue.hasPrefix("user") }
 
     /// What a client is told that has met the quota.
     ///

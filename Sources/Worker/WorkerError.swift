@@ -27,8 +27,33 @@ package struct WorkerError: Error, CustomStringConvertible, Sendable {
     }
 }
 
+extension WorkerError {
+    /// Reads what is stored; where that fails, it is damaged.
+    ///
+    /// - Parameter what: what it is, in the words of the error.
+    @inline(__always)
+    static func reading<Value>(_ what: @autoclosure () -> String, _ read: () throws -> Value) throws -> Value {
+        do {
+            return try read()
+        } catch {
+            throw WorkerError(.corrupt, "\(what()) cannot be read", underlying: error)
+        }
+    }
+}
+
 /// Why one message is set aside in the dead-letter queue; the rest of its realm goes on.
 struct PoisonError: Error {
     var reason: String
     var app: String?
+
+    static func noApp(_ app: String) -> PoisonError { PoisonError(reason: "app \(app) does not exist", app: app) }
+
+    /// By what the repetition of a message is known.
+    ///
+    /// - Parameter what: what it asks for, in the words of the error.
+    static func required(_ campaign: String?, of what: String, app: String) throws(PoisonError) -> String {
+        if let campaign { return campaign }
+        throw PoisonError(
+            reason: "\(what) needs a campaign or a message id, so that its repetition changes nothing", app: app)
+    }
 }

@@ -10,14 +10,15 @@ import FoundationNetworking
 
 @Suite(.timeLimit(.minutes(5))) struct OperationsServiceTests {
     @Test func anEphemeralPortServesHealthReadinessAndMetrics() async throws {
-        let readiness = Readiness(expecting: ["store"])
+        let readiness = Readiness()
+        readiness.set("store", ready: false, reason: "starting")
         let registry = PrometheusRegistry()
         let service = OperationsService(
             host: "127.0.0.1", port: 0, readiness: readiness, metrics: registry, logger: Logger(label: "test"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
             let port = try await service.boundPort.value()
-            #expect(service.boundPort.current == port && port > 0)
+            #expect(port > 0)
 
             let health = try await get(port, "/health")
             #expect(health.status == 200 && health.body.contains("alive"))

@@ -8,7 +8,9 @@ import Testing
     }
 
     @Test func expectedComponentsKeepItNotReadyUntilAllReport() {
-        let readiness = Readiness(expecting: ["worker.broker", "worker.store"])
+        let readiness = Readiness()
+        readiness.set("worker.broker", ready: false, reason: "starting")
+        readiness.set("worker.store", ready: false, reason: "starting")
         readiness.set("worker.broker", ready: true)
         #expect(!readiness.isReady)
         readiness.set("worker.store", ready: true, reason: "open")
@@ -17,7 +19,8 @@ import Testing
     }
 
     @Test func aComponentThatFallsIsGivenWithItsReason() {
-        let readiness = Readiness(expecting: ["broker"])
+        let readiness = Readiness()
+        readiness.set("broker", ready: false, reason: "starting")
         readiness.set("broker", ready: true)
         readiness.set("broker", ready: false, reason: "blocked by an alarm")
         #expect(!readiness.isReady)

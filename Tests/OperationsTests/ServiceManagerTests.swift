@@ -9,7 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ServiceManagerTests {
     @Test func aServiceManagerHearsWhatAProcessWaitsForAndWhenItIsReady() async throws {
         try await withManager { manager in
-            let readiness = Readiness(expecting: ["worker.broker", "worker.store"])
+            let readiness = Readiness()
+            readiness.set("worker.broker", ready: false, reason: "starting")
+            readiness.set("worker.store", ready: false, reason: "starting")
             let reports = try #require(
                 Self.reports(["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "200000"], readiness))
             let group = ServiceGroup(
@@ -37,7 +39,8 @@ import Testing
 
     @Test func theWatchdogOfAnotherProcessIsLeftAlone() async throws {
         try await withManager { manager in
-            let readiness = Readiness(expecting: ["gateway.broker"])
+            let readiness = Readiness()
+            readiness.set("gateway.broker", ready: false, reason: "starting")
             let reports = try #require(
                 Self.reports(
                     ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "20000", "WATCHDOG_PID": "1"], readiness))

@@ -34,3 +34,7 @@ extension PostgresPipeline {
         for statement in statements { add(statement) }
     }
 }
+
+extension PostgresRow {
+    func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
+}

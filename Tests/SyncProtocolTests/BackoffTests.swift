@@ -78,7 +78,7 @@ import Testing
         ] {
             var backoff = Backoff<RetryReason>(policy: policy)
             for _ in 0..<5 {
-                let delay = seconds(backoff.next(after: .protocolViolation, using: &generator)) ?? -1
+                let delay = seconds(backoff.next(after: .connectionEnd(.lost), using: &generator)) ?? -1
                 #expect((0...86_400).contains(delay))
             }
         }

@@ -2,7 +2,8 @@ import Changesets
 import RealmState
 import SyncModel
 import Testing
-import Views
+
+@testable import Views
 
 /// Which writes count, case by case.
 @Suite struct WriteJudgeTests {

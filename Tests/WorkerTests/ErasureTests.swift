@@ -271,7 +271,7 @@ import Testing
         #expect(try await harness.store.realms(after: nil, limit: 9).isEmpty)
         #expect(try await harness.store.unsweptErasures(limit: 9).isEmpty)
         #expect(try await harness.store.erasures(of: second).isEmpty)
-        #expect(try await harness.store.appGenerations().isEmpty)
+        #expect(try await harness.store.appGenerations(after: nil, limit: .max).isEmpty)
         #expect(try await harness.store.appErasures().isEmpty)
         #expect(try await harness.identify(a, session: 9).one(RefusedAnswer.self).tryAgain)
         // Asked again it says so again.

@@ -12,9 +12,6 @@ struct RequestQueue {
         let replay: Bool
         /// Whether the caller has been told that the deadline passed. The broker's answer still comes.
         var expired = false
-
-        /// Fails the request, unless the caller has been told already or there is none.
-        func fail(_ error: AMQPError) { if !replay, !expired { request.fail(error) } }
     }
 
     private var sent: Deque<Sent> = []
@@ -82,7 +79,7 @@ struct RequestQueue {
         }
         for index in sent.indices where !sent[index].replay && !sent[index].expired {
             if sent[index].request.deadline <= now {
-                sent[index].fail(error)
+                sent[index].request.fail(error)
                 sent[index].expired = true
             } else {
                 left = left || sent[index].request.deadline < .never

@@ -1,4 +1,3 @@
-import CRabbitMQ
 import Logging
 import Loops
 

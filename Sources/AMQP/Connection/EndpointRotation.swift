@@ -8,13 +8,11 @@ struct EndpointRotation {
 
     /// - Parameters:
     ///   - count: how many addresses there are.
-    ///   - start: the address that is tried first.
-    init(count: Int, start: Int) {
+    ///   - start: the address that is tried first; nil: any.
+    init(count: Int, start: Int? = nil) {
         self.count = count
-        first = count > 0 ? start % count : 0
+        first = count > 0 ? (start ?? .random(in: 0..<count)) % count : 0
     }
-
-    init(count: Int) { self.init(count: count, start: count > 1 ? .random(in: 0..<count) : 0) }
 
     /// Every address once, in the order of the next attempt.
     var order: [Int] { (0..<count).map { (first + $0) % count } }

@@ -1,5 +1,3 @@
-import CRabbitMQ
-
 /// The frames of AMQP 0-9-1, section 4.2: type, channel, size, payload, end.
 enum Frame {
     static let method: UInt8 = 1

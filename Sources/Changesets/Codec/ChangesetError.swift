@@ -1,13 +1,10 @@
 /// Why bytes are not a changeset.
 package struct ChangesetError: Error, Hashable, Sendable, CustomStringConvertible {
-    package struct Code: RawRepresentable, Hashable, Sendable {
-        package let rawValue: String
-        package init(rawValue: String) { self.rawValue = rawValue }
-
+    package enum Code: String, Sendable {
         /// The bytes break a rule of the format.
-        package static let malformed = Code(rawValue: "malformed")
+        case malformed
         /// The bytes follow the format but ask for more than this process is willing to hold.
-        package static let limitExceeded = Code(rawValue: "limit_exceeded")
+        case limitExceeded = "limit_exceeded"
     }
 
     package var code: Code

@@ -21,22 +21,6 @@ package struct ChangesetReader: Sendable {
         return Changeset(strings: strings, instructions: instructions.withoutSpareRoom())
     }
 
-    /// Reads up to where another encoding begins that was put behind this one: there string number 0 comes again.
-    package mutating func readUntilRestart() throws(ChangesetError) -> Range<Int> {
-        let start = input.position
-        strings = InternTable()
-        instructions = []
-        while !input.isAtEnd {
-            let next = input.position
-            if strings.count > 0, input.remaining > 1, input.bytes[next] == Self.internCode, input.bytes[next + 1] == 0
-            {
-                break
-            }
-            try readStep()
-        }
-        return start..<input.position
-    }
-
     static let internCode: UInt8 = 0x3F
 
     private mutating func readStep() throws(ChangesetError) {

@@ -116,24 +116,13 @@ package enum Instruction: Hashable, Sendable {
     }
 
     /// The instruction's kind as docs/changesets.md calls it.
-    package var name: String {
-        switch self {
-        case .addTable: "AddTable"
-        case .eraseTable: "EraseTable"
-        case .createObject: "CreateObject"
-        case .eraseObject: "EraseObject"
-        case .update: "Update"
-        case .addInteger: "AddInteger"
-        case .addColumn: "AddColumn"
-        case .eraseColumn: "EraseColumn"
-        case .arrayInsert: "ArrayInsert"
-        case .arrayMove: "ArrayMove"
-        case .arrayErase: "ArrayErase"
-        case .clear: "Clear"
-        case .setInsert: "SetInsert"
-        case .setErase: "SetErase"
-        }
-    }
+    package var name: String { Self.names[Int(code)] }
+
+    /// By code.
+    private static let names = [
+        "AddTable", "EraseTable", "CreateObject", "EraseObject", "Update", "AddInteger", "AddColumn", "EraseColumn",
+        "ArrayInsert", "ArrayMove", "ArrayErase", "Clear", "SetInsert", "SetErase",
+    ]
 
     /// The value that the instruction carries, nil for one of a kind that carries none.
     package var payload: Payload? {

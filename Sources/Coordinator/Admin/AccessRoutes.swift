@@ -7,9 +7,8 @@ struct AccessRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .tokens) { _, _ in
-            let tokens = try await context.store.adminTokens()
-            return try AdminResponse.json(AdminTokenList(tokens: tokens.map { AdminTokenDocument($0) }))
+        group.answer(.get, .tokens) { _, _ in
+            AdminTokenList(tokens: try await context.store.adminTokens().map { AdminTokenDocument($0) })
         }
         group.on(.post, .tokens) { request, _ in try await create(request) }
         group.on(.delete, .token) { _, route in
@@ -21,26 +20,17 @@ struct AccessRoutes: Sendable {
             try await context.store.removeAdminToken(name)
             return Response(status: .noContent)
         }
-        group.on(.get, .audit) { request, _ in
+        group.answer(.get, .audit) { request, _ in
             let limit = try AdminRequest.limit(request)
-            var before: Int64?
-            if let text = AdminRequest.query(.after, request) {
-                before = Int64(text)
-                guard before != nil else { throw AdminError.invalid("after: expected the \"next\" of the page before") }
-            }
+            let before = try AdminRequest.after(request) { Int64($0) }
             let found = try await context.store.auditEntries(before: before, limit: limit)
-            return try AdminResponse.json(
-                AuditList(entries: found, next: found.count == limit ? found.last?.number : nil))
+            return AuditList(entries: found, next: found.count == limit ? found.last?.number : nil)
         }
     }
 
     private func create(_ request: Request) async throws -> Response {
         let body = try await AdminRequest.body(AdminTokenRequest.self, of: request)
-        let isPlain = body.name.utf8.allSatisfy {
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-                || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-        }
-        guard isPlain, (1...64).contains(body.name.utf8.count), body.name != AdminGuard.bootstrap else {
+        guard AdminRequest.isPlainName(body.name), body.name != AdminGuard.bootstrap else {
             throw AdminError.invalid(
                 "name: expected 1 to 64 lower-case letters, digits, - and _, and not \(AdminGuard.bootstrap)")
         }

@@ -5,31 +5,7 @@ import SyncModel
 
 extension AppDocument {
     init(_ app: AppRecord, users: Int? = nil, access: String? = nil) {
-        self.init(
-            id: app.id, syncMode: app.syncMode.rawValue, syncState: app.syncState.rawValue,
-            compatibility: app.compatibility.rawValue, developmentMode: app.developmentMode,
-            clientRecovery: app.clientRecovery, maxOfflineDays: app.maxOfflineDays, generation: app.generation,
-            anonymousLogin: app.anonymousLogin, emailPasswordLogin: app.emailPasswordLogin,
-            onReadDenied: app.onReadDenied.rawValue, onWriteDenied: app.onWriteDenied.rawValue,
-            rulesVersion: app.rulesVersion, schemaVersions: app.clientSchemas?.description,
-            quotas: app.quotas.isEmpty ? nil : app.quotas.named,
-            createdAt: app.createdAt, users: users, access: access)
-    }
-}
-
-extension SchemaDocument {
-    /// - Parameter elements: by class, each before its properties.
-    init(_ elements: [SchemaElement]) {
-        self.init()
-        for element in elements {
-            if let property = element.property {
-                // A class that its realms had before the app knew of any has no entry of its own.
-                if classes.last?.name != element.className { classes.append(Class(name: element.className, type: "")) }
-                classes[classes.count - 1].properties.append(Property(name: property, type: element.type))
-            } else {
-                classes.append(Class(name: element.className, type: element.type))
-            }
-        }
+        self.init(app, compatibility: app.compatibility.rawValue, users: users, access: access)
     }
 }
 
@@ -52,11 +28,7 @@ extension AppRequest {
     /// The new app.
     func record(at now: UInt64) throws(AdminError) -> AppRecord {
         guard let id else { throw .invalid("the key \"id\" is missing") }
-        let isPlain = id.utf8.allSatisfy {
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
-                || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
-        }
-        guard isPlain, AdminLimits.appID.contains(id.utf8.count) else {
+        guard AdminRequest.isPlainName(id) else {
             throw .invalid("id: expected 1 to 64 lower-case letters, digits, - and _")
         }
         try validate()

@@ -1,3 +1,4 @@
+import AMQP
 import AdminAPI
 import HTTPTypes
 import Hummingbird
@@ -21,11 +22,9 @@ struct AdminError: Error, Sendable {
         let errors = findings.filter { $0.severity == .error }
         let first = errors.first.map { ": \($0.path.isEmpty ? "" : "\($0.path): ")\($0.message)" } ?? ""
         let rest = errors.count > 1 ? " (and \(errors.count - 1) more)" : ""
-        var error = AdminError(
+        return AdminError(
             status: .unprocessableContent, code: "rules_refused",
-            message: "the rules cannot be put in force\(first)\(rest)")
-        error.findings = findings
-        return error
+            message: "the rules cannot be put in force\(first)\(rest)", findings: findings)
     }
 
     static func invalid(_ message: String) -> AdminError {
@@ -37,27 +36,25 @@ struct AdminError: Error, Sendable {
     }
 
     static func methodNotAllowed(_ allowed: String) -> AdminError {
-        var error = AdminError(
-            status: .methodNotAllowed, code: "method_not_allowed", message: "the route is there for \(allowed)")
-        error.allow = allowed
-        return error
+        AdminError(
+            status: .methodNotAllowed, code: "method_not_allowed", message: "the route is there for \(allowed)",
+            allow: allowed)
     }
 
     static func conflict(_ code: String, _ message: String) -> AdminError {
         AdminError(status: .conflict, code: code, message: message)
     }
 
-    static let noToken = AdminError(
-        status: .unauthorized, code: "unauthorized", message: "send an admin token: Authorization: Bearer <token>")
-    static let unknownToken = AdminError(
-        status: .unauthorized, code: "unauthorized",
-        message: "this admin token is not known here: it is wrong, of another cluster, or was revoked")
+    private static func unauthorized(_ message: String) -> AdminError {
+        AdminError(status: .unauthorized, code: "unauthorized", message: message)
+    }
 
-    static let endedSession = AdminError(
-        status: .unauthorized, code: "unauthorized", message: "this session has ended: log in again")
-    static let spentLink = AdminError(
-        status: .unauthorized, code: "unauthorized",
-        message: "this link has been used, is too old, or is of another coordinator: log in with a token")
+    static let noToken = unauthorized("send an admin token: Authorization: Bearer <token>")
+    static let unknownToken = unauthorized(
+        "this admin token is not known here: it is wrong, of another cluster, or was revoked")
+    static let endedSession = unauthorized("this session has ended: log in again")
+    static let spentLink = unauthorized(
+        "this link has been used, is too old, or is of another coordinator: log in with a token")
     static let tooManyLogins = AdminError(
         status: .tooManyRequests, code: "too_many_logins", message: "too many wrong tokens: wait a minute")
 
@@ -65,12 +62,29 @@ struct AdminError: Error, Sendable {
         AdminError(status: .forbidden, code: "forbidden", message: message)
     }
 
-    init(status: HTTPResponse.Status, code: String, message: String) {
-        self.status = status
-        self.code = code
-        self.message = message
+    /// What the request asks for needs the slices' stores.
+    ///
+    /// - Parameter purpose: what they are read for, to be said behind the stores.
+    static func noStore(_ purpose: String = "") -> AdminError {
+        AdminError(
+            status: .notImplemented, code: "no_store",
+            message: "this coordinator cannot read the slices' stores\(purpose)")
     }
 
+    static func unavailable(_ code: String, _ message: String) -> AdminError {
+        AdminError(status: .serviceUnavailable, code: code, message: message)
+    }
+
+    static func brokerAway(_ error: AMQPError) -> AdminError {
+        unavailable(
+            "broker_unavailable",
+            error.code == .accessRefused
+                ? "the coordinator's user may not do this at the broker: \(error); sluice broker init gives it what it needs"
+                : "the broker is not to be had: \(error)")
+    }
+}
+
+extension AdminError {
     init(_ error: any Error) {
         switch error {
         case let error as AdminError: self = error
@@ -80,12 +94,9 @@ struct AdminError: Error, Sendable {
             case .alreadyExists: self = .conflict("already_exists", error.message)
             case .stale: self = .conflict("stale", error.message)
             default:
-                self = AdminError(
-                    status: .serviceUnavailable, code: "store_unavailable",
-                    message: "\(error.message); the coordinator's log says more")
+                self = .unavailable("store_unavailable", "\(error.message); the coordinator's log says more")
             }
-        case let error as HTTPError where error.status == .notFound:
-            self = AdminError(status: .notFound, code: "not_found", message: "there is no such route")
+        case let error as HTTPError where error.status == .notFound: self = .notFound("such route")
         case let error as NIOTooManyBytesError:
             self = AdminError(
                 status: .contentTooLarge, code: "too_large",
@@ -93,7 +104,7 @@ struct AdminError: Error, Sendable {
         case let late as LateRequestBody:
             self =
                 late.isStopping
-                ? AdminError(status: .serviceUnavailable, code: "stopping", message: "this coordinator stops")
+                ? .unavailable("stopping", "this coordinator stops")
                 : AdminError(status: .requestTimeout, code: "late", message: "the body did not come in time")
         case let error as HTTPError:
             self = AdminError(

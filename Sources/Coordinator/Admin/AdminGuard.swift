@@ -102,13 +102,10 @@ struct AdminGuard: Sendable {
     }
 
     private static func cookie(_ name: String, of request: Request) -> String? {
-        for header in request.headers[values: .cookie] {
-            for part in header.split(separator: ";") {
-                let part = part.trimmingPrefix(while: \.isWhitespace)
-                if part.hasPrefix("\(name)=") { return String(part.dropFirst(name.count + 1)) }
-            }
-        }
-        return nil
+        request.headers[values: .cookie].lazy.flatMap { $0.split(separator: ";") }
+            .map { $0.trimmingPrefix(while: \.isWhitespace) }
+            .first { $0.hasPrefix("\(name)=") }
+            .map { String($0.dropFirst(name.count + 1)) }
     }
 
     /// - Throws: `forbidden`.

@@ -2,7 +2,6 @@ import AdminAPI
 import HTTPTypes
 import Hummingbird
 import Logging
-import NIOCore
 
 /// Turns every error into the API's own form.
 struct AdminErrorMiddleware: RouterMiddleware {

@@ -65,6 +65,13 @@ enum AdminRequest {
         return number
     }
 
+    /// Where the page before ended: its `next`, read by `parse`; nil if the query names none.
+    static func after<Place>(_ request: Request, _ parse: (String) -> Place?) throws(AdminError) -> Place? {
+        guard let text = query(.after, request) else { return nil }
+        guard let place = parse(text) else { throw .invalid("after: expected the \"next\" of the page before") }
+        return place
+    }
+
     static func query(_ name: AdminQuery, _ request: Request) -> String? {
         request.uri.queryParameters[name.rawValue[...]].map(String.init)
     }
@@ -87,6 +94,16 @@ enum AdminRequest {
             throw .invalid("\(name): expected one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return value
+    }
+
+    /// Whether a name is of lower-case letters, digits, - and _, 1 to 64 of them.
+    static func isPlainName(_ name: String) -> Bool {
+        AdminLimits.appID.contains(name.utf8.count)
+            && name.utf8.allSatisfy {
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            }
     }
 
     private static func describe(_ error: DecodingError) -> String {
@@ -114,6 +131,14 @@ extension RouterGroup {
     ) {
         on(RouterPath(route.rawValue), method: method, use: handler)
     }
+
+    /// A route whose answer is a document.
+    func answer<Document: Encodable & Sendable>(
+        _ method: HTTPRequest.Method, _ route: AdminRoute,
+        with document: @Sendable @escaping (Request, Context) async throws -> Document
+    ) {
+        on(method, route) { try AdminResponse.json(try await document($0, $1)) }
+    }
 }
 
 extension BasicRequestContext {
@@ -123,11 +148,15 @@ extension BasicRequestContext {
 
 enum AdminResponse {
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: try line(value)))
+    }
+
+    static func line(_ value: some Encodable) throws -> ByteBuffer {
         var buffer = ByteBuffer(bytes: try encoder.encode(value))
         buffer.writeString("\n")
-        return Response(
-            status: status, headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: buffer))
+        return buffer
     }
 
     static var encoder: JSONEncoder { JSONEncoder.message }

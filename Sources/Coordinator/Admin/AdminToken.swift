@@ -36,7 +36,7 @@ struct AdminToken: Sendable {
             }
             return AdminToken(given)
         }
-        guard isLoopback(configuration.host) else {
+        guard Loopback.contains(configuration.host) else {
             throw CoordinatorError(
                 .noAdminToken,
                 "the admin API listens on \(configuration.host), which others can reach: set admin.token")
@@ -47,12 +47,6 @@ struct AdminToken: Sendable {
         }
         if let known = try read(path) { return AdminToken(known) }
         return AdminToken(try create(path))
-    }
-
-    static func isLoopback(_ host: String) -> Bool {
-        if ["localhost", "::1", "[::1]"].contains(host.lowercased()) { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 
     private static func read(_ path: String) throws(CoordinatorError) -> String? {

@@ -10,8 +10,8 @@ struct AppRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .apps) { _, _ in
-            try AdminResponse.json(AppList(apps: try await context.store.apps().map { AppDocument($0) }))
+        group.answer(.get, .apps) { _, _ in
+            AppList(apps: try await context.store.apps().map { AppDocument($0) })
         }
         group.on(.post, .apps) { request, _ in
             let new = try await AdminRequest.body(AppRequest.self, of: request, limit: AdminLimits.rulesBody)
@@ -22,16 +22,14 @@ struct AppRoutes: Sendable {
             await context.notices.send(app.id)
             return try AdminResponse.json(try await context.document(of: app.id), status: .created)
         }
-        group.on(.get, .app) { _, route in
+        group.answer(.get, .app) { _, route in
             let id = try route.value(of: .app)
             var document = try await context.document(of: id)
             document.users = try await context.store.userCount(app: id)
-            return try AdminResponse.json(document)
+            return document
         }
-        group.on(.get, .quotas) { _, route in
-            try AdminResponse.json(try await quotas(of: try await context.app(route.value(of: .app))))
-        }
-        group.on(.patch, .app) { request, route in
+        group.answer(.get, .quotas) { try await quotas(of: try await context.app($1.value(of: .app))) }
+        group.answer(.patch, .app) { request, route in
             let id = try route.value(of: .app)
             let settings = try await AdminRequest.body(
                 AppRequest.self, of: request, keys: AppRequest.changeableKeys)
@@ -56,35 +54,31 @@ struct AppRoutes: Sendable {
                 denials.apply(to: &app)
             }
             await context.notices.send(id)
-            return try AdminResponse.json(AppDocument(app))
+            return AppDocument(app)
         }
     }
 
     private func quotas(of app: AppRecord) async throws -> QuotaList {
-        let used = try await usage(of: app.id)
-        let settings = context.configuration.quotas
+        let usage = try await usage(of: app.id)
         return QuotaList(
             quotas: Quota.allCases.map { quota in
-                let known =
+                let used =
                     switch quota {
-                    case .realms: used?.realms
-                    case .clientFiles: used?.clientFiles
-                    case .bytes: used?.bytes
+                    case .realms: usage?.realms
+                    case .clientFiles: usage?.clientFiles
+                    case .bytes: usage?.bytes
                     default: Int?.none
                     }
-                return QuotaList.Entry(
-                    quota: quota.rawValue, limit: app.limit(of: quota, by: settings),
-                    from: app.quotas[quota] != nil ? "app" : settings[quota] != nil ? "settings" : "default",
-                    counts: quota.unit, used: known)
+                return .init(quota, of: app, by: context.configuration.quotas, used: used)
             })
     }
 
     /// The most that a slice has; nil where the slices' stores cannot be read.
     private func usage(of app: String) async throws -> AppUsage? {
-        guard let stores = context.configuration.stores, let stored = try? await stores.slices() else { return nil }
+        guard let stores = await context.stores() else { return nil }
         var most = AppUsage()
-        for slice in stored {
-            let usage = try await stores.reader(for: slice).usage(ofApp: app)
+        for slice in stores.stored {
+            let usage = try await stores.inspector.reader(for: slice).usage(ofApp: app)
             most.realms = max(most.realms, usage.realms)
             most.clientFiles = max(most.clientFiles, usage.clientFiles)
             most.bytes = max(most.bytes, usage.bytes)

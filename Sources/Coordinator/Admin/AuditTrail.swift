@@ -1,4 +1,3 @@
-import AdminAPI
 import HTTPTypes
 import Hummingbird
 import Logging

@@ -19,27 +19,19 @@ struct CampaignExport: Sendable {
     let context: CoordinatorContext
     private let places = EventPlaces(AdminLimits.exports)
 
-    init(context: CoordinatorContext) { self.context = context }
-
     /// - Throws: `not_found`; `too_many_streams`.
     func response(campaign: String, as format: Format, _ filter: ClientRealmFilter) async throws -> Response {
         // To look at the campaign is to count all its client realms.
         let first = try await context.store.clientRealms(campaign: campaign, filter, after: nil, limit: 1)
         if first.isEmpty { _ = try await context.campaign(campaign) }
-        let place = try places.require()
         let type = format == .csv ? "text/csv" : "application/json"
-        return Response(
-            status: .ok,
+        let file = "\(Self.fileName(campaign)).\(format.rawValue)"
+        return try places.require().response(
             headers: [
                 .contentType: type, .cacheControl: "no-store",
-                .contentDisposition: "attachment; filename=\"\(Self.fileName(campaign)).\(format.rawValue)\"",
-            ],
-            body: ResponseBody { writer in
-                // Given back with this closure, also where nobody ever calls it: the client may be gone by then.
-                defer { withExtendedLifetime(place) {} }
-                try await write(campaign, format, filter, to: &writer)
-                try await writer.finish(nil)
-            })
+                .contentDisposition: "attachment; filename=\"\(file)\"",
+            ]
+        ) { writer in try await write(campaign, format, filter, to: &writer) }
     }
 
     private func write(

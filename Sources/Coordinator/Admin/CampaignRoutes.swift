@@ -10,23 +10,17 @@ struct CampaignRoutes: Sendable {
     let export: CampaignExport
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .campaigns) { request, _ in
+        group.answer(.get, .campaigns) { request, _ in
             let limit = try AdminRequest.limit(request, default: AdminLimits.campaigns)
             let found = try await context.store.campaigns(
                 CampaignFilter(
                     app: AdminRequest.query(.app, request), accounts: try AdminRequest.flag(.accounts, request),
                     isOpen: try AdminRequest.flag(.open, request)),
                 after: AdminRequest.query(.after, request), limit: limit)
-            return try AdminResponse.json(
-                CampaignList(
-                    campaigns: found, next: found.count == limit ? found.last?.campaign.id : nil))
+            return CampaignList(campaigns: found, next: found.count == limit ? found.last?.campaign.id : nil)
         }
-        group.on(.get, .campaign) { _, route in
-            try AdminResponse.json(try await context.campaign(route.value(of: .campaign)))
-        }
-        group.on(.get, .clientRealms) { request, route in
-            try await clientRealms(request, campaign: route.value(of: .campaign))
-        }
+        group.answer(.get, .campaign) { try await context.campaign($1.value(of: .campaign)) }
+        group.answer(.get, .clientRealms) { try await clientRealms($0, campaign: $1.value(of: .campaign)) }
         group.on(.get, .clientRealmExport) { request, route in
             let format: CampaignExport.Format? = try AdminRequest.value(
                 AdminRequest.query(.format, request), called: AdminQuery.format.rawValue)
@@ -36,29 +30,24 @@ struct CampaignRoutes: Sendable {
         group.on(.get, .campaignEvents) { _, route in
             try await events.response(campaign: route.value(of: .campaign))
         }
-        group.on(.get, .clientRealmHistory) { request, route in
+        group.answer(.get, .clientRealmHistory) { request, route in
             try await history(
                 request, app: route.value(of: .app), clientFile: UInt64(route.value(of: .clientFile)))
         }
     }
 
-    private func clientRealms(_ request: Request, campaign: String) async throws -> Response {
+    private func clientRealms(_ request: Request, campaign: String) async throws -> ClientRealmList {
         let limit = try AdminRequest.limit(request)
         let filter = try filter(request)
-        var after: ClientRealmCursor?
-        if let text = AdminRequest.query(.after, request) {
-            after = ClientRealmCursor(text: text)
-            guard after != nil else { throw AdminError.invalid("after: expected the \"next\" of the page before") }
-        }
+        let after = try AdminRequest.after(request) { ClientRealmCursor(text: $0) }
         let found = try await context.store.clientRealms(
             campaign: campaign, filter, after: after, limit: limit)
         // To look at the campaign is to count all its client realms.
         if found.isEmpty { _ = try await context.campaign(campaign) }
         let next = found.count == limit ? found.last : nil
-        return try AdminResponse.json(
-            ClientRealmList(
-                clientRealms: found,
-                next: next.map { ClientRealmCursor(partition: $0.partition, clientFile: $0.clientFile).text }))
+        return ClientRealmList(
+            clientRealms: found,
+            next: next.map { ClientRealmCursor(partition: $0.partition, clientFile: $0.clientFile).text })
     }
 
     private func filter(_ request: Request) throws -> ClientRealmFilter {
@@ -69,7 +58,7 @@ struct CampaignRoutes: Sendable {
             user: AdminRequest.query(.user, request))
     }
 
-    private func history(_ request: Request, app: String, clientFile: UInt64?) async throws -> Response {
+    private func history(_ request: Request, app: String, clientFile: UInt64?) async throws -> ClientRealmList {
         guard let clientFile = clientFile.map(FileIdent.init), clientFile.fitsTheWire else {
             throw AdminError.invalid("the client file ident must be a whole number")
         }
@@ -83,6 +72,6 @@ struct CampaignRoutes: Sendable {
         }
         let found = try await context.store.clientRealmHistory(
             ClientRealmKey(realm: realm, clientFile: clientFile), limit: try AdminRequest.limit(request))
-        return try AdminResponse.json(ClientRealmList(clientRealms: found))
+        return ClientRealmList(clientRealms: found)
     }
 }

@@ -14,16 +14,16 @@ struct ErasureRoutes: Sendable {
         group.on(.post, .eraseRealm) { try await eraseRealm($0, app: $1.value(of: .app)) }
         group.on(.delete, .app) { try await deleteApp($0, id: $1.value(of: .app)) }
         group.on(.delete, .user) { try await deleteUser($0, $1.value(of: .user), of: $1.value(of: .app)) }
-        group.on(.get, .deletion) { _, route in
+        group.answer(.get, .deletion) { _, route in
             let app = try route.value(of: .app)
             guard let deletion = try await context.store.deletion(ofApp: app) else {
                 throw AdminError.notFound("deletion of an app \(app.prefix(64))")
             }
-            return try AdminResponse.json(deletion)
+            return deletion
         }
-        group.on(.get, .deletions) { request, _ in
+        group.answer(.get, .deletions) { request, _ in
             let limit = try AdminRequest.limit(request)
-            return try AdminResponse.json(AppDeletionList(deletions: try await context.store.deletions(limit: limit)))
+            return AppDeletionList(deletions: try await context.store.deletions(limit: limit))
         }
     }
 
@@ -123,25 +123,17 @@ struct ErasureRoutes: Sendable {
     // MARK: What would go
 
     private func plan(_ empty: ErasurePlan) async throws -> ErasurePlan {
-        guard let stores = context.configuration.stores, let stored = try? await stores.slices() else {
-            throw AdminError(
-                status: .notImplemented, code: "no_store",
-                message: "this coordinator cannot read the slices' stores, from which it is told what would go")
-        }
+        let stores = try await context.stores(for: ", from which it is told what would go")
         var plan = empty
         if let partitions = empty.partitions {
             for name in partitions.map({ RealmName(app: empty.app, partition: $0) }) {
                 let slice = name.slice(of: context.slices)
-                guard stored.contains(slice) else { continue }
-                let reader = try await stores.reader(for: slice)
+                guard stores.slices.contains(slice) else { continue }
+                let reader = try await stores.inspector.reader(for: slice)
                 if let realm = try await reader.realm(name) { plan.add(try await reader.weight(of: realm.id)) }
             }
         } else {
-            let existing = Set(stored)
-            for slice in context.slices.all where existing.contains(slice) {
-                let reader = try await stores.reader(for: slice)
-                try await reader.forEachRealm(app: empty.app) { plan.add(try await reader.weight(of: $0.id)) }
-            }
+            try await stores.forEachRealm(of: empty.app) { plan.add(try await $1.weight(of: $0.id)) }
         }
         return plan
     }

@@ -1,14 +1,13 @@
 import AdminAPI
 import Hummingbird
 import Storage
-import SyncModel
 
 /// `keys`: the signing keys of tokens, without what they sign with.
 struct KeyRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .keys) { _, _ in try AdminResponse.json(try await list()) }
+        group.answer(.get, .keys) { _, _ in try await list() }
         group.on(.post, .rotateKeys) { request, _ in
             let body = try await AdminRequest.body(KeyRotationRequest.self, of: request)
             let kind: TokenKind? = try AdminRequest.value(body.purpose, called: "purpose")
@@ -21,9 +20,7 @@ struct KeyRoutes: Sendable {
         let keys = try await context.store.signingKeys()
         return KeyList(
             keys: TokenKind.allCases.flatMap { kind in
-                SigningKeyRing(kind, among: keys).lives.map { key, until in
-                    KeyDocument(id: key.id, purpose: key.purpose, createdAt: key.createdAt, verifiesUntil: until)
-                }
+                SigningKeyRing(kind, among: keys).lives.map { KeyDocument($0, verifiesUntil: $1) }
             })
     }
 }

@@ -9,14 +9,14 @@ struct LoginRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .logins) { _, route in try await list(route.value(of: .app)) }
-        group.on(.put, .login) { request, route in
+        group.answer(.get, .logins) { _, route in try await list(route.value(of: .app)) }
+        group.answer(.put, .login) { request, route in
             let (app, provider) = try (route.value(of: .app), provider(route))
             try await context.store.setLoginSettings(
                 try await settings(of: provider, in: request), app: app, provider: provider.rawValue)
             return try await list(app)
         }
-        group.on(.delete, .login) { _, route in
+        group.answer(.delete, .login) { _, route in
             let app = try route.value(of: .app)
             try await context.store.setLoginSettings(nil, app: app, provider: try provider(route).rawValue)
             return try await list(app)
@@ -27,9 +27,7 @@ struct LoginRoutes: Sendable {
         let text = try route.value(of: .provider)
         guard let provider = LoginProvider(rawValue: text) else {
             let known = LoginProvider.allCases.map(\.rawValue).joined(separator: ", ")
-            throw AdminError(
-                status: .notFound, code: "not_found",
-                message: "there is no way to log in called \(text.prefix(64)); expected one of \(known)")
+            throw AdminError.notFound("way to log in called \(text.prefix(64)); expected one of \(known)")
         }
         return provider
     }
@@ -48,17 +46,16 @@ struct LoginRoutes: Sendable {
         }
     }
 
-    private func list(_ app: String) async throws -> Response {
+    private func list(_ app: String) async throws -> LoginList {
         _ = try await context.app(app)
         let stored = try await context.store.loginSettings(app: app)
-        return try AdminResponse.json(
-            LoginList(
-                apiKey: stored[LoginProvider.apiKey.rawValue] != nil,
-                customToken: try stored[LoginProvider.customToken.rawValue].map {
-                    try JSONDecoder().decode(TokenLoginSettings.self, from: $0).withoutSecret
-                },
-                emailPassword: try stored[LoginProvider.emailPassword.rawValue].map {
-                    try JSONDecoder().decode(EmailLoginSettings.self, from: $0)
-                }))
+        return LoginList(
+            apiKey: stored[LoginProvider.apiKey.rawValue] != nil,
+            customToken: try stored[LoginProvider.customToken.rawValue].map {
+                try JSONDecoder().decode(TokenLoginSettings.self, from: $0).withoutSecret
+            },
+            emailPassword: try stored[LoginProvider.emailPassword.rawValue].map {
+                try JSONDecoder().decode(EmailLoginSettings.self, from: $0)
+            })
     }
 }

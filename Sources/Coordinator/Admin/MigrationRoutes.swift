@@ -2,7 +2,6 @@ import AdminAPI
 import Foundation
 import Hummingbird
 import Logging
-import RealmState
 import Rules
 import Storage
 import SyncModel
@@ -12,12 +11,12 @@ struct MigrationRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .migration) { _, route in
+        group.answer(.get, .migration) { _, route in
             let app = try await context.app(route.value(of: .app))
             guard let migration = app.migration else {
                 throw AdminError.notFound("a move of app \(app.id) to another sync mode")
             }
-            return try AdminResponse.json(MigrationDocument(migration, of: app.id))
+            return MigrationDocument(migration, of: app.id)
         }
         group.on(.post, .migration) { try await migrate($0, app: $1.value(of: .app)) }
     }
@@ -71,11 +70,7 @@ struct MigrationRoutes: Sendable {
 
     /// What the move would do, as the stores are now.
     private func plan(_ app: AppRecord, _ migration: ModeMigration) async throws -> MigrationPlan {
-        guard let stores = context.configuration.stores, let stored = try? await stores.slices() else {
-            throw AdminError(
-                status: .notImplemented, code: "no_store",
-                message: "this coordinator cannot read the slices' stores, from which an app is moved")
-        }
+        let stores = try await context.stores(for: ", from which an app is moved")
         var plan = MigrationPlan(app: app.id, to: migration.target.rawValue, field: migration.field)
         if app.syncMode == migration.target {
             plan.problems.append("app \(app.id) uses \(app.syncMode.rawValue) sync already")
@@ -87,15 +82,12 @@ struct MigrationRoutes: Sendable {
         if migration.target == .partition, app.migration == nil {
             plan.problems.append("app \(app.id) never used partition sync: no client of it would know its partition")
         }
-        for slice in stored where context.slices.all.contains(slice) {
-            let reader = try await stores.reader(for: slice)
-            try await reader.forEachRealm(app: app.id) { realm in
-                guard realm.name.isFlexible == (app.syncMode == .flexible) else { return }
-                let weight = try await reader.weight(of: realm.id)
-                plan.realms += 1
-                plan.objects += weight.objects
-                plan.clientRealms += weight.clientRealms
-            }
+        try await stores.forEachRealm(of: app.id) { realm, reader in
+            guard realm.name.isFlexible == (app.syncMode == .flexible) else { return }
+            let weight = try await reader.weight(of: realm.id)
+            plan.realms += 1
+            plan.objects += weight.objects
+            plan.clientRealms += weight.clientRealms
         }
         do {
             _ = try await ModeMigrationRun(context: context, app: app.id).check(migration)

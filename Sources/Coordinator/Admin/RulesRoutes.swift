@@ -10,40 +10,41 @@ struct RulesRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .rules) { _, route in
+        group.answer(.get, .rules) { _, route in
             let app = try await context.app(route.value(of: .app))
-            return try AdminResponse.json(try await answer(version: app.rulesVersion, of: app))
+            return try await answer(version: app.rulesVersion, of: app)
         }
-        group.on(.put, .rules) { try await set($0, app: $1.value(of: .app)) }
-        group.on(.get, .rulesVersions) { try await versions($0, app: $1.value(of: .app)) }
-        group.on(.get, .rulesVersion) { _, route in
+        group.answer(.put, .rules) { try await set($0, app: $1.value(of: .app)) }
+        group.answer(.get, .rulesVersions) { try await versions($0, app: $1.value(of: .app)) }
+        group.answer(.get, .rulesVersion) { _, route in
             let app = try await context.app(route.value(of: .app))
             guard let version = UInt64(try route.value(of: .version)), version > 0 else {
                 throw AdminError.invalid("the version must be a whole number from 1 on")
             }
-            return try AdminResponse.json(try await answer(version: version, of: app))
+            return try await answer(version: version, of: app)
         }
-        group.on(.post, .rulesCheck) { request, route in
+        group.answer(.post, .rulesCheck) { request, route in
             let app = try await context.app(route.value(of: .app))
             let body = try await AdminRequest.body(
                 RulesCheckRequest.self, of: request, limit: AdminLimits.rulesBody)
-            return try AdminResponse.json(RulesCheckAnswer(try await context.check(body.rules, for: app.id)))
+            return RulesCheckAnswer(try await context.check(body.rules, for: app.id))
         }
-        group.on(.get, .rulesExplanation) { try await explain($0, app: $1.value(of: .app)) }
+        group.answer(.get, .rulesExplanation) { try await explain($0, app: $1.value(of: .app)) }
     }
 
     private func answer(version: UInt64, of app: AppRecord) async throws -> RulesAnswer {
-        guard version > 0 else {
-            return RulesAnswer(app: app.id, version: 0, summary: RulesDocument.summaryOfNone)
-        }
+        guard version > 0 else { return RulesAnswer(app: app.id) }
         guard let record = try await context.store.rules(app: app.id, version: version) else {
             throw AdminError.notFound(
                 "version \(version) of the rules of app \(app.id): the newest \(RulesRecord.kept) are kept")
         }
-        return try RulesAnswer(record, RulesCheck(record.document))
+        guard let document = RulesCheck(record.document).document else {
+            throw StoreError(.corrupt, "version \(version) of the rules of app \(app.id) cannot be read")
+        }
+        return RulesAnswer(record, document)
     }
 
-    private func set(_ request: Request, app id: String) async throws -> Response {
+    private func set(_ request: Request, app id: String) async throws -> RulesAnswer {
         let body = try await AdminRequest.body(RulesRequest.self, of: request, limit: AdminLimits.rulesBody)
         _ = try await context.app(id)
         let check = try await context.check(body.rules, for: id)
@@ -54,27 +55,22 @@ struct RulesRoutes: Sendable {
             "rules set",
             metadata: ["app": "\(id)", "version": "\(record.version)", "in_force": "\(document.summary)"])
         await context.notices.sendRules(of: id)
-        var answer = try RulesAnswer(record, check)
+        var answer = RulesAnswer(record, document)
         answer.findings = check.warnings
-        return try AdminResponse.json(answer)
+        return answer
     }
 
-    private func versions(_ request: Request, app id: String) async throws -> Response {
+    private func versions(_ request: Request, app id: String) async throws -> RulesVersionList {
         let app = try await context.app(id)
         let limit = try AdminRequest.limit(request)
-        var after: UInt64?
-        if let text = AdminRequest.query(.after, request) {
-            after = UInt64(text)
-            guard after != nil else { throw AdminError.invalid("after: expected the \"next\" of the page before") }
-        }
+        let after = try AdminRequest.after(request) { UInt64($0) }
         let found = try await context.store.rulesHistory(app: app.id, after: after, limit: limit)
-        return try AdminResponse.json(
-            RulesVersionList(
-                versions: found.map { .init(version: $0.version, author: $0.author, at: $0.at, bytes: $0.bytes) },
-                next: found.count == limit ? found.last.map { String($0.version) } : nil))
+        return RulesVersionList(
+            versions: found.map { .init($0) },
+            next: found.count == limit ? found.last.map { String($0.version) } : nil)
     }
 
-    private func explain(_ request: Request, app id: String) async throws -> Response {
+    private func explain(_ request: Request, app id: String) async throws -> RulesExplanation {
         guard let userID = AdminRequest.query(.user, request) else {
             throw AdminError.invalid("the query must name the user: ?user=...")
         }
@@ -85,29 +81,8 @@ struct RulesRoutes: Sendable {
         }
         let app = try await context.app(id)
         let user = try await context.user(userID, of: id)
-        let document = try await context.rules.document(of: app)
-        let seen = RuleUser(user)
-        return try AdminResponse.json(
-            RulesExplanation(
-                app: id, version: app.rulesVersion, user: user.id, isDisabled: user.isDisabled,
-                summary: document?.summary ?? RulesDocument.summaryOfNone,
-                partition: partition.flatMap {
-                    document?.explainPartition(RealmName.partition(fromText: $0), for: seen)
-                },
-                role: className.flatMap { document?.explainRole(ofClass: $0, for: seen) }))
-    }
-}
-
-extension RulesAnswer {
-    fileprivate init(_ record: RulesRecord, _ check: RulesCheck) throws {
-        guard let document = check.document else {
-            throw StoreError(
-                .corrupt,
-                "version \(record.version) of the rules of app \(record.app) cannot be read")
-        }
-        self.init(
-            app: record.app, version: record.version, summary: document.summary, author: record.author, at: record.at,
-            rules: document.source)
+        return RulesExplanation(
+            user, of: app, by: try await context.rules.document(of: app), partition: partition, className: className)
     }
 }
 
@@ -139,11 +114,9 @@ extension RulesSchema {
     fileprivate init(_ elements: [SchemaElement]) {
         self.init(classes: [:])
         for element in elements {
-            if let property = element.property {
-                classes[element.className, default: [:]][property] = element.type
-            } else {
-                classes[element.className, default: [:]].merge([:]) { $1 }
-            }
+            var properties = classes[element.className] ?? [:]
+            if let property = element.property { properties[property] = element.type }
+            classes[element.className] = properties
         }
     }
 }

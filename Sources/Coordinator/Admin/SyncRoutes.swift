@@ -8,24 +8,19 @@ import SyncModel
 /// `apps/{app}/sync`: terminate, enable, pause, reset.
 struct SyncRoutes: Sendable {
     let context: CoordinatorContext
-    private let campaigns: CampaignRequests
-
-    init(context: CoordinatorContext) {
-        self.context = context
-        campaigns = CampaignRequests(context: context)
-    }
+    private var campaigns: CampaignRequests { CampaignRequests(context: context) }
 
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.on(.post, .terminate) { try await terminate($0, app: $1.value(of: .app)) }
         group.on(.post, .reset) { try await reset($0, app: $1.value(of: .app)) }
-        group.on(.post, .allowResets) { try await allowResets($0, app: $1.value(of: .app)) }
-        group.on(.post, .enable) { request, route in
+        group.answer(.post, .allowResets) { try await allowResets($0, app: $1.value(of: .app)) }
+        group.answer(.post, .enable) { request, route in
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
             let app = try await context.store.updateApp(route.value(of: .app)) { $0.syncState = .enabled }
             await context.notices.send(app.id)
-            return try AdminResponse.json(AppDocument(app))
+            return AppDocument(app)
         }
-        group.on(.post, .pause) { request, route in
+        group.answer(.post, .pause) { request, route in
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
             let app = try await context.store.updateApp(route.value(of: .app)) {
                 if $0.syncState == .enabled { $0.syncState = .paused }
@@ -34,7 +29,7 @@ struct SyncRoutes: Sendable {
                 throw AdminError.conflict("terminated", "sync of app \(app.id) is terminated: enable it first")
             }
             await context.notices.send(app.id)
-            return try AdminResponse.json(AppDocument(app))
+            return AppDocument(app)
         }
     }
 
@@ -65,7 +60,7 @@ struct SyncRoutes: Sendable {
             try await context.store.startReset(campaign, partition: partition, clientFile: body.clientFile))
     }
 
-    private func allowResets(_ request: Request, app id: String) async throws -> Response {
+    private func allowResets(_ request: Request, app id: String) async throws -> AllowedResetsDocument {
         let body = try await AdminRequest.body(AllowResetsRequest.self, of: request)
         let app = try await context.app(id)
         let seconds = body.seconds ?? 3_600
@@ -77,12 +72,10 @@ struct SyncRoutes: Sendable {
         }
         let slices = body.slice.map { [$0] } ?? context.slices.all
         for slice in slices {
-            try await context.link.publish(
-                AllowResetsMessage(app: app.id, seconds: seconds), exchange: context.topology.slices,
-                routingKey: String(slice.value), mandatory: true)
+            try await context.link.publish(AllowResetsMessage(app: app.id, seconds: seconds), to: slice)
         }
         context.logger.notice(
             "resets allowed", metadata: ["app": "\(app.id)", "slices": "\(slices.count)", "seconds": "\(seconds)"])
-        return try AdminResponse.json(AllowedResetsDocument(app: app.id, slices: slices, seconds: seconds))
+        return AllowedResetsDocument(app: app.id, slices: slices, seconds: seconds)
     }
 }

@@ -9,53 +9,50 @@ struct UserRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .users) { try await list($0, app: $1.value(of: .app)) }
-        group.on(.get, .user) { _, route in
-            let user = try await context.user(route.value(of: .user), of: route.value(of: .app))
-            return try AdminResponse.json(UserDocument(user))
+        group.answer(.get, .users) { try await list($0, app: $1.value(of: .app)) }
+        group.answer(.get, .user) { _, route in
+            UserDocument(try await context.user(route.value(of: .user), of: route.value(of: .app)))
         }
-        group.on(.post, .disableUser) { try await setDisabled(true, $0, $1) }
-        group.on(.post, .enableUser) { try await setDisabled(false, $0, $1) }
-        group.on(.put, .customData) { try await setCustomData($0, $1) }
-        group.on(.post, .revokeUser) { request, route in
+        group.answer(.post, .disableUser) { try await setDisabled(true, $0, $1) }
+        group.answer(.post, .enableUser) { try await setDisabled(false, $0, $1) }
+        group.answer(.put, .customData) { try await setCustomData($0, $1) }
+        group.answer(.post, .revokeUser) { request, route in
             let (app, user) = (try route.value(of: .app), try route.value(of: .user))
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
             _ = try await context.user(user, of: app)
             let count = try await context.store.revokeLoginSessions(app: app, user: user)
             await changed(user, of: app, "logins of a user revoked")
-            return try AdminResponse.json(RevocationAnswer(app: app, user: user, revoked: count))
+            return RevocationAnswer(app: app, user: user, revoked: count)
         }
-        group.on(.post, .revokeUsers) { request, route in
+        group.answer(.post, .revokeUsers) { request, route in
             let app = try route.value(of: .app)
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
             let count = try await context.store.revokeLoginSessions(app: app, user: nil)
             context.logger.notice("logins of all users revoked", metadata: ["app": "\(app)", "count": "\(count)"])
             await context.notices.send(app)
-            return try AdminResponse.json(RevocationAnswer(app: app, user: nil, revoked: count))
+            return RevocationAnswer(app: app, user: nil, revoked: count)
         }
     }
 
-    private func list(_ request: Request, app: String) async throws -> Response {
+    private func list(_ request: Request, app: String) async throws -> UserList {
         _ = try await context.app(app)
         let limit = try AdminRequest.limit(request)
         let found = try await context.store.users(
             app: app, after: AdminRequest.query(.after, request), limit: limit)
-        return try AdminResponse.json(
-            UserList(
-                users: found.map { UserDocument($0) }, next: found.count == limit ? found.last?.id : nil))
+        return UserList(users: found.map { UserDocument($0) }, next: found.count == limit ? found.last?.id : nil)
     }
 
-    private func setDisabled(_ disabled: Bool, _ request: Request, _ route: BasicRequestContext) async throws
-        -> Response
-    {
+    private func setDisabled(
+        _ disabled: Bool, _ request: Request, _ route: BasicRequestContext
+    ) async throws -> UserDocument {
         let (app, user) = (try route.value(of: .app), try route.value(of: .user))
         _ = try await AdminRequest.body(EmptyRequest.self, of: request)
         try await context.store.setDisabled(disabled, app: app, user: user)
         await changed(user, of: app, disabled ? "user disabled" : "user enabled")
-        return try AdminResponse.json(UserDocument(try await context.user(user, of: app)))
+        return UserDocument(try await context.user(user, of: app))
     }
 
-    private func setCustomData(_ request: Request, _ route: BasicRequestContext) async throws -> Response {
+    private func setCustomData(_ request: Request, _ route: BasicRequestContext) async throws -> UserDocument {
         let (app, user) = (try route.value(of: .app), try route.value(of: .user))
         let body = try await AdminRequest.body(CustomDataRequest.self, of: request)
         var text: String?
@@ -72,7 +69,7 @@ struct UserRoutes: Sendable {
         }
         try await context.store.setCustomData(text, app: app, user: user)
         await changed(user, of: app, "custom data of a user set")
-        return try AdminResponse.json(UserDocument(try await context.user(user, of: app)))
+        return UserDocument(try await context.user(user, of: app))
     }
 
     private func changed(_ user: String, of app: String, _ what: String) async {
@@ -88,14 +85,5 @@ extension CoordinatorContext {
             throw AdminError.notFound("user \(id.prefix(64)) of app \(app.prefix(64))")
         }
         return user
-    }
-}
-
-extension UserDocument {
-    fileprivate init(_ user: UserRecord) {
-        self.init(
-            id: user.id, email: user.email, identities: user.identities.map { .init(id: $0.id, provider: $0.provider) },
-            isDisabled: user.isDisabled, createdAt: user.createdAt,
-            customData: user.customData.flatMap { try? JSONParser.parse($0) })
     }
 }

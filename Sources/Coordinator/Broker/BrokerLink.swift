@@ -49,15 +49,26 @@ final class BrokerLink: Sendable {
         await publisher.close()
     }
 
-    /// Publishes, confirmed.
-    func publish<M: Message>(
-        _ message: M, id: String? = nil, exchange: String, routingKey: String, mandatory: Bool, persistent: Bool = true
-    ) async throws {
-        let amqp =
-            if let id { try AMQPMessage(message, id: id, persistent: persistent) } else {
-                try AMQPMessage(message, persistent: persistent)
-            }
-        try await publish(amqp, exchange: exchange, routingKey: routingKey, mandatory: mandatory)
+    /// Publishes, confirmed, to a queue that must be there.
+    func publish(_ message: some Message, id: String? = nil, exchange: String, routingKey: String = "") async throws {
+        let amqp = if let id { try AMQPMessage(message, id: id) } else { try AMQPMessage(message) }
+        try await publish(amqp, exchange: exchange, routingKey: routingKey, mandatory: true)
+    }
+
+    /// Publishes to the owners of all slices, in order with the changesets.
+    func publishToAllSlices(_ message: some Message, id: String? = nil) async throws {
+        try await publish(message, id: id, exchange: topology.terminations)
+    }
+
+    /// Publishes to a slice's owner.
+    func publish(_ message: some Message, id: String? = nil, to slice: SliceNumber) async throws {
+        try await publish(message, id: id, exchange: topology.slices, routingKey: String(slice.value))
+    }
+
+    /// Tells those who listen at the moment, which may be nobody.
+    func tell(_ notice: some Message, exchange: String, routingKey: String) async throws {
+        try await publish(
+            AMQPMessage(notice, persistent: false), exchange: exchange, routingKey: routingKey, mandatory: false)
     }
 
     func publish(_ message: AMQPMessage, exchange: String, routingKey: String, mandatory: Bool) async throws {

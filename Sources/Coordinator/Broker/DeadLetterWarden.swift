@@ -31,8 +31,7 @@ struct DeadLetterWarden: Sendable {
     }
 
     private func makeRoom(_ quota: DeadLetterQuota) async throws {
-        let queue = DeadLetterQueue(
-            connection: context.link.consumer, topology: context.topology, slices: context.slices)
+        let queue = context.deadLetters
         // What has come meanwhile is looked at, too, but not without end.
         let limit = quota.most * 2
         var letters: [DeadLetterQuota.Letter] = []

@@ -30,8 +30,7 @@ struct OutcomeConsumer: Sendable {
         try await context.topology.declareShared(on: channel, slices: context.slices)
         let consumer = try await channel.consume(queue: context.topology.outcomes)
         // The broker delivers this tick to the active coordinator only.
-        try await context.link.publish(
-            TickMessage(at: context.now), exchange: context.topology.outcomes, routingKey: "", mandatory: true)
+        try await context.link.publish(TickMessage(at: context.now), exchange: context.topology.outcomes)
         while let batch = try await cancelWhenGracefulShutdown({
             try await consumer.nextBatch(max: context.configuration.prefetch)
         }) {
@@ -65,7 +64,7 @@ struct OutcomeConsumer: Sendable {
                 }
                 newer.append(delivery.message.returned())
             case .poison(let reason):
-                try await DeadLetterOffice(context: context).bury(delivery, reason: reason, app: nil)
+                try await bury(delivery, reason: reason, app: nil)
             }
         }
         try await giveBack(newer, pausing: newer.count == batch.count)
@@ -82,13 +81,26 @@ struct OutcomeConsumer: Sendable {
             }) != nil {
                 continue
             }
-            try await DeadLetterOffice(context: context).bury(
-                rejected.delivery, reason: rejection.reason, app: rejected.report.app)
+            try await bury(rejected.delivery, reason: rejection.reason, app: rejected.report.app)
         }
         for (type, count) in Dictionary(grouping: reports, by: \.type).mapValues(\.count) {
             CoordinatorMetrics.reportsProcessed(type, count)
         }
         await report(effects)
+    }
+
+    /// Moves a report that cannot be used to the dead letters, with the reason, for an operator to look at.
+    private func bury(_ delivery: AMQPDelivery, reason: String, app: String?) async throws {
+        let draft = DeadLetterDraft(
+            delivery.message, reason: reason, queue: context.topology.outcomes, app: app, diedAt: context.now)
+        try await context.link.publish(draft.letter, exchange: context.topology.dead, routingKey: "", mandatory: true)
+        CoordinatorMetrics.deadLettered(1)
+        context.logger.error(
+            "report refused and parked",
+            metadata: [
+                "queue": "\(context.topology.outcomes)", "reason": "\(reason)", "app": "\(app ?? "")",
+                "message": "\(delivery.message.properties.messageID ?? "")",
+            ])
     }
 
     /// Puts reports back at the end of the queue, for a coordinator of a newer version to take.

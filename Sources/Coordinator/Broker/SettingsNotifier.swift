@@ -54,16 +54,12 @@ struct SettingsNotifier: Sendable {
         case .rules(let app):
             // What is in force now: a notice that was owed may be of an older change.
             guard let version = try await context.store.app(app)?.rulesVersion else { return }
-            try await context.link.publish(
-                RulesMessage(app: app, version: version), exchange: context.topology.terminations, routingKey: "",
-                mandatory: true)
+            try await context.link.publishToAllSlices(RulesMessage(app: app, version: version))
         }
     }
 
     private func publish(_ notice: SettingsNotice) async throws {
-        // Not mandatory: no gateway may serve the app at the moment.
-        try await context.link.publish(
-            notice, exchange: context.topology.realms, routingKey: SettingsNotice.topicKey(app: notice.app),
-            mandatory: false, persistent: false)
+        try await context.link.tell(
+            notice, exchange: context.topology.realms, routingKey: SettingsNotice.topicKey(app: notice.app))
     }
 }

@@ -14,23 +14,19 @@ final class AgedCampaigns: Sendable {
     private let nextAt = Mutex<UInt64>(0)
 
     /// What the active coordinator does with each beat.
-    func keepUp(_ context: CoordinatorContext) async {
+    func keepUp(_ context: CoordinatorContext) async throws {
         guard let age = context.configuration.campaignLifetime?.milliseconds else { return }
         let now = context.now
         guard now > age, now >= nextAt.withLock({ $0 }) else { return }
-        do {
-            let (closed, unknown) = try await context.store.closeCampaigns(
-                startedBefore: now - age, limit: Self.step, at: now)
-            if closed.isEmpty, unknown.isEmpty { nextAt.withLock { $0 = now &+ Self.pause } }
-            for (app, count) in unknown { CoordinatorMetrics.outcomesUnknown(count, app: app) }
-            for campaign in closed {
-                CoordinatorMetrics.campaignAgedOut(app: campaign.app)
-                context.logger.notice(
-                    "campaign closed for its age; client realms that have not come back stay unknown",
-                    metadata: ["app": "\(campaign.app)", "campaign": "\(campaign.id)"])
-            }
-        } catch {
-            context.logger.warning("old campaigns not looked after, will try again", metadata: ["error": "\(error)"])
+        let (closed, unknown) = try await context.store.closeCampaigns(
+            startedBefore: now - age, limit: Self.step, at: now)
+        if closed.isEmpty, unknown.isEmpty { nextAt.withLock { $0 = now &+ Self.pause } }
+        for (app, count) in unknown { CoordinatorMetrics.outcomesUnknown(count, app: app) }
+        for campaign in closed {
+            CoordinatorMetrics.campaignAgedOut(app: campaign.app)
+            context.logger.notice(
+                "campaign closed for its age; client realms that have not come back stay unknown",
+                metadata: ["app": "\(campaign.app)", "campaign": "\(campaign.id)"])
         }
     }
 }

@@ -1,11 +1,9 @@
 /// How much is kept of what would otherwise grow for ever.
-package struct CampaignLimits: Sendable {
+struct CampaignLimits: Sendable {
     /// Closed campaigns of an app and kind beyond so many newer ones are forgotten, with their client realms.
-    package var closedCampaigns = 100
+    var closedCampaigns = 100
     /// Notifications and outcomes of a known campaign that wait for a found report, which may never come.
-    package var earlyEntries = 100_000
+    var earlyEntries = 100_000
     /// Outcomes whose campaign is not known.
-    package var parkedOutcomes = 10_000
-
-    package init() {}
+    var parkedOutcomes = 10_000
 }

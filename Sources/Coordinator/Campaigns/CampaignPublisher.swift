@@ -10,29 +10,28 @@ struct CampaignPublisher: Sendable {
 
     /// - Returns: the campaign after the broker has taken the message over.
     func publish(_ campaign: CampaignRecord) async throws -> CampaignRecord {
+        // What a reset and an erasure are about.
+        let realm = RealmName(app: campaign.app, partition: campaign.partition ?? "null")
+        let slice = realm.slice(of: context.slices)
         switch campaign.kind {
         case .termination:
-            try await context.link.publish(
+            try await context.link.publishToAllSlices(
                 TerminationMessage(
                     app: campaign.app, campaign: campaign.id, generation: campaign.generation, reason: campaign.reason),
-                id: campaign.id, exchange: context.topology.terminations, routingKey: "", mandatory: true)
+                id: campaign.id)
         case .reset:
-            let realm = RealmName(app: campaign.app, partition: campaign.partition ?? "null")
             try await context.link.publish(
                 ResetMessage(
                     realm: realm, clientFile: campaign.clientFile, campaign: campaign.id, reason: campaign.reason),
-                id: campaign.id, exchange: context.topology.slices,
-                routingKey: String(realm.slice(of: context.slices).value), mandatory: true)
-        // Slices have reported what it is about; there is nothing to ask of them.
-        case .account: break
+                id: campaign.id, to: slice)
         case .erasure:
-            let realm = RealmName(app: campaign.app, partition: campaign.partition ?? "null")
             try await context.link.publish(
                 EraseMessage(
                     realm: realm, campaign: campaign.id, reason: campaign.reason,
                     user: UserErasure.user(ofCampaign: campaign.id, app: campaign.app)),
-                id: campaign.id, exchange: context.topology.slices,
-                routingKey: String(realm.slice(of: context.slices).value), mandatory: true)
+                id: campaign.id, to: slice)
+        // Slices have reported what it is about; there is nothing to ask of them.
+        case .account: break
         }
         CoordinatorMetrics.terminationsPublished()
         let published = try await context.store.campaignPublished(campaign.id, at: context.now)

@@ -4,9 +4,9 @@ extension CampaignReport {
     /// Why the report can never be applied, whatever is stored.
     var problem: String? {
         let limit = UInt64(Int64.max)
+        guard (1...200).contains(campaign?.utf8.count ?? 1) else { return "campaign: expected 1 to 200 bytes" }
         switch self {
         case .found(let report):
-            guard (1...200).contains(report.campaign.utf8.count) else { return "campaign: expected 1 to 200 bytes" }
             guard report.slice.value >= 0, report.chunks >= 1, (0..<report.chunks).contains(report.chunk) else {
                 return "chunk \(report.chunk) of \(report.chunks) of slice \(report.slice) cannot be"
             }
@@ -14,14 +14,10 @@ extension CampaignReport {
                 return "a generation or client file ident is past 2^63"
             }
         case .notified(let report):
-            guard (1...200).contains(report.campaign.utf8.count) else { return "campaign: expected 1 to 200 bytes" }
             guard report.clientFile.fitsTheWire, report.at <= limit else {
                 return "the client file ident or the time is past 2^63"
             }
         case .outcome(let report):
-            guard (1...200).contains(report.campaign?.utf8.count ?? 1) else {
-                return "campaign: expected 1 to 200 bytes"
-            }
             guard report.identOld.fitsTheWire, report.identNew?.fitsTheWire ?? true else {
                 return "a client file ident is past 2^63"
             }

@@ -1,13 +1,13 @@
-package import Storage
-package import SyncModel
+import Storage
+import SyncModel
 
 /// A report about a campaign, as the outcomes queue delivers it.
-package enum CampaignReport: Sendable, Equatable {
+enum CampaignReport: Sendable, Equatable {
     case found(FoundReport)
     case notified(NotifiedReport)
     case outcome(OutcomeReport)
 
-    package var app: String {
+    var app: String {
         switch self {
         case .found(let report): report.app
         case .notified(let report): report.realm.app
@@ -49,30 +49,23 @@ extension CampaignLookup {
 }
 
 /// What a batch of reports did.
-package struct CampaignEffects: Sendable, Equatable {
-    package struct Rejection: Sendable, Equatable {
+struct CampaignEffects: Sendable, Equatable {
+    struct Rejection: Sendable, Equatable {
         /// Index in the batch.
-        package var index: Int
-        package var reason: String
-
-        package init(index: Int, reason: String) {
-            self.index = index
-            self.reason = reason
-        }
+        var index: Int
+        var reason: String
     }
 
     /// Campaigns nobody had recorded, opened from a slice's report.
-    package var opened: [CampaignRecord] = []
+    var opened: [CampaignRecord] = []
     /// Apps whose sync generation was raised to a report's.
-    package var raisedApps: [String] = []
+    var raisedApps: [String] = []
     /// Campaigns that a report changed, as they are now.
-    package var changed: [CampaignRecord] = []
+    var changed: [CampaignRecord] = []
     /// Outcomes whose campaign is not known yet; they wait for the slice's report.
-    package var parked = 0
+    var parked = 0
     /// Waiting outcomes dropped because too many wait.
-    package var dropped = 0
+    var dropped = 0
     /// Reports that can never be applied.
-    package var rejected: [Rejection] = []
-
-    package init() {}
+    var rejected: [Rejection] = []
 }

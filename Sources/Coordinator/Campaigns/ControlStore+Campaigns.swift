@@ -1,20 +1,13 @@
-package import Storage
-package import SyncModel
+import Storage
+import SyncModel
 
 /// A termination or reset to be recorded.
-package struct CampaignRequest: Sendable, Equatable {
-    package var id: String
-    package var app: String
-    package var reason: String?
+struct CampaignRequest: Sendable, Equatable {
+    var id: String
+    var app: String
+    var reason: String?
     /// Milliseconds of Unix time.
-    package var at: UInt64
-
-    package init(id: String, app: String, reason: String?, at: UInt64) {
-        self.id = id
-        self.app = app
-        self.reason = reason
-        self.at = at
-    }
+    var at: UInt64
 }
 
 // What becomes of campaigns: each call is one transaction.
@@ -24,7 +17,7 @@ extension CampaignStore {
     ///
     /// - Parameter enable: sync goes on at once with the new generation; else it stays off until it is enabled.
     /// - Throws: `notFound` for the app, `alreadyExists` if the id belongs to something else.
-    package func terminate(
+    func terminate(
         _ request: CampaignRequest, enable: Bool, slices: Int, limits: CampaignLimits = CampaignLimits()
     ) async throws(StoreError) -> (app: AppRecord, campaign: CampaignRecord) {
         try await record(request, as: .termination, limits) { app in
@@ -38,7 +31,7 @@ extension CampaignStore {
 
     /// Records the reset of one realm's client realms, or of one of them (`publishing`).
     /// - Throws: as `terminate`.
-    package func startReset(
+    func startReset(
         _ request: CampaignRequest, partition: String, clientFile: FileIdent?, limits: CampaignLimits = CampaignLimits()
     ) async throws(StoreError) -> CampaignRecord {
         try await record(request, as: .reset, limits) { app in
@@ -50,7 +43,7 @@ extension CampaignStore {
 
     /// Records that a realm is taken away (`publishing`).
     /// - Throws: as `terminate`.
-    package func startErasure(
+    func startErasure(
         _ request: CampaignRequest, partition: String, limits: CampaignLimits = CampaignLimits()
     ) async throws(StoreError) -> CampaignRecord {
         try await record(request, as: .erasure, limits) { app in
@@ -91,7 +84,7 @@ extension CampaignStore {
 
     /// The campaign's message has reached the broker. Returns the campaign as it is now.
     /// - Throws: `notFound`.
-    package func campaignPublished(_ id: String, at now: UInt64) async throws(StoreError) -> CampaignRecord {
+    func campaignPublished(_ id: String, at now: UInt64) async throws(StoreError) -> CampaignRecord {
         try await changeCampaigns { transaction in
             var lookup = CampaignLookup()
             lookup.campaigns = [id]
@@ -108,7 +101,7 @@ extension CampaignStore {
     ///
     /// - Returns: the campaigns that are closed now, and of how many client realms the end stays unknown, by app. With neither
     ///   nothing is left to do.
-    package func closeCampaigns(
+    func closeCampaigns(
         startedBefore time: UInt64, limit: Int, at now: UInt64
     ) async throws(StoreError) -> (closed: [CampaignRecord], unknown: [String: Int]) {
         try await changeCampaigns { transaction in
@@ -135,7 +128,7 @@ extension CampaignStore {
     /// Applies reports in one transaction. Order and repetition do not matter.
     ///
     /// - Parameter slices: how many slices a campaign that is opened from a report expects.
-    package func apply(
+    func apply(
         _ reports: [CampaignReport], slices: Int, at now: UInt64, limits: CampaignLimits = CampaignLimits()
     ) async throws(StoreError) -> CampaignEffects {
         try await changeCampaigns { transaction in

@@ -1,5 +1,4 @@
-package import Storage
-import SyncModel
+import Storage
 
 extension ControlStore {
     /// Applies reports together, or one by one if the store will never take them together: a report that meets a damaged row
@@ -8,7 +7,7 @@ extension ControlStore {
     /// - Throws: what may pass, as of a store that is full or locked; and damage that is not of single reports, which waits
     ///   for an operator: every report would be rejected until then. Reports that were applied before it are applied again
     ///   without effect.
-    package func applyWhatItCan(
+    func applyWhatItCan(
         _ reports: [CampaignReport], slices: Int, at now: UInt64
     ) async throws(StoreError) -> CampaignEffects {
         do {

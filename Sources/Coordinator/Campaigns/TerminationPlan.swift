@@ -14,10 +14,7 @@ struct TerminationPlan: Sendable {
 
     /// - Parameter limit: how many client realms to list.
     init(app: AppRecord, at now: UInt64, limit: Int) {
-        document = PlanDocument(
-            app: app.id, syncState: app.syncState.rawValue, clientRecovery: app.clientRecovery,
-            generation: app.generation, at: now,
-            lastSeen: Self.ages.map { PlanDocument.Age(within: $0) } + [PlanDocument.Age(within: nil)])
+        document = PlanDocument(app, at: now, ages: Self.ages)
         self.limit = limit
     }
 
@@ -45,12 +42,7 @@ struct TerminationPlan: Sendable {
         let isListed = platforms[platform] != nil || platforms.count < Self.maxPlatforms
         platforms[isListed ? platform : Self.other, default: 0] += 1
         guard limit > 0 else { return }
-        document.listed.append(
-            PlanDocument.ClientRealm(
-                partition: realm.name.partition, slice: slice, clientFile: file.ident, user: file.user,
-                platform: platform, lastSeen: file.lastSeen, hasUploaded: isWriter,
-                behind: realm.latest.version > file.seenServerVersion
-                    ? realm.latest.version.rawValue - file.seenServerVersion.rawValue : 0))
+        document.listed.append(PlanDocument.ClientRealm(file, of: realm, slice: slice, platform: platform))
         if document.listed.count > limit * 2 + 100 { trim() }
     }
 

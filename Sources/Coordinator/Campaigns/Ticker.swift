@@ -17,8 +17,6 @@ struct Ticker: Sendable {
     private let agedCampaigns = AgedCampaigns()
     private let migrations = ModeMigrations()
 
-    init(context: CoordinatorContext) { self.context = context }
-
     /// How far behind an owner may be (milliseconds) before its slice gets no tick while `maxBehind` messages wait in its queue.
     static let patience: UInt64 = 60_000
     static let maxBehind = 1_000
@@ -44,17 +42,25 @@ struct Ticker: Sendable {
         guard context.state.isActive else { return }
         await context.publisher.publishRecorded()
         await tickSlices(now)
-        await KeyRotation(context: context).keepUp()
-        await anonymousUsers.keepUp(context)
-        await appDeletions.keepUp(context)
-        await agedCampaigns.keepUp(context)
-        await migrations.keepUp(context)
+        await lookAfter("signing keys") { try await KeyRotation(context: context).keepUp() }
+        await lookAfter("anonymous users") { try await anonymousUsers.keepUp(context) }
+        await lookAfter("deleted apps") { try await appDeletions.keepUp(context) }
+        await lookAfter("old campaigns") { try await agedCampaigns.keepUp(context) }
+        await lookAfter("moving apps") { try await migrations.keepUp(context) }
         do {
             try await context.state.campaignGauges.show(context.store, at: now)
             context.readiness.set("coordinator.store", ready: true, reason: "open")
         } catch {
             context.readiness.set("coordinator.store", ready: false, reason: error.message)
             context.logger.warning("campaigns not measured", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func lookAfter(_ what: String, _ keepUp: () async throws -> Void) async {
+        do {
+            try await keepUp()
+        } catch {
+            context.logger.warning("\(what) not looked after, will try again", metadata: ["error": "\(error)"])
         }
     }
 
@@ -74,23 +80,19 @@ struct Ticker: Sendable {
     private func showSlices(_ now: UInt64) async {
         for slice in gauges.due(of: Array(context.slices.all)) {
             guard let count = try? await context.link.inspect(context.topology.slice(slice)).messageCount else { break }
-            gauges.ready(count, in: slice)
             context.state.ready(count, in: slice)
         }
         context.state.keepHistory(of: context.slices, at: now)
         guard context.state.isActive else { return gauges.show([], at: now) }
-        gauges.show(context.state.cluster.slices(context.slices, at: now), at: now)
+        gauges.show(context.slicePictures(at: now), at: now)
     }
 
     /// Sends a tick through the outcomes queue, which delivers it to the active coordinator.
     private func ask(_ now: UInt64) async {
         do {
-            guard try await context.link.inspect(context.topology.outcomes).messageCount < UnheardTicks.maximum * 10
-            else {
-                return
-            }
-            try await context.link.publish(
-                TickMessage(at: now), exchange: context.topology.outcomes, routingKey: "", mandatory: true)
+            let waiting = try await context.link.inspect(context.topology.outcomes).messageCount
+            guard waiting < UnheardTicks.maximum * 10 else { return }
+            try await context.link.publish(TickMessage(at: now), exchange: context.topology.outcomes)
         } catch {
             context.logger.debug("tick to the coordinators not sent", metadata: ["error": "\(error)"])
         }

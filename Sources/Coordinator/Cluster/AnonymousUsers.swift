@@ -21,24 +21,20 @@ final class AnonymousUsers: Sendable {
     private let walk = Mutex(Walk())
 
     /// What the active coordinator does with each beat.
-    func keepUp(_ context: CoordinatorContext) async {
+    func keepUp(_ context: CoordinatorContext) async throws {
         guard let age = context.configuration.anonymousLifetime?.milliseconds else { return }
         let now = context.now
         let current = walk.withLock { $0 }
         guard now >= current.nextAt, now > age else { return }
-        do {
-            let (removed, next) = try await context.store.removeUnseenAnonymousUsers(
-                before: now - age, after: current.cursor, limit: Self.step)
-            if removed > 0 { CoordinatorMetrics.anonymousUsersRemoved(removed) }
-            let total = current.removed + removed
-            walk.withLock {
-                $0 = next == nil ? Walk(nextAt: now &+ Self.pause) : Walk(cursor: next, removed: total)
-            }
-            if next == nil, total > 0 {
-                context.logger.info("anonymous users not seen for long are gone", metadata: ["count": "\(total)"])
-            }
-        } catch {
-            context.logger.warning("anonymous users not looked after, will try again", metadata: ["error": "\(error)"])
+        let (removed, next) = try await context.store.removeUnseenAnonymousUsers(
+            before: now - age, after: current.cursor, limit: Self.step)
+        if removed > 0 { CoordinatorMetrics.anonymousUsersRemoved(removed) }
+        let total = current.removed + removed
+        walk.withLock {
+            $0 = next == nil ? Walk(nextAt: now &+ Self.pause) : Walk(cursor: next, removed: total)
+        }
+        if next == nil, total > 0 {
+            context.logger.info("anonymous users not seen for long are gone", metadata: ["count": "\(total)"])
         }
     }
 }

@@ -17,16 +17,12 @@ final class AppDeletions: Sendable {
     private let askedAt = Mutex<[String: UInt64]>([:])
 
     /// What the active coordinator does with each beat.
-    func keepUp(_ context: CoordinatorContext) async {
-        do {
-            let deletions = try await context.store.unfinishedDeletions()
-            CoordinatorMetrics.deletions(deletions.count)
-            askedAt.withLock { asked in asked = asked.filter { entry in deletions.contains { $0.app == entry.key } } }
-            let deadline = ContinuousClock.now + Self.timePerBeat
-            for deletion in deletions { try await goOn(with: deletion, until: deadline, context) }
-        } catch {
-            context.logger.warning("deleted apps not looked after, will try again", metadata: ["error": "\(error)"])
-        }
+    func keepUp(_ context: CoordinatorContext) async throws {
+        let deletions = try await context.store.unfinishedDeletions()
+        CoordinatorMetrics.deletions(deletions.count)
+        askedAt.withLock { asked in asked = asked.filter { entry in deletions.contains { $0.app == entry.key } } }
+        let deadline = ContinuousClock.now + Self.timePerBeat
+        for deletion in deletions { try await goOn(with: deletion, until: deadline, context) }
     }
 
     private func goOn(
@@ -58,9 +54,7 @@ final class AppDeletions: Sendable {
     /// Has every slice erase what it has of the app; what cannot be published now is published with a later beat.
     static func publish(_ deletion: AppDeletionRecord, _ context: CoordinatorContext) async {
         do {
-            try await context.link.publish(
-                EraseAppMessage(app: deletion.app), exchange: context.topology.terminations, routingKey: "",
-                mandatory: true)
+            try await context.link.publishToAllSlices(EraseAppMessage(app: deletion.app))
         } catch {
             context.logger.warning(
                 "slices not told of a deleted app, will try again",
@@ -69,10 +63,8 @@ final class AppDeletions: Sendable {
     }
 
     private func dropLetters(of app: String, _ context: CoordinatorContext) async throws -> Int {
-        let queue = DeadLetterQueue(
-            connection: context.link.consumer, topology: context.topology, slices: context.slices)
         var dropped = 0
-        _ = try await queue.visit(
+        _ = try await context.deadLetters.visit(
             limit: Self.maxLetters, { letter, _ in letter.app == app ? .dropped : .kept },
             done: { _, _, fate in
                 if case .dropped = fate { dropped += 1 }

@@ -20,6 +20,9 @@ struct ClusterView: Sendable {
         heard[oldest.key] = nil
     }
 
+    /// Whether a process that was heard last at a time counts as there.
+    static func isThere(heardAt: UInt64, now: UInt64) -> Bool { now < heardAt || now - heardAt < silence }
+
     func workers() -> [WorkerDocument] {
         heard.values.map { message, at in
             WorkerDocument(
@@ -30,40 +33,41 @@ struct ClusterView: Sendable {
 
     /// What the slice is busy with, as its owner says; nil if with nothing, or if it has none.
     func activity(of slice: SliceNumber, at now: UInt64) -> SliceActivity? {
-        let owner = heard.values.filter { message, at in
-            message.isStaying && (now < at || now - at < Self.silence) && message.owns.contains(slice)
-        }.max { ($0.message.epochs[slice.description] ?? 0) < ($1.message.epochs[slice.description] ?? 0) }
+        let owner = alive(at: now).filter { $0.message.owns.contains(slice) }
+            .max { ($0.message.epochs[slice.description] ?? 0) < ($1.message.epochs[slice.description] ?? 0) }
         return owner?.message.activity?.first { $0.slice == slice }
     }
 
+    private func alive(at now: UInt64) -> [(message: HeartbeatMessage, at: UInt64)] {
+        heard.values.filter { $0.message.isStaying && Self.isThere(heardAt: $0.at, now: now) }
+    }
+
     func slices(_ count: SliceCount, at now: UInt64) -> [SliceDocument] {
-        let alive = workers().filter { $0.isStaying && (now < $0.lastHeardAt || now - $0.lastHeardAt < Self.silence) }
         var result = count.all.map(SliceDocument.init)
-        for worker in alive {
-            for slice in worker.standsBy where result.indices.contains(slice.value) {
-                result[slice.value].standBy.append(worker.worker)
+        for (message, heardAt) in alive(at: now).sorted(by: { $0.message.worker < $1.message.worker }) {
+            for slice in message.standsBy.sorted() where result.indices.contains(slice.value) {
+                result[slice.value].standBy.append(message.worker)
             }
-            let epochs = heard[worker.worker]?.message.epochs ?? [:]
-            for slice in worker.owns where result.indices.contains(slice.value) {
-                let epoch = epochs[String(slice.value)]
+            for slice in message.owns.sorted() where result.indices.contains(slice.value) {
+                var document = result[slice.value]
+                let key = String(slice.value)
+                let epoch = message.epochs[key]
                 // Two may say so while a slice changes hands: the later epoch is right.
-                if result[slice.value].owner != nil, (result[slice.value].epoch ?? 0) >= (epoch ?? 0) { continue }
-                result[slice.value].owner = worker.worker
-                result[slice.value].epoch = epoch
-                result[slice.value].unacknowledged = heard[worker.worker]?.message.holds[String(slice.value)]
-                let lag = heard[worker.worker]?.message.lags?[String(slice.value)]
-                result[slice.value].oldestAt = lag?.oldestAt
-                result[slice.value].perSecond = lag.flatMap { $0.perSecond.isFinite ? $0.perSecond : nil }
-                let held = heard[worker.worker]?.message.heldResets?.filter { $0.slice == slice } ?? []
-                result[slice.value].heldResets =
+                if document.owner != nil, (document.epoch ?? 0) >= (epoch ?? 0) { continue }
+                document.owner = message.worker
+                document.epoch = epoch
+                document.unacknowledged = message.holds[key]
+                let lag = message.lags?[key]
+                document.oldestAt = lag?.oldestAt
+                document.perSecond = lag.flatMap { $0.perSecond.isFinite ? $0.perSecond : nil }
+                let held = message.heldResets?.filter { $0.slice == slice } ?? []
+                document.heldResets =
                     held.isEmpty
                     ? nil
-                    : held.map {
-                        HeldResetsDocument(
-                            app: $0.app, asked: $0.asked, clientFiles: $0.clientFiles, since: $0.since)
-                    }
-                result[slice.value].load = worker.load
-                result[slice.value].lastHeardAt = worker.lastHeardAt
+                    : held.map { .init(app: $0.app, asked: $0.asked, clientFiles: $0.clientFiles, since: $0.since) }
+                document.load = message.load.isFinite ? message.load : 0
+                document.lastHeardAt = heardAt
+                result[slice.value] = document
             }
         }
         return result

@@ -1,6 +1,5 @@
 import AdminAPI
 import Messages
-import Operations
 import SyncModel
 import Synchronization
 
@@ -24,8 +23,7 @@ final class CoordinatorState: Sendable {
     private let state: Mutex<State>
 
     init(tickInterval: Duration) {
-        let patience = UInt64(clamping: tickInterval.nanoseconds / 1_000_000) &* 4 &+ 2000
-        state = Mutex(State(activity: Activity(patience: patience)))
+        state = Mutex(State(activity: Activity(patience: tickInterval.milliseconds &* 4 &+ 2000)))
     }
 
     var isActive: Bool { state.withLock { $0.activity.isActive } }

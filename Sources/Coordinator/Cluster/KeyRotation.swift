@@ -14,29 +14,25 @@ struct KeyRotation: Sendable {
     }
 
     /// What the active coordinator does with each beat.
-    func keepUp() async {
-        do {
-            let (now, keys) = (context.now, try await context.store.signingKeys())
-            var isNew = false
-            for kind in TokenKind.allCases {
-                let ring = SigningKeyRing(kind, among: keys)
-                // Without any the first gateway makes one.
-                guard let age = ring.age(at: now) else { continue }
-                CoordinatorMetrics.signingKey(kind, age: .milliseconds(Int64(clamping: age)))
-                if let limit = context.configuration.keyRotation?.milliseconds, age >= limit, now >= limit {
-                    let rotated = try await rotate(kind, unlessNewerThan: now - limit)
-                    isNew = isNew || rotated
-                }
-                let spent = ring.spent(at: now).map(\.id)
-                guard !spent.isEmpty else { continue }
-                try await context.store.removeSigningKeys(spent)
-                context.logger.info(
-                    "signing keys forgotten", metadata: ["purpose": "\(kind.rawValue)", "count": "\(spent.count)"])
+    func keepUp() async throws {
+        let (now, keys) = (context.now, try await context.store.signingKeys())
+        var isNew = false
+        for kind in TokenKind.allCases {
+            let ring = SigningKeyRing(kind, among: keys)
+            // Without any the first gateway makes one.
+            guard let age = ring.age(at: now) else { continue }
+            CoordinatorMetrics.signingKey(kind, age: .milliseconds(Int64(clamping: age)))
+            if let limit = context.configuration.keyRotation?.milliseconds, age >= limit, now >= limit {
+                let rotated = try await rotate(kind, unlessNewerThan: now - limit)
+                isNew = isNew || rotated
             }
-            if isNew { await tellGateways() }
-        } catch {
-            context.logger.warning("signing keys not looked after, will try again", metadata: ["error": "\(error)"])
+            let spent = ring.spent(at: now).map(\.id)
+            guard !spent.isEmpty else { continue }
+            try await context.store.removeSigningKeys(spent)
+            context.logger.info(
+                "signing keys forgotten", metadata: ["purpose": "\(kind.rawValue)", "count": "\(spent.count)"])
         }
+        if isNew { await tellGateways() }
     }
 
     private func rotate(_ kind: TokenKind, unlessNewerThan limit: UInt64) async throws -> Bool {
@@ -49,9 +45,8 @@ struct KeyRotation: Sendable {
     /// A gateway that does not hear of it reads the keys within a minute, or when it meets a token of the new one.
     private func tellGateways() async {
         do {
-            try await context.link.publish(
-                SigningKeysNotice(), exchange: context.topology.realms, routingKey: SigningKeysNotice.topicKey,
-                mandatory: false, persistent: false)
+            try await context.link.tell(
+                SigningKeysNotice(), exchange: context.topology.realms, routingKey: SigningKeysNotice.topicKey)
         } catch {
             context.logger.warning("notice of new signing keys not sent", metadata: ["error": "\(error)"])
         }

@@ -12,8 +12,6 @@ final class SliceGauges: Sendable {
     static let step = 64
 
     private struct State {
-        /// As the broker said last.
-        var ready: [SliceNumber: Int] = [:]
         var next = 0
         var shown: [SliceNumber: [Gauge]] = [:]
     }
@@ -30,15 +28,13 @@ final class SliceGauges: Sendable {
         }
     }
 
-    func ready(_ count: Int, in slice: SliceNumber) { state.withLock { $0.ready[slice] = count } }
-
     /// - Parameter slices: all of them; none takes all series away, as of a coordinator that is not active any more.
     func show(_ slices: [SliceDocument], at now: UInt64) {
         state.withLock { state in
             var chosen = slices
             if slices.count > Self.maxSlices {
                 func place(_ slice: SliceDocument) -> (UInt64, Int) {
-                    (Self.age(of: slice, at: now), state.ready[slice.slice] ?? 0)
+                    (slice.age(at: now) ?? 0, slice.ready ?? 0)
                 }
                 chosen = Array(slices.sorted { place($0) > place($1) }.prefix(Self.maxSlices))
             }
@@ -50,9 +46,9 @@ final class SliceGauges: Sendable {
             for slice in chosen {
                 let gauges = state.shown[slice.slice] ?? Self.make(slice.slice)
                 state.shown[slice.slice] = gauges
-                gauges[0].record(state.ready[slice.slice] ?? 0)
+                gauges[0].record(slice.ready ?? 0)
                 gauges[1].record(slice.unacknowledged ?? 0)
-                gauges[2].record(Double(Self.age(of: slice, at: now)) / 1000)
+                gauges[2].record(Double(slice.age(at: now) ?? 0) / 1000)
             }
         }
     }
@@ -61,9 +57,5 @@ final class SliceGauges: Sendable {
         ["ready", "unacknowledged", "oldest_seconds"].map {
             Gauge(label: "sluice.coordinator.slice.\($0)", dimensions: [("slice", slice.description)])
         }
-    }
-
-    private static func age(of slice: SliceDocument, at now: UInt64) -> UInt64 {
-        slice.oldestAt.map { now > $0 ? now - $0 : 0 } ?? 0
     }
 }

@@ -1,10 +1,8 @@
 import AdminAPI
-import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import Messages
-import Storage
 
 /// `session`: log in to the dashboard, see who is logged in, log out.
 struct SessionRoutes: Sendable {
@@ -14,17 +12,11 @@ struct SessionRoutes: Sendable {
     private let links = LoginLinks()
     private let brake = LoginBrake()
 
-    init(context: CoordinatorContext, access: AdminGuard, trail: AuditTrail) {
-        self.context = context
-        self.access = access
-        self.trail = trail
-    }
-
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.on(.post, .session) { request, _ in try await logIn(request) }
-        group.on(.get, .session) { _, _ in
+        group.answer(.get, .session) { _, _ in
             guard let caller = AdminCaller.current else { throw AdminError.noToken }
-            return try AdminResponse.json(document(of: caller))
+            return document(of: caller)
         }
         group.on(.delete, .session) { _, _ in
             // A request that bears the token itself has no session to end.
@@ -73,10 +65,9 @@ struct SessionRoutes: Sendable {
     private func logOut(_ session: DashboardSession) async -> Response {
         context.sessions.end(session.id, expiresAt: session.expiresAt, now: context.now)
         do {
-            try await context.link.publish(
+            try await context.link.tell(
                 DashboardLogout(session: session.id, expiresAt: session.expiresAt),
-                exchange: context.topology.outcomes, routingKey: Topology.figuresKey, mandatory: false,
-                persistent: false)
+                exchange: context.topology.outcomes, routingKey: Topology.figuresKey)
         } catch {
             context.logger.warning(
                 "other coordinators not told of a log-out from the dashboard", metadata: ["error": "\(error)"])

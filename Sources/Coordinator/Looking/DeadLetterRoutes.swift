@@ -2,7 +2,6 @@ import AMQP
 import AdminAPI
 import Hummingbird
 import Inspection
-import Logging
 import Messages
 import Synchronization
 
@@ -13,26 +12,23 @@ struct DeadLetterRoutes: Sendable {
     init(context: CoordinatorContext) { desk = DeadLetterDesk(context: context) }
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .deadLetters) { request, _ in
+        group.answer(.get, .deadLetters) { request, _ in
             let filter = DeadLetterFilter(
                 app: AdminRequest.query(.app, request), reason: AdminRequest.query(.reason, request))
-            return try AdminResponse.json(
-                try await desk.list(filter, limit: try AdminRequest.limit(request, default: AdminLimits.deadLetters)))
+            return try await desk.list(filter, limit: try AdminRequest.limit(request, default: AdminLimits.deadLetters))
         }
-        group.on(.get, .deadLetter) { _, route in
+        group.answer(.get, .deadLetter) { _, route in
             let name = try route.value(of: .name)
             guard let letter = try await desk.letter(name) else {
                 throw AdminError.notFound("dead letter \(name.prefix(40))")
             }
-            return try AdminResponse.json(letter)
+            return letter
         }
-        group.on(.post, .requeueLetters) { request, _ in
-            let body = try await AdminRequest.body(DeadLettersRequest.self, of: request)
-            return try AdminResponse.json(try await desk.handle(try body.names(), .requeued))
-        }
-        group.on(.post, .dropLetters) { request, _ in
-            let body = try await AdminRequest.body(DeadLettersRequest.self, of: request)
-            return try AdminResponse.json(try await desk.handle(try body.names(), .dropped))
+        for (route, fate) in [(AdminRoute.requeueLetters, DeadLetterQueue.Fate.requeued), (.dropLetters, .dropped)] {
+            group.answer(.post, route) { request, _ in
+                let body = try await AdminRequest.body(DeadLettersRequest.self, of: request)
+                return try await desk.handle(try body.names(), fate)
+            }
         }
     }
 }
@@ -151,39 +147,25 @@ final class DeadLetterDesk: Sendable {
         done: (DeadLetter, AMQPMessage, DeadLetterQueue.Fate) throws -> Void = { _, _, _ in }
     ) async throws -> (seen: Int, of: Int) {
         let deadline = ContinuousClock.now + Self.patience
-        while isBusy.withLock({ $0.exchanged(with: true) }) {
+        while !begin() {
             guard ContinuousClock.now < deadline else {
-                throw AdminError(
-                    status: .serviceUnavailable, code: "busy",
-                    message: "others look through the dead letters: try again")
+                throw AdminError.unavailable("busy", "others look through the dead letters: try again")
             }
             try await Task.sleep(for: .milliseconds(50))
         }
         defer { isBusy.withLock { $0 = false } }
-        let queue = DeadLetterQueue(
-            connection: context.link.consumer, topology: context.topology, slices: context.slices)
         do {
-            return try await queue.visit(limit: Self.reach, body, done: done)
+            return try await context.deadLetters.visit(limit: Self.reach, body, done: done)
         } catch let error as AMQPError {
             throw AdminError.brokerAway(error)
         }
     }
-}
 
-extension AdminError {
-    static func brokerAway(_ error: AMQPError) -> AdminError {
-        AdminError(
-            status: .serviceUnavailable, code: "broker_unavailable",
-            message: error.code == .accessRefused
-                ? "the coordinator's user may not do this at the broker: \(error); sluice broker init gives it what it needs"
-                : "the broker is not to be had: \(error)")
-    }
-}
-
-extension Bool {
-    /// Takes the new value, and returns the old one.
-    fileprivate mutating func exchanged(with new: Bool) -> Bool {
-        defer { self = new }
-        return self
+    /// Whether nobody else looks through the letters now; then it is the caller's turn.
+    private func begin() -> Bool {
+        isBusy.withLock { isBusy in
+            defer { isBusy = true }
+            return !isBusy
+        }
     }
 }

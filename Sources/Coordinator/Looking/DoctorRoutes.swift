@@ -1,10 +1,7 @@
-import AMQP
 import AdminAPI
 import Hummingbird
 import Inspection
-import Messages
 import Operations
-import Storage
 import SyncModel
 
 /// `doctor`: what is wrong with broker, stores and cluster, and what to do; settings are looked at by the command line.
@@ -14,7 +11,7 @@ struct DoctorRoutes: Sendable {
     init(context: CoordinatorContext) { surgery = Surgery(context: context) }
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .doctor) { _, _ in try AdminResponse.json(await surgery.examine()) }
+        group.answer(.get, .doctor) { _, _ in await surgery.examine() }
     }
 }
 

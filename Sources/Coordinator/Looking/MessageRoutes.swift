@@ -1,6 +1,5 @@
 import AMQP
 import AdminAPI
-import Foundation
 import Hummingbird
 import Inspection
 import Messages
@@ -12,8 +11,6 @@ struct MessageRoutes: Sendable {
     let context: CoordinatorContext
     /// Each binds a queue of its own to every slice.
     private let places = EventPlaces(AdminLimits.messageStreams)
-
-    init(context: CoordinatorContext) { self.context = context }
 
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.on(.get, .messageEvents) { request, _ in
@@ -27,19 +24,15 @@ struct MessageRoutes: Sendable {
             } catch {
                 throw AdminError.brokerAway(error)
             }
-            return Response(
-                status: .ok, headers: [.contentType: "application/x-ndjson", .cacheControl: "no-store"],
-                body: ResponseBody { writer in
-                    defer { withExtendedLifetime(place) {} }
-                    do {
-                        try await TailWriter(context: context, filter: filter).write(tap, to: &writer)
-                    } catch {
-                        await tap.close()
-                        throw error
-                    }
+            return place.response { writer in
+                do {
+                    try await TailWriter(context: context, filter: filter).write(tap, to: &writer)
+                } catch {
                     await tap.close()
-                    try await writer.finish(nil)
-                })
+                    throw error
+                }
+                await tap.close()
+            }
         }
     }
 
@@ -106,13 +99,11 @@ struct TailWriter: Sendable {
                 let line = PassingMessage(
                     at: now, exchange: delivery.exchange, message: summary, leftOut: leftOut > 0 ? leftOut : nil)
                 leftOut = 0
-                lines.writeBytes(try AdminResponse.encoder.encode(line))
-                lines.writeString("\n")
+                lines.writeImmutableBuffer(try AdminResponse.line(line))
             }
             if let last = batch.last { try await tap.consumer.ack(upTo: last) }
             if lines.readableBytes == 0, now &- writtenAt > Self.repeatAfter {
-                lines.writeBytes(try AdminResponse.encoder.encode(PassingMessage(at: now)))
-                lines.writeString("\n")
+                lines.writeImmutableBuffer(try AdminResponse.line(PassingMessage(at: now)))
             }
             guard lines.readableBytes > 0 else { continue }
             try await writer.write(lines)

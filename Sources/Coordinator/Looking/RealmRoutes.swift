@@ -1,6 +1,5 @@
 import AdminAPI
 import Changesets
-import Foundation
 import Hummingbird
 import Inspection
 import Storage
@@ -14,53 +13,45 @@ struct RealmRoutes: Sendable {
     static let reach = 2_000
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .realms) { request, route in
+        group.answer(.get, .realms) { request, route in
             let app = try await context.app(route.value(of: .app))
             let limit = try AdminRequest.limit(request, default: AdminLimits.realms)
-            return try AdminResponse.json(
-                try await realms(of: app.id, after: try cursor(AdminRequest.query(.after, request)), limit: limit))
+            let after = try AdminRequest.after(request, Self.place) ?? (0, 0)
+            return try await realms(of: app.id, after: after, limit: limit)
         }
-        group.on(.get, .realm) { request, route in
+        group.answer(.get, .realm) { request, route in
             let (reader, pages) = try await realm(request, app: route.value(of: .app))
             let weight = try await reader.weight(of: pages.record.id)
-            return try AdminResponse.json(
-                RealmDocument(
-                    realm: try await RealmSummary(pages.record, reader), objects: weight.objects, bytes: weight.bytes,
-                    classes: try pages.classes()))
+            return RealmDocument(
+                realm: try await RealmSummary(pages.record, reader), objects: weight.objects, bytes: weight.bytes,
+                classes: try pages.classes())
         }
-        group.on(.get, .realmClientFiles) { request, route in
+        group.answer(.get, .realmClientFiles) { request, route in
             let (reader, pages) = try await realm(request, app: route.value(of: .app))
             let limit = try AdminRequest.limit(request)
-            let after = try number(of: request)
+            let after = try AdminRequest.after(request, Self.number)
             let found = try await reader.clientFiles(
                 in: pages.record.id, state: nil, after: FileIdent(after ?? 0), limit: limit)
-            return try AdminResponse.json(
-                StoredClientFileList(
-                    clientFiles: found.map { StoredClientFile($0, of: pages.record) },
-                    next: found.count == limit ? found.last.map { "\($0.ident)" } : nil))
+            return StoredClientFileList(
+                clientFiles: found.map { StoredClientFile($0, of: pages.record) },
+                next: found.count == limit ? found.last.map { "\($0.ident)" } : nil)
         }
-        group.on(.get, .realmHistory) { request, route in
+        group.answer(.get, .realmHistory) { request, route in
             let (_, pages) = try await realm(request, app: route.value(of: .app))
             let limit = try AdminRequest.limit(request, default: AdminLimits.versions)
-            let found = try await pages.versions(
-                before: try number(of: request).map { ServerVersion($0) }, limit: limit)
-            return try AdminResponse.json(
-                VersionList(versions: found, next: found.count == limit ? found.last.map { "\($0.version)" } : nil))
+            let before = try AdminRequest.after(request, Self.number).map { ServerVersion($0) }
+            let found = try await pages.versions(before: before, limit: limit)
+            return VersionList(versions: found, next: found.count == limit ? found.last.map { "\($0.version)" } : nil)
         }
-        group.on(.get, .realmObjects) { request, route in
+        group.answer(.get, .realmObjects) { request, route in
             let (_, pages) = try await realm(request, app: route.value(of: .app))
             let limit = try AdminRequest.limit(request, default: AdminLimits.objects)
-            var after: ObjectRow?
-            if let text = AdminRequest.query(.after, request) {
-                after = ObjectRow(cursor: text)
-                guard after != nil else { throw AdminError.invalid("after: expected the \"next\" of the page before") }
-            }
+            let after = try AdminRequest.after(request) { ObjectRow(cursor: $0) }
             do {
                 let (objects, next) = try await pages.objects(
                     ofClass: AdminRequest.query(.className, request), after: after, limit: limit)
-                return try AdminResponse.json(
-                    StoredObjectList(
-                        objects: objects.map { .init(className: $0.className, object: $0.json) }, next: next?.cursor))
+                return StoredObjectList(
+                    objects: objects.map { .init(className: $0.className, object: $0.json) }, next: next?.cursor)
             } catch let error as InspectionError where error.code == .notFound {
                 throw AdminError(status: .notFound, code: "not_found", message: error.message)
             }
@@ -68,10 +59,7 @@ struct RealmRoutes: Sendable {
     }
 
     private func stores() throws(AdminError) -> any StoreInspector {
-        guard let stores = context.configuration.stores else {
-            throw AdminError(
-                status: .notImplemented, code: "no_store", message: "this coordinator cannot read the slices' stores")
-        }
+        guard let stores = context.configuration.stores else { throw .noStore() }
         return stores
     }
 
@@ -120,21 +108,16 @@ struct RealmRoutes: Sendable {
         return list
     }
 
-    private func cursor(_ text: String?) throws(AdminError) -> (slice: Int, realm: Int64) {
-        guard let text else { return (0, 0) }
+    private static func place(_ text: String) -> (slice: Int, realm: Int64)? {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, let slice = Int(parts[0]), let realm = Int64(parts[1]), slice >= 0, realm >= 0 else {
-            throw .invalid("after: expected the \"next\" of the page before")
+            return nil
         }
         return (slice, realm)
     }
 
-    private func number(of request: Request) throws(AdminError) -> UInt64? {
-        guard let text = AdminRequest.query(.after, request) else { return nil }
-        guard let number = UInt64(text), number <= UInt64(Int64.max) else {
-            throw .invalid("after: expected the \"next\" of the page before")
-        }
-        return number
+    private static func number(_ text: String) -> UInt64? {
+        UInt64(text).flatMap { $0 <= UInt64(Int64.max) ? $0 : nil }
     }
 }
 
@@ -241,29 +224,23 @@ extension ObjectRow {
         let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count >= 2, let table = UInt32(parts[0]) else { return nil }
         func two() -> (UInt64, UInt64)? {
-            guard parts.count == 4, let high = UInt64(parts[2]), let low = UInt64(parts[3]) else { return nil }
+            guard let high = UInt64(parts[2]), let low = UInt64(parts[3]) else { return nil }
             return (high, low)
         }
-        let key: ObjectKey
-        switch (parts[1], parts.count) {
-        case ("n", 2): key = .null
-        case ("i", 3):
-            guard let value = Int64(parts[2]) else { return nil }
-            key = .int(value)
-        case ("s", 3):
-            guard let bytes = HexBytes(hex: parts[2]) else { return nil }
-            key = .string(ByteString(bytes.bytes))
-        case ("g", 4):
-            guard let (high, low) = two() else { return nil }
-            key = .globalKey(high: high, low: low)
-        case ("o", 4):
-            guard let (high, low) = two(), let small = UInt32(exactly: low) else { return nil }
-            key = .objectID(ObjectIDValue(high: high, low: small))
-        case ("u", 4):
-            guard let (high, low) = two() else { return nil }
-            key = .uuid(UUIDValue(high: high, low: low))
-        default: return nil
-        }
+        let key: ObjectKey? =
+            switch (parts[1], parts.count) {
+            case ("n", 2): .null
+            case ("i", 3): Int64(parts[2]).map { .int($0) }
+            case ("s", 3): HexBytes(hex: parts[2]).map { .string(ByteString($0.bytes)) }
+            case ("g", 4): two().map { .globalKey(high: $0, low: $1) }
+            case ("o", 4):
+                two().flatMap { high, low in
+                    UInt32(exactly: low).map { .objectID(ObjectIDValue(high: high, low: $0)) }
+                }
+            case ("u", 4): two().map { .uuid(UUIDValue(high: $0, low: $1)) }
+            default: nil
+            }
+        guard let key else { return nil }
         self.init(table: table, key: key)
     }
 }

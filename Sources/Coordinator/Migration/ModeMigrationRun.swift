@@ -1,7 +1,5 @@
-import AMQP
 import Changesets
 import Logging
-import Messages
 import RealmState
 import Rules
 import Storage
@@ -77,18 +75,12 @@ struct ModeMigrationRun {
     // MARK: Reading
 
     private func slices() async throws -> [SliceNumber] {
-        guard let stores = context.configuration.stores else {
-            throw MoveProblem("this coordinator cannot read the slices' stores")
-        }
-        let stored = Set(try await stores.slices())
+        let stored = Set(try await context.storesToMove().slices())
         return context.slices.all.filter { stored.contains($0) }
     }
 
     private func reader(_ slice: SliceNumber) async throws -> any SliceReader {
-        guard let stores = context.configuration.stores else {
-            throw MoveProblem("this coordinator cannot read the slices' stores")
-        }
-        return try await stores.reader(for: slice)
+        try await context.storesToMove().reader(for: slice)
     }
 
     /// The app's realms of one mode in a slice, after one of them.
@@ -102,6 +94,20 @@ struct ModeMigrationRun {
             }
         }
         return found
+    }
+
+    /// Goes through a realm's objects, some at a time; the last time there are none.
+    private func forEachPage(
+        of realm: RealmRecord, in reader: any SliceReader,
+        _ body: ([(row: ObjectRow, body: [UInt8])]) async throws -> Void
+    ) async throws {
+        var last: ObjectRow?
+        repeat {
+            try Task.checkCancellation()
+            let page = try await reader.objects(in: realm.id, after: last, maxBytes: Self.pageBytes)
+            try await body(page)
+            last = page.last?.row
+        } while last != nil
     }
 
     // MARK: Clearing
@@ -177,13 +183,9 @@ struct ModeMigrationRun {
             let reader = try await reader(slice)
             for realm in try await realms(mode, in: reader) {
                 let schema = try Schema(decoding: realm.schema)
-                var last: ObjectRow?
-                repeat {
-                    try Task.checkCancellation()
-                    let page = try await reader.objects(in: realm.id, after: last, maxBytes: Self.pageBytes)
+                try await forEachPage(of: realm, in: reader) { page in
                     count += page.count { schema.table(TableID(rawValue: $0.row.table))?.kind == .topLevel }
-                    last = page.last?.row
-                } while last != nil
+                }
             }
         }
         return count
@@ -205,13 +207,18 @@ struct ModeMigrationRun {
         var moved = MovedSchema(field: migration.field)
         for slice in try await slices() {
             for realm in try await realms(.partition, in: try await reader(slice)) {
-                guard let key = PartitionKey(partition: realm.name.partition) else {
-                    throw MoveProblem("partition \(realm.name.partition.prefix(100)) is no partition value")
-                }
+                let key = try partition(of: realm)
                 try moved.add(try Schema(decoding: realm.schema), of: key)
             }
         }
         return moved.type ?? .string
+    }
+
+    private func partition(of realm: RealmRecord) throws(MoveProblem) -> PartitionKey {
+        guard let key = PartitionKey(partition: realm.name.partition) else {
+            throw MoveProblem("partition \(realm.name.partition.prefix(100)) is no partition value")
+        }
+        return key
     }
 
     /// Copies a partition's realm into the flexible one.
@@ -221,17 +228,12 @@ struct ModeMigrationRun {
         _ realm: RealmRecord, in reader: any SliceReader, _ migration: ModeMigration, _ type: PayloadType,
         _ sending: inout MoveSending
     ) async throws -> Int {
-        guard let key = PartitionKey(partition: realm.name.partition) else {
-            throw MoveProblem("partition \(realm.name.partition.prefix(100)) is no partition value")
-        }
+        let key = try partition(of: realm)
         let target = RealmName(flexible: app)
         let schema = try MovedSchema.extended(
             try Schema(decoding: realm.schema), by: ByteString(migration.field), type)
         var (objects, number) = (0, 0)
-        var last: ObjectRow?
-        repeat {
-            try Task.checkCancellation()
-            let page = try await reader.objects(in: realm.id, after: last, maxBytes: Self.pageBytes)
+        try await forEachPage(of: realm, in: reader) { page in
             var changesets = number == 0 ? [StateChangesets(schema: schema).schemaChangeset()] : []
             var builder = StateChangesets(schema: schema)
             var addresses: [ObjectAddress] = []
@@ -252,8 +254,7 @@ struct ModeMigrationRun {
                 changesets.map { $0.encoded() }.filter { !$0.isEmpty }, to: target,
                 id: "\(migration.id):\(reader.slice):\(realm.id):\(number)", taking: addresses, for: key)
             objects += addresses.count
-            last = page.last?.row
-        } while last != nil
+        }
         return objects
     }
 
@@ -266,10 +267,7 @@ struct ModeMigrationRun {
         let schema = try Schema(decoding: realm.schema)
         let classes = StateChangesets(schema: schema).schemaChangeset()
         var (objects, number) = (0, 0)
-        var last: ObjectRow?
-        repeat {
-            try Task.checkCancellation()
-            let page = try await reader.objects(in: realm.id, after: last, maxBytes: Self.pageBytes)
+        try await forEachPage(of: realm, in: reader) { page in
             var parts: [PartitionKey: (builder: StateChangesets, changesets: [Changeset])] = [:]
             for (row, body) in page {
                 guard let table = schema.table(TableID(rawValue: row.table)), table.kind == .topLevel else { continue }
@@ -295,8 +293,7 @@ struct ModeMigrationRun {
                     // An owner may have several of the page's partitions, and takes each id once.
                     id: "\(migration.id):\(reader.slice):\(realm.id):\(number):\(index)")
             }
-            last = page.last?.row
-        } while last != nil
+        }
         return objects
     }
 

@@ -1,4 +1,3 @@
-import AMQP
 import Changesets
 import Messages
 import RealmState
@@ -34,17 +33,14 @@ struct MoveSending {
         let slice = realm.slice(of: context.slices)
         let message = ChangesetMessage(
             realm: realm, upload: nil, entries: changesets.map { UploadedChangeset(timestamp: 0, changeset: $0) })
-        try await context.link.publish(
-            message, id: id, exchange: context.topology.slices, routingKey: String(slice.value), mandatory: true)
+        try await context.link.publish(message, id: id, to: slice)
         sent.append(Sent(id: id, slice: slice, addresses: addresses, key: key))
         while sent.count >= ModeMigrationRun.window { try await takeFirst() }
     }
 
     /// Tells the owners of slices that the app moves, and returns once each has it in its store, behind all that it had let in before.
     mutating func freeze(_ app: AppRecord, in slices: [SliceNumber], id: String) async throws {
-        try await context.link.publish(
-            RulesMessage(app: app.id, version: app.rulesVersion), id: id, exchange: context.topology.terminations,
-            routingKey: "", mandatory: true)
+        try await context.link.publishToAllSlices(RulesMessage(app: app.id, version: app.rulesVersion), id: id)
         for slice in slices { sent.append(Sent(id: id, slice: slice, addresses: [])) }
         try await drain()
     }
@@ -57,7 +53,9 @@ struct MoveSending {
         var wait = Duration.milliseconds(5)
         while true {
             // A slice has no store before its first message is through.
-            if let reader = try? await stores().reader(for: first.slice), try await reader.isSeen(messageID: first.id) {
+            if let reader = try? await context.storesToMove().reader(for: first.slice),
+                try await reader.isSeen(messageID: first.id)
+            {
                 sent.removeFirst()
                 return
             }
@@ -89,7 +87,7 @@ struct MoveSending {
             else { continue }
             throw collision(taken, owner)
         }
-        guard let reader = try? await stores().reader(for: realm.slice(of: context.slices)),
+        guard let reader = try? await context.storesToMove().reader(for: realm.slice(of: context.slices)),
             let record = try await reader.realm(realm), !record.schema.isEmpty
         else { return }
         let schema = try Schema(decoding: record.schema)
@@ -105,12 +103,5 @@ struct MoveSending {
             let owner = column.flatMap { PartitionKey(object[$0]) } ?? .null
             if owner != key { throw collision(address, owner) }
         }
-    }
-
-    private func stores() throws -> any StoreInspector {
-        guard let stores = context.configuration.stores else {
-            throw MoveProblem("this coordinator cannot read the slices' stores")
-        }
-        return stores
     }
 }

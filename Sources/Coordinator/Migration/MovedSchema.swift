@@ -1,7 +1,6 @@
 import Changesets
 import RealmState
 import Storage
-import SyncModel
 
 /// The classes of realms that become one, with the property that says which partition an object is of. Pure.
 struct MovedSchema {
@@ -88,6 +87,16 @@ struct MovedSchema {
 struct MoveProblem: Error, Equatable {
     var reason: String
     init(_ reason: String) { self.reason = reason }
+}
+
+extension CoordinatorContext {
+    /// The slices' stores, which an app is moved from.
+    func storesToMove() throws(MoveProblem) -> any StoreInspector {
+        guard let stores = configuration.stores else {
+            throw MoveProblem("this coordinator cannot read the slices' stores")
+        }
+        return stores
+    }
 }
 
 extension PartitionKey {

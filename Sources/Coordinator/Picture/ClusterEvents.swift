@@ -1,7 +1,5 @@
 import AdminAPI
-import Foundation
 import Hummingbird
-import NIOCore
 import SyncModel
 
 /// The cluster's picture as lines of JSON: one at once, one for each change, until the client leaves.
@@ -16,15 +14,7 @@ struct ClusterEvents: Sendable {
 
     func response(withSlices: Bool) async throws -> Response {
         let first = try await picture.overview()
-        let place = try places.require()
-        return Response(
-            status: .ok, headers: [.contentType: "application/x-ndjson", .cacheControl: "no-store"],
-            body: ResponseBody { writer in
-                // Given back with this closure, also where nobody ever calls it: the client may be gone by then.
-                defer { withExtendedLifetime(place) {} }
-                try await write(first, withSlices, to: &writer)
-                try await writer.finish(nil)
-            })
+        return try places.require().response { writer in try await write(first, withSlices, to: &writer) }
     }
 
     private func write(
@@ -46,9 +36,7 @@ struct ClusterEvents: Sendable {
             if current != same || event.slices?.isEmpty == false
                 || ContinuousClock.now - writtenAt > Self.repeatAfter
             {
-                var line = ByteBuffer(bytes: try AdminResponse.encoder.encode(event))
-                line.writeString("\n")
-                try await writer.write(line)
+                try await writer.write(try AdminResponse.line(event))
                 (written, writtenAt) = (current, ContinuousClock.now)
             }
             guard !context.state.isStopping else { return }

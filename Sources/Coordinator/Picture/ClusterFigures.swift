@@ -1,5 +1,4 @@
 import Messages
-import SyncModel
 
 /// What workers and gateways have said of their work.
 struct ClusterFigures: Sendable {
@@ -14,9 +13,7 @@ struct ClusterFigures: Sendable {
         var heardAt: UInt64 = 0
         var isStaying = true
 
-        func isHeard(at now: UInt64) -> Bool {
-            isStaying && (now < heardAt || now - heardAt < ClusterView.silence)
-        }
+        func isHeard(at now: UInt64) -> Bool { isStaying && ClusterView.isThere(heardAt: heardAt, now: now) }
     }
 
     /// What has happened since the sums before, and how many sessions there are.
@@ -75,8 +72,7 @@ struct ClusterFigures: Sendable {
     /// What has happened since the last call; sources that have long been silent are forgotten.
     mutating func take(at now: UInt64) -> Sums {
         var sums = Sums()
-        for name in sources.keys {
-            guard var source = sources[name] else { continue }
+        for (name, var source) in sources {
             sums.changesets &+= source.changesets.take()
             sums.commits &+= source.commits.take()
             sums.errors &+= source.errors.take()

@@ -1,6 +1,5 @@
 import AMQP
 import AdminAPI
-import Logging
 import Messages
 import Storage
 import SyncModel
@@ -29,7 +28,7 @@ actor ClusterPicture {
             coordinator: context.configuration.id, active: context.state.isActive, at: now, slices: context.slices.value
         )
         picture.workers = context.state.cluster.workers().count {
-            $0.isStaying && (now < $0.lastHeardAt || now - $0.lastHeardAt < ClusterView.silence)
+            $0.isStaying && ClusterView.isThere(heardAt: $0.lastHeardAt, now: now)
         }
         picture.gateways = context.state.gateways(at: now)
         picture.figures = context.state.lastPoint

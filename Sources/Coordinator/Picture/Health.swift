@@ -14,34 +14,31 @@ enum Health {
         let ownerless = slices.filter { $0.owner == nil }
         let behind = slices.filter { ($0.age(at: now) ?? 0) > patience }
         var findings: [OverviewDocument.Finding] = []
+        func find(_ level: OverviewDocument.Finding.Level, _ text: String, page: String, alert: String) {
+            findings.append(.init(level, text, page: page, alert: alert))
+        }
         if !isBrokerUp {
-            findings.append(
-                .init(.fault, "the broker is away, or blocks publishers", page: "doctor", alert: "SluiceBrokerAway"))
+            find(.fault, "the broker is away, or blocks publishers", page: "doctor", alert: "SluiceBrokerAway")
         }
         if !ownerless.isEmpty {
             let what = ownerless.count == 1 ? "1 slice has no owner" : "\(ownerless.count) slices have no owner"
-            findings.append(
-                .init(
-                    .fault, "\(what): \(names(ownerless.map(\.slice)))", page: "slices",
-                    alert: "SluiceSliceWithoutOwner"))
+            find(
+                .fault, "\(what): \(names(ownerless.map(\.slice)))", page: "slices", alert: "SluiceSliceWithoutOwner")
         }
         if !behind.isEmpty {
             let what = behind.count == 1 ? "1 slice is" : "\(behind.count) slices are"
-            findings.append(
-                .init(
-                    .warning, "\(what) behind by more than \(patience / 1000) s: \(names(behind.map(\.slice)))",
-                    page: "slices", alert: "SluiceSliceBehind"))
+            find(
+                .warning, "\(what) behind by more than \(patience / 1000) s: \(names(behind.map(\.slice)))",
+                page: "slices", alert: "SluiceSliceBehind")
         }
         let held = Set(slices.flatMap { $0.heldResets ?? [] }.map(\.app)).sorted()
         if !held.isEmpty {
-            findings.append(
-                .init(
-                    .warning, "resets of \(held.prefix(named).joined(separator: ", ")) wait for your permission",
-                    page: "apps", alert: "SluiceResetsHeld"))
+            find(
+                .warning, "resets of \(held.prefix(named).joined(separator: ", ")) wait for your permission",
+                page: "apps", alert: "SluiceResetsHeld")
         }
         if let letters = picture.deadLetters, letters > 0 {
-            findings.append(
-                .init(.warning, counted(letters, "dead letter"), page: "dead-letters", alert: "SluiceDeadLetters"))
+            find(.warning, counted(letters, "dead letter"), page: "dead-letters", alert: "SluiceDeadLetters")
         }
         picture.findings = findings
         picture.slicesServed = slices.count - ownerless.count

@@ -9,17 +9,17 @@ struct PictureRoutes: Sendable {
     let events: ClusterEvents
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .overview) { _, _ in try AdminResponse.json(try await events.picture.overview()) }
-        group.on(.get, .history) { request, _ in
+        group.answer(.get, .overview) { _, _ in try await events.picture.overview() }
+        group.answer(.get, .history) { request, _ in
             let history = context.state.history
             let isOfSlices = try AdminRequest.flag(.slices, request)
-            return try AdminResponse.json(
-                HistoryDocument(points: history.points, strips: isOfSlices ? history.strips(of: context.slices) : nil))
+            return HistoryDocument(
+                points: history.points, strips: isOfSlices ? history.strips(of: context.slices) : nil)
         }
         group.on(.get, .clusterEvents) { request, _ in
             try await events.response(withSlices: try AdminRequest.flag(.slices, request))
         }
-        group.on(.get, .slice) { _, route in
+        group.answer(.get, .slice) { _, route in
             let text = try route.value(of: .slice)
             guard let number = Int(text), (0..<context.slices.value).contains(number) else {
                 throw AdminError.notFound("slice \(text.prefix(20)): there are 0 to \(context.slices.value - 1)")
@@ -30,7 +30,7 @@ struct PictureRoutes: Sendable {
                 slice: context.slicePictures(at: context.now)[number], points: history.points(of: slice),
                 owners: history.owners(of: slice))
             if let activity = context.state.cluster.activity(of: slice, at: context.now) { document.add(activity) }
-            return try AdminResponse.json(document)
+            return document
         }
     }
 }

@@ -8,27 +8,23 @@ struct SchemaRoutes: Sendable {
     let context: CoordinatorContext
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.get, .schema) { _, route in
+        group.answer(.get, .schema) { _, route in
             let id = try route.value(of: .app)
             _ = try await context.app(id)
-            return try AdminResponse.json(SchemaDocument(try await context.store.schema(ofApp: id)))
+            return SchemaDocument(try await context.store.schema(ofApp: id))
         }
-        group.on(.post, .pruneSchema) { request, route in
+        group.answer(.post, .pruneSchema) { request, route in
             let body = try await AdminRequest.body(PruneRequest.self, of: request)
-            return try AdminResponse.json(try await prune(try await context.app(route.value(of: .app)), body))
+            return try await prune(try await context.app(route.value(of: .app)), body)
         }
     }
 
     private func prune(_ app: AppRecord, _ request: PruneRequest) async throws -> PruneDocument {
-        guard let stores = context.configuration.stores, let stored = try? await stores.slices() else {
-            throw AdminError(
-                status: .notImplemented, code: "no_store",
-                message: "this coordinator cannot read the slices' stores, which tell what is used")
-        }
+        let stores = try await context.stores(for: ", which tell what is used")
         // Before the realms: what a client declares meanwhile is not looked at.
         let elements = try await context.store.schema(ofApp: app.id)
         var survey = SchemaSurvey()
-        for slice in stored { try await survey.read(app.id, in: try await stores.reader(for: slice)) }
+        for slice in stores.stored { try await survey.read(app.id, in: try await stores.inspector.reader(for: slice)) }
         let unused = survey.unused(
             of: elements, inDevelopmentMode: app.developmentMode, declaredToo: request.declared ?? false)
         let isDry = request.dryRun ?? false

@@ -75,23 +75,21 @@ extension SchemaSurvey {
 
     /// Reads what the app's realms in a slice declare, and as many of their objects as it takes to tell what of it is used.
     mutating func read(_ app: String, in reader: any SliceReader) async throws {
-        var survey = self
         try await reader.forEachRealm(app: app) { realm in
             guard !realm.schema.isEmpty else { return }
             let schema = try Schema(decoding: realm.schema)
-            survey.add(schema)
+            add(schema)
             var last: ObjectRow?
-            while !survey.isUsed(schema) {
+            while !isUsed(schema) {
                 let page = try await reader.objects(in: realm.id, after: last, maxBytes: Self.pageBytes)
                 guard let end = page.last else { break }
                 for (row, body) in page {
                     guard let table = schema.table(TableID(rawValue: row.table)) else { continue }
-                    survey.add(try StoredObject(decoding: body), of: table, in: schema)
+                    add(try StoredObject(decoding: body), of: table, in: schema)
                 }
                 last = end.row
             }
         }
-        self = survey
     }
 
     /// What may be taken back of an app's schema: what no object uses. In development mode a client that declares it again brings

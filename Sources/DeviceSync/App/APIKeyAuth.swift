@@ -65,9 +65,7 @@ public final class APIKeyAuth: Sendable {
     private func call(
         _ method: String, _ objectId: ObjectId? = nil, _ change: String = "", body: JSONValue? = nil
     ) async throws -> JSONValue? {
-        guard let token = core.users.record(userID)?.refreshToken, !token.isEmpty else {
-            throw AppError(.invalidSession, "the user is logged out")
-        }
+        let token = try core.users.token(\.refreshToken, of: userID)
         let path = objectId.map { "/\($0.stringValue)\(change)" } ?? ""
         return try await core.http.apiKeys(method, path, body, refreshToken: token)
     }

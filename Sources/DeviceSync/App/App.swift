@@ -60,7 +60,7 @@ public final class App: Sendable {
     public func `switch`(to user: User) -> User {
         precondition(user.isLoggedIn, "switch(to:) needs a user that is logged in")
         core.users.setCurrent(user.id)
-        core.userListeners.changed()
+        core.userListeners.call()
         return user
     }
 }

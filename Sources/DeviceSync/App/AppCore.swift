@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Foundation
 internal import Logging
 internal import Synchronization
@@ -21,7 +20,8 @@ final class AppCore: Sendable {
     let outcomes: OutcomeReporter
     let logger: Logging.Logger
     let sync: SyncClient
-    let userListeners = UserListeners()
+    /// Who wants to hear that something about the users has changed.
+    let userListeners = Listeners()
     /// Refreshes under way, so that many sessions share one.
     private let refreshes = Mutex<[String: Task<String, any Error>]>([:])
     private let handles = Mutex<[String: WeakUser]>([:])
@@ -63,8 +63,8 @@ final class AppCore: Sendable {
         layout = FileLayout(base: base, appID: id)
         store = MetadataStore(file: layout.metadataFile)
         users = UserCache(store: store, logger: logger)
-        http = AppServicesClient(appID: id, configuration: configuration)
         syncManager = SyncManager(timeoutOptions: configuration.syncTimeouts)
+        http = AppServicesClient(appID: id, configuration: configuration, settings: syncManager)
         outcomes = OutcomeReporter(store: store, logger: logger)
         sync = SyncClient(trusting: configuration.authoritiesFile, logger: syncLogger)
         prepareIfPossible()
@@ -117,16 +117,13 @@ final class AppCore: Sendable {
             try await withMetadata { self.users.setCurrent(known.id) }
             return user(known.id)
         }
-        let answer = try await http.login(credentials)
-        let profile = try await http.profile(accessToken: answer.accessToken)
-        let record = UserRecord(
-            id: answer.userID, state: .loggedIn, deviceID: answer.deviceID, accessToken: answer.accessToken,
-            refreshToken: answer.refreshToken, profile: profile)
-        try await withMetadata { try self.users.loggedIn(record) }
-        sync.userChanged(answer.userID)
-        userListeners.changed()
+        var record = try await http.login(credentials)
+        record.profile = try await http.profile(accessToken: record.accessToken)
+        try await withMetadata { [record] in try self.users.loggedIn(record) }
+        sync.userChanged(record.id)
+        userListeners.call()
         outcomes.flush()
-        return user(answer.userID)
+        return user(record.id)
     }
 
     /// Uses the metadata file; a failure becomes an error for the app.
@@ -139,17 +136,17 @@ final class AppCore: Sendable {
     }
 
     /// Clears the tokens and stops the sessions; nothing goes to the server.
-    func endLocally(_ userID: String, as state: UserState) {
-        users.end(userID, as: state)
+    /// - Parameter state: nil for that of a user who is logged out: an anonymous one is removed.
+    func endLocally(_ userID: String, as state: UserState? = nil) {
+        let isAnonymous = users.record(userID)?.profile.isAnonymous == true
+        users.end(userID, as: state ?? (isAnonymous ? .removed : .loggedOut))
         sync.userEnded(userID)
-        userListeners.changed()
+        userListeners.call()
     }
 
     /// Calls the server with a user's access token; once more with a new token if the server refuses it.
     func withAccessToken<Answer>(of userID: String, _ call: (String) async throws -> Answer) async throws -> Answer {
-        guard let token = users.record(userID)?.accessToken, !token.isEmpty else {
-            throw AppError(.invalidSession, "the user is logged out")
-        }
+        let token = try users.token(\.accessToken, of: userID)
         do {
             return try await call(token)
         } catch let error as AppError where error.httpStatusCode == 401 {
@@ -163,11 +160,9 @@ final class AppCore: Sendable {
             if let running = refreshes[userID] { return running }
             // Shared by several callers, so no single one of them owns it; it ends with the request.
             let task = Task { [http, users] () async throws -> String in
-                guard let refresh = users.record(userID)?.refreshToken, !refresh.isEmpty else {
-                    throw AppError(.invalidSession, "the user is logged out")
-                }
+                let refresh = try users.token(\.refreshToken, of: userID)
                 let token = try await http.refreshAccessToken(refreshToken: refresh)
-                try await FileQueue.run { users.setAccessToken(token, of: userID) }
+                try await FileQueue.run { users.renew(userID, accessToken: token) }
                 return token
             }
             refreshes[userID] = task

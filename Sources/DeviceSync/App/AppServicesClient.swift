@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Logging
 internal import SyncModel
 internal import Synchronization
 
@@ -14,18 +13,12 @@ struct ServerLocation: Sendable, Equatable {
     }
 }
 
-/// What a login answered.
-struct LoginAnswer: Sendable {
-    var userID: String
-    var deviceID: String
-    var accessToken: String
-    var refreshToken: String
-}
-
 /// The HTTP API as one app uses it (docs/http-api.md). Holds no user: tokens come with each call.
 final class AppServicesClient: Sendable {
     private let appID: String
     private let configuration: AppConfiguration
+    /// Has the headers that requests carry.
+    private let settings: SyncManager
     private let transport: any NetworkTransport
     /// Where the app is: the address that it was given, and what the server there has said.
     private struct Place {
@@ -33,22 +26,14 @@ final class AppServicesClient: Sendable {
         var location: ServerLocation?
     }
     private let place: Mutex<Place>
-    private let headers = Mutex<[String: String]>([:])
-    private let authorizationHeader = Mutex("Authorization")
-    private let userAgent = Mutex(SDK.userAgent(of: SDK.programName))
 
-    init(appID: String, configuration: AppConfiguration) {
+    init(appID: String, configuration: AppConfiguration, settings: SyncManager) {
         self.appID = appID
         self.configuration = configuration
+        self.settings = settings
         place = Mutex(Place(baseURL: configuration.baseURL))
         transport = configuration.transport ?? HTTPClientTransport(trusting: configuration.authoritiesFile)
     }
-
-    func setExtraHeaders(_ value: [String: String]) { headers.withLock { $0 = value } }
-
-    func setAuthorizationHeader(_ name: String) { authorizationHeader.withLock { $0 = name } }
-
-    func setUserAgent(_ value: String) { userAgent.withLock { $0 = value } }
 
     private var appPath: String { "/api/client/v2.0/app/\(appID)" }
 
@@ -105,42 +90,48 @@ final class AppServicesClient: Sendable {
 
     // MARK: Calls
 
-    func login(_ credentials: Credentials) async throws(AppError) -> LoginAnswer {
-        var members = credentials.members
-        members["options"] = .object(["device": .object(deviceInformation)])
-        let json = try await app("POST", "/auth/providers/\(credentials.provider)/login", .object(members))
+    /// - Returns: the user without a profile.
+    func login(_ credentials: Credentials) async throws(AppError) -> UserRecord {
+        let path = appPath + "/auth/providers/\(credentials.provider)/login"
+        let json = try await call("POST", path, loginBody(credentials))
         guard let answer = json?.objectValue, let user = answer["user_id"]?.stringValue,
             let access = answer["access_token"]?.stringValue, let refresh = answer["refresh_token"]?.stringValue
         else { throw AppError(.unknown, "login: expected user_id, access_token and refresh_token in the answer") }
         for token in [access, refresh] where AccessToken(token) == nil {
             throw AppError(.unknown, "login: expected tokens of three parts with exp and iat")
         }
-        return LoginAnswer(
-            userID: user, deviceID: answer["device_id"]?.stringValue ?? "", accessToken: access, refreshToken: refresh)
+        return UserRecord(
+            id: user, deviceID: answer["device_id"]?.stringValue ?? "", accessToken: access, refreshToken: refresh)
+    }
+
+    private func loginBody(_ credentials: Credentials) -> JSONValue {
+        var members = credentials.members
+        members["options"] = .object(["device": .object(deviceInformation)])
+        return .object(members)
     }
 
     /// Adds an identity to the user of a token.
     /// - Returns: the new access token.
     func link(_ credentials: Credentials, accessToken: String) async throws(AppError) -> String {
-        var members = credentials.members
-        members["options"] = .object(["device": .object(deviceInformation)])
-        let url = try await hostname() + appPath + "/auth/providers/\(credentials.provider)/login?link=true"
-        let body = Data(JSONWriter.text(of: .object(members)).utf8)
-        let json = try await perform("POST", url, body: body, token: accessToken)
+        let path = appPath + "/auth/providers/\(credentials.provider)/login?link=true"
+        let json = try await call("POST", path, loginBody(credentials), token: accessToken)
+        return try Self.accessToken(in: json, of: "link")
+    }
+
+    private static func accessToken(in json: JSONValue?, of call: String) throws(AppError) -> String {
         guard let token = json?.objectValue?["access_token"]?.stringValue, AccessToken(token) != nil else {
-            throw AppError(.unknown, "link: expected an access_token in the answer")
+            throw AppError(.unknown, "\(call): expected an access_token in the answer")
         }
         return token
     }
 
     /// - Returns: what the function returned; nil for an empty answer.
     func callFunction(_ body: JSONValue, accessToken: String) async throws(AppError) -> JSONValue? {
-        let url = try await hostname() + appPath + "/functions/call"
-        return try await perform("POST", url, body: Data(JSONWriter.text(of: body).utf8), token: accessToken)
+        try await call("POST", appPath + "/functions/call", body, token: accessToken)
     }
 
     func profile(accessToken: String) async throws(AppError) -> UserProfileRecord {
-        let json = try await authorized("GET", "/api/client/v2.0/auth/profile", token: accessToken)
+        let json = try await call("GET", "/api/client/v2.0/auth/profile", token: accessToken)
         guard let record = json.flatMap(UserProfileRecord.init) else {
             throw AppError(.unknown, "profile: expected identities and data in the answer")
         }
@@ -148,33 +139,28 @@ final class AppServicesClient: Sendable {
     }
 
     func refreshAccessToken(refreshToken: String) async throws(AppError) -> String {
-        let json = try await authorized("POST", "/api/client/v2.0/auth/session", token: refreshToken)
-        guard let token = json?.objectValue?["access_token"]?.stringValue, AccessToken(token) != nil else {
-            throw AppError(.unknown, "session: expected an access_token in the answer")
-        }
-        return token
+        let json = try await call("POST", "/api/client/v2.0/auth/session", token: refreshToken)
+        return try Self.accessToken(in: json, of: "session")
     }
 
     func endSession(refreshToken: String) async throws(AppError) {
-        _ = try await authorized("DELETE", "/api/client/v2.0/auth/session", token: refreshToken)
+        _ = try await call("DELETE", "/api/client/v2.0/auth/session", token: refreshToken)
     }
 
     func deleteUser(accessToken: String) async throws(AppError) {
-        _ = try await authorized("DELETE", "/api/client/v2.0/auth/delete", token: accessToken)
+        _ = try await call("DELETE", "/api/client/v2.0/auth/delete", token: accessToken)
     }
 
     /// A call of the email and password provider; none answers with data.
     func emailPassword(_ call: String, _ members: [String: JSONValue]) async throws(AppError) {
-        _ = try await app("POST", "/auth/providers/local-userpass/\(call)", .object(members))
+        _ = try await self.call("POST", appPath + "/auth/providers/local-userpass/\(call)", .object(members))
     }
 
     /// A call about a user's API keys.
     func apiKeys(
         _ method: String, _ path: String, _ body: JSONValue?, refreshToken: String
     ) async throws(AppError) -> JSONValue? {
-        let url = try await hostname() + "/api/client/v2.0/auth/api_keys" + path
-        let data = body.map { Data(JSONWriter.text(of: $0).utf8) } ?? Data()
-        return try await perform(method, url, body: data, token: refreshToken)
+        try await call(method, "/api/client/v2.0/auth/api_keys" + path, body, token: refreshToken)
     }
 
     func postResetOutcome(_ body: Data, accessToken: String) async throws(AppError) {
@@ -184,28 +170,25 @@ final class AppServicesClient: Sendable {
 
     // MARK: Requests
 
-    private func app(_ method: String, _ path: String, _ json: JSONValue) async throws(AppError) -> JSONValue? {
-        let url = try await hostname() + appPath + path
-        return try await perform(method, url, body: Data(JSONWriter.text(of: json).utf8))
-    }
-
-    private func authorized(_ method: String, _ path: String, token: String) async throws(AppError) -> JSONValue? {
+    private func call(
+        _ method: String, _ path: String, _ json: JSONValue? = nil, token: String? = nil
+    ) async throws(AppError) -> JSONValue? {
         let url = try await hostname() + path
-        return try await perform(method, url, token: token)
+        return try await perform(method, url, body: json.map { Data(JSONWriter.bytes(of: $0)) } ?? Data(), token: token)
     }
 
     private func perform(
         _ method: String, _ url: String, body: Data = Data(), token: String? = nil, bare: Bool = false
     ) async throws(AppError) -> JSONValue? {
-        var fields = headers.withLock { $0 }
+        var fields = settings.customRequestHeaders ?? [:]
         if !fields.keys.contains(where: { $0.lowercased() == "user-agent" }) {
-            fields["User-Agent"] = userAgent.withLock { $0 }
+            fields["User-Agent"] = SDK.userAgent(of: settings.userAgent)
         }
         if !bare {
             fields["Content-Type"] = "application/json;charset=utf-8"
             fields["Accept"] = "application/json"
         }
-        if let token { fields[authorizationHeader.withLock { $0 }] = "Bearer \(token)" }
+        if let token { fields[settings.authorizationHeaderName ?? "Authorization"] = "Bearer \(token)" }
         let request = NetworkRequest(
             method: method, url: url, headers: fields, body: body, timeoutMS: configuration.defaultRequestTimeoutMS)
         let answer: NetworkResponse

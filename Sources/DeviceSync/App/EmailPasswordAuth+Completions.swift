@@ -4,35 +4,37 @@ extension EmailPasswordAuth {
     public func confirmUser(
         _ token: String, tokenId: String, completion: @Sendable @escaping ((any Error)?) -> Void
     ) {
-        finish(completion) { try await self.confirmUser(token, tokenId: tokenId) }
+        queue.complete(completion) { try await self.confirmUser(token, tokenId: tokenId) }
     }
 
     /// Asks for another confirmation mail.
     public func resendConfirmationEmail(_ email: String, completion: @Sendable @escaping ((any Error)?) -> Void) {
-        finish(completion) { try await self.resendConfirmationEmail(email) }
+        queue.complete(completion) { try await self.resendConfirmationEmail(email) }
     }
 
     /// Asks the confirmation function to run again.
     public func retryCustomConfirmation(_ email: String, completion: @Sendable @escaping ((any Error)?) -> Void) {
-        finish(completion) { try await self.retryCustomConfirmation(email) }
+        queue.complete(completion) { try await self.retryCustomConfirmation(email) }
     }
 
     /// Asks for a mail that allows to set a new password.
     public func sendResetPasswordEmail(_ email: String, completion: @Sendable @escaping ((any Error)?) -> Void) {
-        finish(completion) { try await self.sendResetPasswordEmail(email) }
+        queue.complete(completion) { try await self.sendResetPasswordEmail(email) }
     }
 
     /// Sets a new password with what that mail carried.
     public func resetPassword(
         to password: String, token: String, tokenId: String, completion: @Sendable @escaping ((any Error)?) -> Void
     ) {
-        finish(completion) { try await self.resetPassword(to: password, token: token, tokenId: tokenId) }
+        queue.complete(completion) { try await self.resetPassword(to: password, token: token, tokenId: tokenId) }
     }
 
     /// Has the app's own function set a new password.
     public func callResetPasswordFunction(
         email: String, password: String, args: [AnyBSON], completion: @Sendable @escaping ((any Error)?) -> Void
     ) {
-        finish(completion) { try await self.callResetPasswordFunction(email: email, password: password, args: args) }
+        queue.complete(completion) {
+            try await self.callResetPasswordFunction(email: email, password: password, args: args)
+        }
     }
 }

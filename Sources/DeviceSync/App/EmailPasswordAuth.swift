@@ -1,16 +1,12 @@
+internal import Dispatch
 internal import SyncModel
 
 /// Accounts with email and password.
 public final class EmailPasswordAuth: Sendable {
     private let core: AppCore
+    var queue: DispatchQueue { core.syncManager.callbackQueue }
 
     init(core: AppCore) { self.core = core }
-
-    func finish(
-        _ completion: @Sendable @escaping ((any Error)?) -> Void, with body: @Sendable @escaping () async throws -> Void
-    ) {
-        core.syncManager.callbackQueue.complete(completion, with: body)
-    }
 
     /// Creates an account.
     /// - Throws: `AppError`, `accountNameInUse` among others.
@@ -22,7 +18,7 @@ public final class EmailPasswordAuth: Sendable {
     public func registerUser(
         email: String, password: String, completion: @Sendable @escaping ((any Error)?) -> Void
     ) {
-        finish(completion) { try await self.registerUser(email: email, password: password) }
+        queue.complete(completion) { try await self.registerUser(email: email, password: password) }
     }
 
     /// Confirms an account with what the confirmation mail carried.

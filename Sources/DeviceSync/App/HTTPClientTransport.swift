@@ -42,17 +42,12 @@ final class HTTPClientTransport: NetworkTransport {
     func send(_ request: NetworkRequest) async throws -> NetworkResponse {
         var outgoing = HTTPClientRequest(url: request.url)
         outgoing.method = .init(rawValue: request.method)
-        for (name, value) in request.headers {
-            outgoing.headers.add(name: name, value: value)
-        }
+        outgoing.headers = HTTPHeaders(request.headers.map { ($0.key, $0.value) })
         if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body)) }
         let answer = try await client.execute(
             outgoing, timeout: .milliseconds(Int64(clamping: request.timeoutMS)))
         let body = try await answer.body.collect(upTo: Self.maxAnswerBytes)
-        var headers: [String: String] = [:]
-        for (name, value) in answer.headers {
-            headers[name.lowercased()] = value
-        }
+        let headers = Dictionary(answer.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 })
         return NetworkResponse(status: Int(answer.status.code), headers: headers, body: Data(body.readableBytesView))
     }
 }

@@ -23,6 +23,8 @@ public final class SyncManager: Sendable {
 
     func attach(_ core: AppCore) { contents.withLock { $0.core = AppReference(core) } }
 
+    private var core: AppCore? { contents.withLock { $0.core?.core } }
+
     /// Receives errors that stop a session, and what the server warns of. Read when an error is delivered, so it may
     /// be set after opening; without it errors are logged.
     public var errorHandler: ErrorReportingBlock? {
@@ -42,11 +44,7 @@ public final class SyncManager: Sendable {
     public var customRequestHeaders: [String: String]? {
         get { contents.withLock { $0.headers } }
         set {
-            let core = contents.withLock { contents -> AppCore? in
-                contents.headers = newValue
-                return contents.core?.core
-            }
-            core?.http.setExtraHeaders(newValue ?? [:])
+            contents.withLock { $0.headers = newValue }
             core?.sync.reconnectForNewHeaders()
         }
     }
@@ -54,26 +52,14 @@ public final class SyncManager: Sendable {
     /// The header that carries a user's token in HTTP calls; `Authorization` unless set. WebSocket handshakes carry it in their address.
     public var authorizationHeaderName: String? {
         get { contents.withLock { $0.authorizationHeaderName } }
-        set {
-            let core = contents.withLock { contents -> AppCore? in
-                contents.authorizationHeaderName = newValue
-                return contents.core?.core
-            }
-            core?.http.setAuthorizationHeader(newValue ?? "Authorization")
-        }
+        set { contents.withLock { $0.authorizationHeaderName = newValue } }
     }
 
     /// The name of the program, which the `User-Agent` of HTTP calls and WebSocket handshakes ends with: the process's unless set. Connections that are open
     /// keep theirs. An entry of `customRequestHeaders` takes the place of all of it.
     public var userAgent: String {
         get { contents.withLock { $0.userAgent } }
-        set {
-            let core = contents.withLock { contents -> AppCore? in
-                contents.userAgent = newValue
-                return contents.core?.core
-            }
-            core?.http.setUserAgent(SDK.userAgent(of: newValue))
-        }
+        set { contents.withLock { $0.userAgent = newValue } }
     }
 
     /// Up to which level the process logs: that of `Logger.shared`.
@@ -96,7 +82,5 @@ public final class SyncManager: Sendable {
     }
 
     /// Blocks until no session has work left to end; for tests, never on the main thread of an app.
-    public func waitForSessionTermination() {
-        contents.withLock { $0.core?.core }?.sync.waitForTermination()
-    }
+    public func waitForSessionTermination() { core?.sync.waitForTermination() }
 }

@@ -8,11 +8,11 @@ extension User {
         if case .anonymous = credentials {
             throw AppError(.unknown, "anonymous credentials cannot be linked to a user")
         }
-        guard let token = accessToken else { throw AppError(.invalidSession, "the user is logged out") }
+        let token = try core.users.token(\.accessToken, of: id)
         let newToken = try await core.http.link(credentials, accessToken: token)
         let profile = try await core.http.profile(accessToken: newToken)
-        try await FileQueue.run { [core, id] in core.users.linked(id, accessToken: newToken, profile) }
-        core.userListeners.changed()
+        try await FileQueue.run { [core, id] in core.users.renew(id, accessToken: newToken, profile) }
+        core.userListeners.call()
         return self
     }
 

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import SyncModel
 
 /// Whether a user can sync.
@@ -33,9 +32,9 @@ public final class User: Sendable {
     /// What the server knows about the user, as of the last login.
     public var profile: UserProfile { UserProfile(metadata: ExtendedJSON.document(record?.profile.data ?? [:])) }
     /// The token of requests; renewed when needed. Nil when logged out.
-    public var accessToken: String? { record.flatMap { $0.accessToken.isEmpty ? nil : $0.accessToken } }
+    public var accessToken: String? { try? core.users.token(\.accessToken, of: id) }
     /// The token that renews the access token. Nil when logged out.
-    public var refreshToken: String? { record.flatMap { $0.refreshToken.isEmpty ? nil : $0.refreshToken } }
+    public var refreshToken: String? { try? core.users.token(\.refreshToken, of: id) }
     /// What the app keeps about the user, as of the newest access token.
     public var customData: Document {
         accessToken.flatMap(AccessToken.init)?.userData?.objectValue.map(ExtendedJSON.document) ?? [:]
@@ -56,11 +55,11 @@ public final class User: Sendable {
     /// files of others are kept. The local tokens are gone even if this throws.
     /// - Throws: `AppError` if the server could not be told.
     public func logOut() async throws {
-        try await end(as: record?.profile.isAnonymous == true ? .removed : .loggedOut)
+        try await end()
     }
 
     /// Drops the local tokens, then ends the session with the server.
-    private func end(as state: UserState) async throws {
+    private func end(as state: UserState? = nil) async throws {
         let token = refreshToken
         core.endLocally(id, as: state)
         if let token { try await core.http.endSession(refreshToken: token) }

@@ -32,6 +32,16 @@ final class UserCache: Sendable {
     }
 
     func record(_ id: String) -> UserRecord? { contents.withLock { $0.records[id] } }
+
+    /// A user's token.
+    /// - Throws: `AppError` if the user has none.
+    func token(_ token: KeyPath<UserRecord, String>, of id: String) throws(AppError) -> String {
+        guard let token = record(id)?[keyPath: token], !token.isEmpty else {
+            throw AppError(.invalidSession, "the user is logged out")
+        }
+        return token
+    }
+
     var all: [UserRecord] { contents.withLock { $0.records.values.filter { $0.state != .removed } } }
 
     var currentID: String? {
@@ -55,19 +65,12 @@ final class UserCache: Sendable {
         persist { try store.setCurrentUser(id) }
     }
 
-    func setAccessToken(_ token: String, of id: String) {
-        let record = contents.withLock { contents -> UserRecord? in
-            contents.records[id]?.accessToken = token
-            return contents.records[id]
-        }
-        if let record { persist { try store.save(record) } }
-    }
-
-    /// Notes what a user is who has one more way to log in.
-    func linked(_ id: String, accessToken: String, _ profile: UserProfileRecord) {
+    /// Notes a user's new access token.
+    /// - Parameter profile: what the user is now; nil to keep what there is.
+    func renew(_ id: String, accessToken: String, _ profile: UserProfileRecord? = nil) {
         let record = contents.withLock { contents -> UserRecord? in
             contents.records[id]?.accessToken = accessToken
-            contents.records[id]?.profile = profile
+            if let profile { contents.records[id]?.profile = profile }
             return contents.records[id]
         }
         if let record { persist { try store.save(record) } }

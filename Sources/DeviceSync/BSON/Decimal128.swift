@@ -48,8 +48,7 @@ public final class Decimal128: Hashable, Codable, Sendable, CustomStringConverti
     }
     /// Writes decimal notation.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(stringValue)
+        try stringValue.encode(to: encoder)
     }
 }
 

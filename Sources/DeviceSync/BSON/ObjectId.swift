@@ -68,7 +68,6 @@ public final class ObjectId: Hashable, Comparable, Codable, Sendable, CustomStri
 
     /// Writes the 24 digits.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(stringValue)
+        try stringValue.encode(to: encoder)
     }
 }

@@ -1,4 +1,3 @@
-internal import Changesets
 internal import Foundation
 import SyncModel
 internal import SyncProtocol

@@ -8,36 +8,20 @@ enum SyncTarget: Sendable {
     /// What the realm's subscriptions select.
     case flexible
 
-    var mode: SyncMode {
-        switch self {
-        case .partition: .partition
-        case .flexible: .flexible
-        }
-    }
+    private var partition: PartitionValue? { if case .partition(let partition) = self { partition } else { nil } }
+
+    var mode: SyncMode { partition == nil ? .flexible : .partition }
 
     /// The text by which a file says what it belongs to: a partition's path, or a word that no path is.
-    var claim: String {
-        switch self {
-        case .partition(let partition): partition.path
-        case .flexible: "flexible"
-        }
-    }
+    var claim: String { partition?.path ?? "flexible" }
 
     /// The realm's name in the cluster.
     func realmName(app: String) -> RealmName {
-        switch self {
-        case .partition(let partition): RealmName(app: app, partition: partition.canonicalText)
-        case .flexible: RealmName(flexible: app)
-        }
+        partition.map { RealmName(app: app, partition: $0.canonicalText) } ?? RealmName(flexible: app)
     }
 
     /// The name of the realm's file, without extension (docs/client.md, "Users").
-    var fileName: String {
-        switch self {
-        case .partition(let partition): partition.fileName
-        case .flexible: "flx_sync_default"
-        }
-    }
+    var fileName: String { partition?.fileName ?? "flx_sync_default" }
 }
 
 extension SyncConfiguration {

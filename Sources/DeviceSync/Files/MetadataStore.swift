@@ -1,7 +1,5 @@
 internal import Foundation
 internal import GRDB
-import SyncModel
-internal import SyncProtocol
 internal import Synchronization
 
 /// `sync_metadata.realm`: users, tokens, file actions and reset outcomes of one app.
@@ -186,11 +184,10 @@ final class MetadataStore: Sendable {
         }.map(ResetOutcome.init(json:))
     }
 
-    func unsentOutcomes(limit: Int = 20) throws -> [(sequence: Int64, user: String, body: Data)] {
+    func unsentOutcomes() throws -> [(sequence: Int64, user: String, body: Data)] {
         try database.read { database in
             try Row.fetchAll(
-                database, sql: "SELECT sequence, user, body FROM outcomes WHERE sent = 0 ORDER BY sequence LIMIT ?",
-                arguments: [limit]
+                database, sql: "SELECT sequence, user, body FROM outcomes WHERE sent = 0 ORDER BY sequence LIMIT 20"
             ).map { ($0["sequence"], $0["user"], $0["body"]) }
         }
     }

@@ -32,7 +32,7 @@ struct PendingFileAction: Sendable {
         return try RealmRegistry.whileClosed(files) {
             guard let action = try app.store.fileAction(id: id) else { return }
             // Read while the action stands: a report that was sent is kept for no longer.
-            let report = action.attempt.flatMap { app.outcomes.lastReport(attempt: $0, updatedTo: outcome) }
+            let report = action.attempt.flatMap { try? app.store.outcome(attempt: $0) }?.updated(to: outcome)
             let wasDone = try FileActionRunner.run(action)
             try app.store.removeFileAction(id: id)
             guard wasDone else {

@@ -14,7 +14,7 @@ extension EmbeddedObject: _ObservableObject {}
 extension _ObservableObject {
     private func observed(
         _ keyPaths: [String]?, at place: DeliveryPlace? = nil, on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (ObjectHandle, HandleChange) -> Void
+        _ block: @escaping @Sendable (ObjectChange<ObjectHandle>) -> Void
     ) -> NotificationToken {
         guard let handle else {
             preconditionFailure("only an object of a realm can be observed; this one is unmanaged")
@@ -26,14 +26,7 @@ extension _ObservableObject {
     func observe(
         _ keyPaths: [String]?, at place: DeliveryPlace, _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observed(keyPaths, at: place) { block(Self.change($0, $1)) }
-    }
-
-    private static func change(_ handle: ObjectHandle, _ change: HandleChange) -> ObjectChange<Self> {
-        switch change {
-        case .deleted: .deleted
-        case .changed(let properties): .change(managed(handle), properties)
-        }
+        observed(keyPaths, at: place) { change in block(change.map { Self.managed($0) }) }
     }
 
     /// Calls `block` after each commit that changes or deletes the object, on the queue given or else where the realm belongs.
@@ -44,7 +37,7 @@ extension _ObservableObject {
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observed(keyPaths, on: queue) { block(Self.change($0, $1)) }
+        observed(keyPaths, on: queue) { change in block(change.map { Self.managed($0) }) }
     }
 
     /// Calls `block` after each commit that changes one of the properties, or deletes the object; see `observe(keyPaths:on:_:)`.
@@ -60,8 +53,8 @@ extension _ObservableObject {
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
-        observed(keyPaths, at: .actor(actor)) { handle, change in
-            actor.assumeIsolated { block($0, Self.change(handle, change)) }
+        observed(keyPaths, at: .actor(actor)) { change in
+            actor.assumeIsolated { block($0, change.map { Self.managed($0) }) }
         }
     }
 
@@ -92,82 +85,33 @@ extension Results where Element: Object {
     }
 }
 
-extension RealmCollectionChange {
-    fileprivate init(_ collection: CollectionType, _ positions: PositionDifference?) {
-        guard let positions else {
-            self = .initial(collection)
-            return
-        }
-        self = .update(
-            collection, deletions: positions.deletions, insertions: positions.insertions,
-            modifications: positions.modifications)
-    }
-}
-
-extension List {
-    private var observable: _Field {
-        guard let field else { preconditionFailure("only a list of a realm can be observed; this one is unmanaged") }
-        return field
-    }
-
-    /// Calls `block` with the list now, and after each commit that changes it or the objects that it links to, on the queue given or else where the realm belongs. An
-    /// unmanaged or frozen list traps.
+extension RealmCollection where Self: _PropertyCollection {
+    /// Calls `block` with the collection now, and after each commit that changes it or the objects that it links to, on the queue given or else where the realm belongs. An
+    /// unmanaged or frozen collection traps.
     /// - Parameter keyPaths: the properties of the objects whose changes count; nil for all.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (RealmCollectionChange<List<Element>>) -> Void
+        _ block: @escaping @Sendable (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
-        observe(keyPaths, at: observable.instance.deliveryPlace(queue), block)
+        observe(keyPaths, at: field(toBe: "observed").instance.deliveryPlace(queue), block)
     }
 
     func observe(
         _ keyPaths: [String]?, at place: DeliveryPlace,
-        _ block: @escaping @Sendable (RealmCollectionChange<List<Element>>) -> Void
+        _ block: @escaping @Sendable (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
-        observable.observe(keyPaths, at: place) { block(RealmCollectionChange(List(.managed($0)), $1)) }
-    }
-
-    /// Calls `block` on an actor with the list now, and after each commit that changes it; see `observe(keyPaths:on:_:)`.
-    public func observe<A: Actor>(
-        keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
-        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<List<Element>>) -> Void
-    ) async -> NotificationToken {
-        observable.observe(keyPaths, at: .actor(actor)) { field, positions in
-            actor.assumeIsolated { block($0, RealmCollectionChange(List(.managed(field)), positions)) }
+        field(toBe: "observed").observe(keyPaths, at: place) { field, positions in
+            block(RealmCollectionChange(Self._read(field, holding: nil), positions))
         }
     }
-}
 
-extension MutableSet {
-    private var observable: _Field {
-        guard let field else { preconditionFailure("only a set of a realm can be observed; this one is unmanaged") }
-        return field
-    }
-
-    /// Calls `block` with the set now, and after each commit that changes it or the objects that it links to, on the queue given or else where the realm belongs. An
-    /// unmanaged or frozen set traps.
-    /// - Parameter keyPaths: the properties of the objects whose changes count; nil for all.
-    public func observe(
-        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (RealmCollectionChange<MutableSet<Element>>) -> Void
-    ) -> NotificationToken {
-        observe(keyPaths, at: observable.instance.deliveryPlace(queue), block)
-    }
-
-    func observe(
-        _ keyPaths: [String]?, at place: DeliveryPlace,
-        _ block: @escaping @Sendable (RealmCollectionChange<MutableSet<Element>>) -> Void
-    ) -> NotificationToken {
-        observable.observe(keyPaths, at: place) { block(RealmCollectionChange(MutableSet(.managed($0)), $1)) }
-    }
-
-    /// Calls `block` on an actor with the set now, and after each commit that changes it; see `observe(keyPaths:on:_:)`.
+    /// Calls `block` on an actor with the collection now, and after each commit that changes it; see `observe(keyPaths:on:_:)`.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
-        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<MutableSet<Element>>) -> Void
+        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
     ) async -> NotificationToken {
-        observable.observe(keyPaths, at: .actor(actor)) { field, positions in
-            actor.assumeIsolated { block($0, RealmCollectionChange(MutableSet(.managed(field)), positions)) }
+        field(toBe: "observed").observe(keyPaths, at: .actor(actor)) { field, positions in
+            actor.assumeIsolated { block($0, RealmCollectionChange(Self._read(field, holding: nil), positions)) }
         }
     }
 }
@@ -201,16 +145,17 @@ extension LinkingObjects {
     case error(any Error)
 }
 
-/// The keys of a map that differ.
-private struct KeyDifference: Sendable {
-    let deletions: [String]
-    let insertions: [String]
-    let modifications: [String]
-
-    init(from old: [String: RealmValue], to new: [String: RealmValue]) {
-        deletions = old.keys.filter { new[$0] == nil }.sorted()
-        insertions = new.keys.filter { old[$0] == nil }.sorted()
-        modifications = new.keys.filter { old[$0] != nil && old[$0] != new[$0] }.sorted()
+extension RealmMapChange {
+    /// - Parameter old: the entries that were reported before; nil the first time.
+    fileprivate init(_ map: MapType, from old: [String: RealmValue]?, to new: [String: RealmValue]) {
+        guard let old else {
+            self = .initial(map)
+            return
+        }
+        self = .update(
+            map, deletions: old.keys.filter { new[$0] == nil }.sorted(),
+            insertions: new.keys.filter { old[$0] == nil }.sorted(),
+            modifications: new.keys.filter { old[$0] != nil && old[$0] != new[$0] }.sorted())
     }
 }
 
@@ -219,7 +164,9 @@ extension Map {
     public func observe(
         on queue: DispatchQueue? = nil, _ block: @escaping @Sendable (RealmMapChange<Map<Key, Value>>) -> Void
     ) -> NotificationToken {
-        observed(at: observable.instance.deliveryPlace(queue)) { block(Self.change($0, $1)) }
+        observed(at: field(toBe: "observed").instance.deliveryPlace(queue)) {
+            block(RealmMapChange(Map(.managed($0)), from: $1, to: $2))
+        }
     }
 
     /// Calls `block` on an actor with the map now, and after each commit that changes it; see `observe(on:_:)`.
@@ -227,28 +174,16 @@ extension Map {
         on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, RealmMapChange<Map<Key, Value>>) -> Void
     ) async -> NotificationToken {
-        observed(at: .actor(actor)) { field, difference in
-            actor.assumeIsolated { block($0, Self.change(field, difference)) }
+        observed(at: .actor(actor)) { field, old, new in
+            actor.assumeIsolated { block($0, RealmMapChange(Map(.managed(field)), from: old, to: new)) }
         }
     }
 
-    private static func change(_ field: _Field, _ difference: KeyDifference?) -> RealmMapChange<Map<Key, Value>> {
-        let map = Map(.managed(field))
-        guard let difference else { return .initial(map) }
-        return .update(
-            map, deletions: difference.deletions, insertions: difference.insertions,
-            modifications: difference.modifications)
-    }
-
-    private var observable: _Field {
-        guard let field else { preconditionFailure("only a map of a realm can be observed; this one is unmanaged") }
-        return field
-    }
-
     private func observed(
-        at place: DeliveryPlace, _ block: @escaping @Sendable (_Field, KeyDifference?) -> Void
+        at place: DeliveryPlace,
+        _ block: @escaping @Sendable (_Field, _ old: [String: RealmValue]?, _ new: [String: RealmValue]) -> Void
     ) -> NotificationToken {
-        let field = observable
+        let field = field(toBe: "observed")
         precondition(!field.instance.isFrozen && field.exists, "only a live map of a realm can be observed")
         let there = field.moved(to: field.instance.delivered(at: place))
         let (core, address) = (field.instance.core, field.address)
@@ -258,12 +193,8 @@ extension Map {
             // Of a map that was an `AnyRealmValue` nothing is left where another value is.
             let entries = if case .dictionary(let entries) = value { entries } else { [:] as [ByteString: RealmValue] }
             let new = Dictionary(entries.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
-            let previous = last.withLock { last in
-                defer { last = new }
-                return last
-            }
-            guard let previous else { return block(there, nil) }
-            if previous != new { block(there, KeyDifference(from: previous, to: new)) }
+            let previous = last.exchange(new)
+            if previous != new { block(there, previous, new) }
         }
     }
 }

@@ -1,5 +1,4 @@
 internal import Changesets
-internal import RealmState
 
 /// What all models are: a class whose `@Persisted` properties a realm can keep.
 ///
@@ -20,6 +19,19 @@ open class ObjectBase: Hashable, CustomStringConvertible {
 
     /// An unmanaged object whose properties have their defaults.
     public required init() {}
+
+    /// An unmanaged object with the given values; what they do not name has its default. See `init(value:)`.
+    public convenience init(value: [String: Any]) { self.init(value: value as Any) }
+
+    /// An unmanaged object with the given values in the order of the declarations. See `init(value:)`.
+    public convenience init(value: [Any]) { self.init(value: value as Any) }
+
+    /// An unmanaged object made of a dictionary, an array in the order of the declarations, or another object. What does not fit traps.
+    @_disfavoredOverload
+    public convenience init(value: Any) {
+        self.init()
+        ValueConversion.orTrap { try assign(value) }
+    }
 
     /// The object's place in a realm; nil for an unmanaged one.
     var handle: ObjectHandle? { if case .managed(let handle) = state { handle } else { nil } }
@@ -188,22 +200,6 @@ open class ObjectBase: Hashable, CustomStringConvertible {
 ///         @Persisted var dogs: List<Dog>
 ///     }
 open class Object: ObjectBase, RealmCollectionValue, _OptionalContent, RealmFetchable {
-    /// An unmanaged object whose properties have their defaults.
-    public required init() { super.init() }
-
-    /// An unmanaged object with the given values; what they do not name has its default. See `init(value:)`.
-    public convenience init(value: [String: Any]) { self.init(value: value as Any) }
-
-    /// An unmanaged object with the given values in the order of the declarations. See `init(value:)`.
-    public convenience init(value: [Any]) { self.init(value: value as Any) }
-
-    /// An unmanaged object made of a dictionary, an array in the order of the declarations, or another object. What does not fit traps.
-    @_disfavoredOverload
-    public convenience init(value: Any) {
-        self.init()
-        ValueConversion.orTrap { try assign(value) }
-    }
-
     /// A frozen object, which shows this one as it is now even after later changes. An unmanaged object traps.
     public func freeze() -> Self { Self.managed(frozenHandle()) }
 
@@ -215,22 +211,6 @@ open class Object: ObjectBase, RealmCollectionValue, _OptionalContent, RealmFetc
 ///
 /// An embedded object has one owner. It is added by assigning it to a property, or appending it to a list, of a managed object.
 open class EmbeddedObject: ObjectBase, RealmCollectionValue, _OptionalContent {
-    /// An unmanaged object whose properties have their defaults.
-    public required init() { super.init() }
-
-    /// An unmanaged object with the given values; what they do not name has its default. See `init(value:)`.
-    public convenience init(value: [String: Any]) { self.init(value: value as Any) }
-
-    /// An unmanaged object with the given values in the order of the declarations. See `init(value:)`.
-    public convenience init(value: [Any]) { self.init(value: value as Any) }
-
-    /// An unmanaged object made of a dictionary, an array in the order of the declarations, or another object. What does not fit traps.
-    @_disfavoredOverload
-    public convenience init(value: Any) {
-        self.init()
-        ValueConversion.orTrap { try assign(value) }
-    }
-
     /// A frozen object, which shows this one as it is now even after later changes. An unmanaged object traps.
     public func freeze() -> Self { Self.managed(frozenHandle()) }
 
@@ -241,23 +221,7 @@ open class EmbeddedObject: ObjectBase, RealmCollectionValue, _OptionalContent {
 /// A class of objects that are uploaded and not kept: made by `Realm.create(_:value:)` in a flexible realm, and never read.
 ///
 /// Its properties may hold embedded objects, but no links.
-open class AsymmetricObject: ObjectBase {
-    /// An unmanaged object whose properties have their defaults.
-    public required init() { super.init() }
-
-    /// An unmanaged object with the given values; what they do not name has its default. See `init(value:)`.
-    public convenience init(value: [String: Any]) { self.init(value: value as Any) }
-
-    /// An unmanaged object with the given values in the order of the declarations. See `init(value:)`.
-    public convenience init(value: [Any]) { self.init(value: value as Any) }
-
-    /// An unmanaged object made of a dictionary, an array in the order of the declarations, or another object. What does not fit traps.
-    @_disfavoredOverload
-    public convenience init(value: Any) {
-        self.init()
-        ValueConversion.orTrap { try assign(value) }
-    }
-}
+open class AsymmetricObject: ObjectBase {}
 
 /// A class of which a realm can be asked for all objects.
 public protocol RealmFetchable {}

@@ -43,9 +43,6 @@ struct ObjectHandle: Hashable, Sendable {
         field?.appending(.key(name)) ?? FieldAddress(address, name)
     }
 
-    /// The value of a field; nil if the object is gone, or its class has no such field.
-    func value(of name: ByteString) -> Value? { instance.value(at: place(of: name)) }
-
     /// The same object as another instance of the realm shows it.
     func moved(to instance: RealmInstance) -> ObjectHandle {
         ObjectHandle(instance, address, field: field, className: className)

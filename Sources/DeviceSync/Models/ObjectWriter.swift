@@ -31,10 +31,7 @@ public final class _ObjectWriter {
             return handle
         }
         instance.checkIsInTransaction("objects can be added")
-        guard let table = instance.table(named: model.storedName), table.kind != .embedded else {
-            preconditionFailure(
-                "class \(model.name) is not in the realm's schema; name it in the configuration's objectTypes")
-        }
+        let table = instance.table(of: model) { $0 != .embedded }
         let address = ObjectAddress(table.name, key(of: object, model, table))
         let plain = plainValues(of: object, model, table)
         var exists = false
@@ -82,9 +79,7 @@ public final class _ObjectWriter {
     }
 
     private func key(of object: ObjectBase, _ model: ModelSchema, _ table: TableSchema) -> ObjectKey {
-        guard let property = model.primaryKey else {
-            return .unique()
-        }
+        guard let property = model.primaryKey else { return .unique() }
         return ValueConversion.orTrap {
             guard let key = ObjectKey(property.encoded(object, self).value), table.key?.name == property.name else {
                 throw ValueMismatch(description: "class \(model.name) has another primary key in the realm")
@@ -117,10 +112,7 @@ public final class _ObjectWriter {
         precondition(
             object.handle == nil,
             "the embedded \(model.name) object has an owner already; assign a copy, \(model.name)(value:)")
-        guard let table = instance.table(named: model.storedName), table.kind == .embedded else {
-            preconditionFailure(
-                "class \(model.name) is not in the realm's schema; name it in the configuration's objectTypes")
-        }
+        let table = instance.table(of: model) { $0 == .embedded }
         var stored = StoredObject()
         for property in model.properties {
             guard let column = table.column(property.name) else { continue }

@@ -108,9 +108,9 @@ extension RealmInstance {
     /// The name of a model class that the realm has. One that it does not have traps.
     func name(of type: ObjectBase.Type) -> ByteString { table(of: ModelSchema.of(type)).name }
 
-    /// What the realm has of a model class. One that it does not have traps.
-    func table(of model: ModelSchema) -> TableSchema {
-        guard let table = table(named: model.storedName), table.kind == .topLevel else {
+    /// What the realm has of a model class. One that it does not have, or not as one of such a kind, traps.
+    func table(of model: ModelSchema, isKind: (TableType) -> Bool = { $0 == .topLevel }) -> TableSchema {
+        guard let table = table(named: model.storedName), isKind(table.kind) else {
             preconditionFailure(
                 "class \(model.name) is not in the realm's schema; name it in the configuration's objectTypes")
         }

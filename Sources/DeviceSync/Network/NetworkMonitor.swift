@@ -10,30 +10,21 @@ internal import Synchronization
 final class NetworkMonitor: Sendable {
     static let shared = NetworkMonitor()
 
-    private struct Contents {
-        var listeners: [UInt64: @Sendable () -> Void] = [:]
-        var lastNumber: UInt64 = 0
-        var isListening = false
-    }
-    private let contents = Mutex(Contents())
+    private let listeners = Listeners()
+    private let isListening = Atomic(false)
     private let logger = SharedLogHandler.logger(.network)
 
     /// Calls `listener` after each change, at most once a second, for as long as the token is kept.
     func listen(_ listener: @escaping @Sendable () -> Void) -> NotificationToken {
-        let (number, isFirst) = contents.withLock { contents -> (UInt64, Bool) in
-            contents.lastNumber += 1
-            contents.listeners[contents.lastNumber] = listener
-            defer { contents.isListening = true }
-            return (contents.lastNumber, !contents.isListening)
-        }
-        if isFirst { start() }
-        return NotificationToken { [weak self] in self?.contents.withLock { $0.listeners[number] = nil } }
+        let token = listeners.add(listener)
+        if !isListening.exchange(true, ordering: .relaxed) { start() }
+        return token
     }
 
     func changed() {
-        let listeners = contents.withLock { $0.listeners.values.map { $0 } }
-        if !listeners.isEmpty { logger.info("the network has changed") }
-        for listener in listeners { listener() }
+        guard !listeners.isEmpty else { return }
+        logger.info("the network has changed")
+        listeners.call()
     }
 
     private func start() {

@@ -7,10 +7,6 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
 
     init(_ handle: ObjectHandle) { self.handle = handle }
 
-    convenience init(instance: RealmInstance, address: ObjectAddress, field: FieldAddress? = nil, table: ByteString) {
-        self.init(ObjectHandle(instance, address, field: field, className: table))
-    }
-
     var instance: RealmInstance { handle.instance }
     var address: ObjectAddress { handle.address }
     var field: FieldAddress? { handle.field }
@@ -20,12 +16,7 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
 
     /// The stored object; nil once it is deleted, or the realm was invalidated.
     var stored: StoredObject? {
-        guard handle.isValid else { return nil }
-        return instance.read { state in
-            guard let field else { return state.object(address) }
-            if case .embedded(let object) = state.value(at: field) { return object }
-            return nil
-        }
+        handle.isValid ? instance.read { handle.stored(in: $0) } : nil
     }
 
     func address(of name: String) -> FieldAddress { handle.place(of: ByteString(name)) }
@@ -70,12 +61,13 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
         }
         guard let stored else { preconditionFailure("the \(tableName) object has been deleted or invalidated") }
         let place = address(of: name)
+        var field: _Field { _Field(instance: instance, address: place, property: nil, owner: handle) }
         switch column.collection {
         case .single:
             return ValueReading(instance: instance, schema: schema).any(stored[column], column.element, at: place)
-        case .list: return DynamicList(owner: handle, address: place, element: column.element)
-        case .set: return DynamicSet(owner: handle, address: place, element: column.element)
-        case .dictionary: return DynamicMap(owner: handle, address: place, element: column.element)
+        case .list: return DynamicList(field: field, element: column.element)
+        case .set: return DynamicSet(field: field, element: column.element)
+        case .dictionary: return DynamicMap(field: field, element: column.element)
         }
     }
 

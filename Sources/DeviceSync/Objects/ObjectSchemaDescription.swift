@@ -87,32 +87,42 @@ public struct ObjectSchemaDescription: Hashable, Sendable {
     public var primaryKey: PropertyDescription?
     /// The other properties, in order.
     public var properties: [PropertyDescription]
+}
 
+extension ObjectSchemaDescription {
     /// A class of objects with a primary key.
     public init(
         _ name: String, primaryKey: PropertyDescription = PropertyDescription("_id", .objectId),
         properties: [PropertyDescription], isAsymmetric: Bool = false
     ) {
-        self.name = name
-        self.kind = isAsymmetric ? .asymmetric : .topLevel
-        self.primaryKey = primaryKey
-        self.properties = properties
-    }
-
-    /// A class of objects that may be without a primary key.
-    init(_ name: String, key: PropertyDescription?, properties: [PropertyDescription], isAsymmetric: Bool) {
-        self.name = name
-        kind = isAsymmetric ? .asymmetric : .topLevel
-        primaryKey = key
-        self.properties = properties
+        self.init(
+            name: name, kind: isAsymmetric ? .asymmetric : .topLevel, primaryKey: primaryKey, properties: properties)
     }
 
     /// A class of embedded objects.
     public init(embedded name: String, properties: [PropertyDescription]) {
-        self.name = name
-        kind = .embedded
-        primaryKey = nil
-        self.properties = properties
+        self.init(name: name, kind: .embedded, properties: properties)
+    }
+
+    /// The description of what a file has.
+    init(_ table: TableSchema) {
+        let kind: Kind =
+            switch table.kind {
+            case .topLevel: .topLevel
+            case .embedded: .embedded
+            case .asymmetric: .asymmetric
+            }
+        // A class without a primary key has one without a name.
+        let key = table.key.flatMap { $0.name.isEmpty ? nil : $0 }
+        let primaryKey = key.map { key in
+            PropertyDescription(
+                ColumnSchema(
+                    id: ColumnID(rawValue: 0), name: key.name,
+                    element: ElementType(type: key.type, nullable: key.nullable), collection: .single))
+        }
+        self.init(
+            name: table.name.string, kind: kind, primaryKey: primaryKey,
+            properties: table.columns.map(PropertyDescription.init))
     }
 }
 
@@ -164,22 +174,5 @@ extension PropertyDescription {
             case .dictionary: .map
             }
         self.init(column.name.string, type, isOptional: element.nullable && !element.isMixed, collection: collection)
-    }
-}
-
-extension ObjectSchemaDescription {
-    /// The description of what a file has.
-    init(_ table: TableSchema) {
-        let properties = table.columns.map(PropertyDescription.init)
-        guard let key = table.key else {
-            self.init(embedded: table.name.string, properties: properties)
-            return
-        }
-        let column = ColumnSchema(
-            id: ColumnID(rawValue: 0), name: key.name, element: ElementType(type: key.type, nullable: key.nullable),
-            collection: .single)
-        self.init(
-            table.name.string, key: key.name.bytes.isEmpty ? nil : PropertyDescription(column), properties: properties,
-            isAsymmetric: table.kind == .asymmetric)
     }
 }

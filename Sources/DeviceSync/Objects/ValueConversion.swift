@@ -67,12 +67,7 @@ struct ValueConversion {
         switch column.collection {
         case .single: return try value(any, as: column.element)
         case .list: return .list(try Self.elements(any).map { try value($0, as: column.element) })
-        case .set:
-            var members: [Value] = []
-            for member in try Self.elements(any).map({ try value($0, as: column.element) }) {
-                if !members.contains(where: { Value.compare($0, member) == 0 }) { members.append(member) }
-            }
-            return .set(members.sorted(by: Value.setOrder))
+        case .set: return .set(ofDistinct: try Self.elements(any).map { try value($0, as: column.element) })
         case .dictionary:
             if let map = any as? DynamicMap { return .dictionary(try entries(map.dictionary, as: column.element)) }
             guard let dictionary = any as? [String: Any?] else {
@@ -119,12 +114,12 @@ struct ValueConversion {
         case let set as DynamicSet: return Array(set)
         case let list as [Any?]: return list
         case let set as Set<AnyHashable>: return set.map { $0.base }
-        case let collection as any RealmCollection: return Self.array(collection)
+        case let collection as any RealmCollection: return array(collection)
         default: throw ValueMismatch(description: "expected an array, came \(Self.name(any))")
         }
     }
 
-    static func array(_ collection: some RealmCollection) -> [Any?] { collection.map { $0 } }
+    private static func array(_ collection: some RealmCollection) -> [Any?] { collection.map { $0 } }
 
     private func embedded(_ any: Any, _ table: TableSchema) throws -> Value {
         if let object = any as? DynamicObject {
@@ -203,6 +198,15 @@ struct ValueConversion {
     }
 
     private static func name(_ any: Any?) -> String { any.map { "\(type(of: $0))" } ?? "nil" }
+}
+
+extension Value {
+    /// A set of the values; of those that compare as equal, the first.
+    static func set(ofDistinct values: [Value]) -> Value {
+        var members: [Value] = []
+        for value in values where !members.contains(where: { compare($0, value) == 0 }) { members.append(value) }
+        return .set(members.sorted(by: setOrder))
+    }
 }
 
 extension TimestampValue {

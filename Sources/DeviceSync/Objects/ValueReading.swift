@@ -15,7 +15,7 @@ struct ValueReading {
         }
         if let table = schema.embeddedTarget(of: element) {
             guard case .embedded = value else { return nil }
-            return DynamicObject(instance: instance, address: address.object, field: address, table: table.name)
+            return ObjectHandle(instance, address.object, field: address, className: table.name).dynamic
         }
         return single(value).scalar
     }

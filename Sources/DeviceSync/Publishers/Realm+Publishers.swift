@@ -35,26 +35,14 @@ extension Results {
     }
 }
 
-extension List {
-    /// A publisher of the list, now and after each commit that changes it. An unmanaged list traps.
-    public var collectionPublisher: AnyPublisher<List<Element>, Never> {
+extension RealmCollection where Self: _PropertyCollection {
+    /// A publisher of the collection, now and after each commit that changes it. An unmanaged one traps.
+    public var collectionPublisher: AnyPublisher<Self, Never> {
         AnyPublisher(TokenPublisher { send in self.observe { if let it = $0.collection { send(it) } } })
     }
 
-    /// A publisher of the list, and then of what each commit changes in it. An unmanaged list traps.
-    public var changesetPublisher: AnyPublisher<RealmCollectionChange<List<Element>>, Never> {
-        AnyPublisher(TokenPublisher { send in self.observe { send($0) } })
-    }
-}
-
-extension MutableSet {
-    /// A publisher of the set, now and after each commit that changes it. An unmanaged set traps.
-    public var collectionPublisher: AnyPublisher<MutableSet<Element>, Never> {
-        AnyPublisher(TokenPublisher { send in self.observe { if let it = $0.collection { send(it) } } })
-    }
-
-    /// A publisher of the set, and then of what each commit changes in it. An unmanaged set traps.
-    public var changesetPublisher: AnyPublisher<RealmCollectionChange<MutableSet<Element>>, Never> {
+    /// A publisher of the collection, and then of what each commit changes in it. An unmanaged one traps.
+    public var changesetPublisher: AnyPublisher<RealmCollectionChange<Self>, Never> {
         AnyPublisher(TokenPublisher { send in self.observe { send($0) } })
     }
 }

@@ -102,16 +102,9 @@ extension _ObservableObject {
     }
 }
 
-extension List {
-    /// The list, and then what each commit changes in it. An unmanaged list traps.
-    public func changes(keyPaths: [String]? = nil) -> RealmChanges<RealmCollectionChange<List<Element>>> {
-        RealmChanges { place, report in self.observe(keyPaths, at: place, report) }
-    }
-}
-
-extension MutableSet {
-    /// The set, and then what each commit changes in it. An unmanaged set traps.
-    public func changes(keyPaths: [String]? = nil) -> RealmChanges<RealmCollectionChange<MutableSet<Element>>> {
+extension RealmCollection where Self: _PropertyCollection {
+    /// The collection, and then what each commit changes in it. An unmanaged one traps.
+    public func changes(keyPaths: [String]? = nil) -> RealmChanges<RealmCollectionChange<Self>> {
         RealmChanges { place, report in self.observe(keyPaths, at: place, report) }
     }
 }

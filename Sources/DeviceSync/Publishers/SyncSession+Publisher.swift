@@ -23,13 +23,7 @@ extension SyncSession {
                 @Sendable func send(_ state: ConnectionState) { if let value = state as? V { receive(value) } }
                 let last = Mutex(self.connectionState)
                 if isInitial { send(last.withLock { $0 }) }
-                @Sendable func changed(to state: ConnectionState) {
-                    let isNew = last.withLock { last in
-                        defer { last = state }
-                        return last != state
-                    }
-                    if isNew { send(state) }
-                }
+                @Sendable func changed(to state: ConnectionState) { if last.exchange(state) != state { send(state) } }
                 let token = self.observeConnectionState(changed)
                 // What changed before the observation began.
                 changed(to: self.connectionState)

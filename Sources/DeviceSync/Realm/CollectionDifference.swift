@@ -3,15 +3,9 @@ internal import RealmState
 
 /// How the objects of a class differ between two states, as positions in key order.
 struct CollectionDifference {
-    /// Positions in the old collection.
-    var deletions: [Int] = []
-    /// Positions in the new collection, as those of modifications are.
-    var insertions: [Int] = []
-    var modifications: [Int] = []
+    let positions: PositionDifference
     /// The new collection.
-    private(set) var keys: [ObjectKey]
-
-    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
+    let keys: [ObjectKey]
 
     /// - Parameters:
     ///   - changed: the objects that may differ; nil if any may.
@@ -19,7 +13,6 @@ struct CollectionDifference {
     init(
         _ className: ByteString, from old: RealmState, to new: RealmState, changed: Set<ObjectKey>?, keys: [ObjectKey]
     ) {
-        self.keys = keys
         var deleted: [ObjectKey] = []
         var inserted: [ObjectKey] = []
         var modified: [ObjectKey] = []
@@ -47,10 +40,12 @@ struct CollectionDifference {
                 if isNew { after = news.next() }
             }
         }
-        deletions = deleted.map { keys.position(of: $0) }
-        if !deleted.isEmpty || !inserted.isEmpty { self.keys = Self.merge(keys, without: deleted, with: inserted) }
-        insertions = inserted.map { self.keys.position(of: $0) }
-        modifications = modified.map { self.keys.position(of: $0) }
+        let newKeys =
+            deleted.isEmpty && inserted.isEmpty ? keys : Self.merge(keys, without: deleted, with: inserted)
+        positions = PositionDifference(
+            deletions: deleted.map { keys.position(of: $0) }, insertions: inserted.map { newKeys.position(of: $0) },
+            modifications: modified.map { newKeys.position(of: $0) })
+        self.keys = newKeys
     }
 
     /// Of a collection that is filtered or sorted, or taken from a list.
@@ -60,10 +55,7 @@ struct CollectionDifference {
     ///   - isModified: whether an object that is in both collections has changed.
     init(keys: [ObjectKey], newKeys: [ObjectKey], isModified: (ObjectKey) -> Bool) {
         self.keys = newKeys
-        let positions = PositionDifference(from: keys, to: newKeys, isModified: isModified)
-        deletions = positions.deletions
-        insertions = positions.insertions
-        modifications = positions.modifications
+        positions = PositionDifference(from: keys, to: newKeys, isModified: isModified)
     }
 
     private static func merge(

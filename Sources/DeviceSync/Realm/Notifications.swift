@@ -28,6 +28,19 @@ public class NotificationToken: @unchecked Sendable {
 
 extension RealmCollectionChange: Sendable where CollectionType: Sendable {}
 
+extension RealmCollectionChange {
+    /// - Parameter positions: how the collection differs from what was reported before; nil the first time.
+    init(_ collection: CollectionType, _ positions: PositionDifference?) {
+        guard let positions else {
+            self = .initial(collection)
+            return
+        }
+        self = .update(
+            collection, deletions: positions.deletions, insertions: positions.insertions,
+            modifications: positions.modifications)
+    }
+}
+
 /// A property that changed.
 public struct PropertyChange: Sendable {
     /// The name.
@@ -49,6 +62,17 @@ public struct PropertyChange: Sendable {
 }
 
 extension ObjectChange: Sendable where T: Sendable {}
+
+extension ObjectChange {
+    /// The same change, of what shows the object otherwise.
+    func map<Other>(_ transform: (T) -> Other) -> ObjectChange<Other> {
+        switch self {
+        case .error(let error): .error(error)
+        case .change(let object, let properties): .change(transform(object), properties)
+        case .deleted: .deleted
+        }
+    }
+}
 
 extension Realm {
     /// What happened to an observed realm.
@@ -126,11 +150,8 @@ extension Results {
                 }
             }
             last.withLock { $0 = (state, change.keys) }
-            guard !change.isEmpty else { return }
-            block(
-                .update(
-                    with(query: query, instance: live, keys: change.keys),
-                    deletions: change.deletions, insertions: change.insertions, modifications: change.modifications))
+            guard !change.positions.isEmpty else { return }
+            block(RealmCollectionChange(with(query: query, instance: live, keys: change.keys), change.positions))
         }
     }
 }
@@ -141,11 +162,6 @@ extension DynamicObject {
     public func observe(
         on queue: DispatchQueue? = nil, _ block: @escaping @Sendable (ObjectChange<DynamicObject>) -> Void
     ) -> NotificationToken {
-        handle.observe(nil, at: instance.deliveryPlace(queue)) { handle, change in
-            switch change {
-            case .deleted: block(.deleted)
-            case .changed(let properties): block(.change(handle.dynamic, properties))
-            }
-        }
+        handle.observe(nil, at: instance.deliveryPlace(queue)) { block($0.map(\.dynamic)) }
     }
 }

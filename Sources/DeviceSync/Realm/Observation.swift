@@ -2,19 +2,13 @@ internal import Changesets
 internal import RealmState
 internal import Synchronization
 
-/// What happened to an observed object.
-enum HandleChange: Sendable {
-    case changed([PropertyChange])
-    case deleted
-}
-
 extension ObjectHandle {
     /// Calls `block` after each commit that changes one of the properties, or deletes the object.
     ///
     /// - Parameter block: gets a handle that can be used at the place.
     func observe(
         _ keyPaths: [String]?, at place: DeliveryPlace,
-        _ block: @escaping @Sendable (ObjectHandle, HandleChange) -> Void
+        _ block: @escaping @Sendable (ObjectChange<ObjectHandle>) -> Void
     ) -> NotificationToken {
         precondition(!instance.isFrozen && exists, "only a live object of a realm can be observed")
         let observed = ObservedProperties(keyPaths, className, instance.schema)
@@ -33,7 +27,7 @@ extension ObjectHandle {
             else { return }
             guard let new = handle.stored(in: snapshot.state) else {
                 last.withLock { $0.isGone = true }
-                return block(handle, .deleted)
+                return block(.deleted)
             }
             guard let table = snapshot.state.schema.table(handle.className) else { return }
             let oldTable = previous.state.schema.table(handle.className) ?? table
@@ -51,11 +45,12 @@ extension ObjectHandle {
                     name: column.name.string, oldValue: reading.single(before).scalar,
                     newValue: reading.single(after).scalar)
             }
-            if !changes.isEmpty { block(handle, .changed(changes)) }
+            if !changes.isEmpty { block(.change(handle, changes)) }
         }
     }
 
-    private func stored(in state: RealmState) -> StoredObject? {
+    /// What a state has of the object; nil if it has none.
+    func stored(in state: borrowing RealmState) -> StoredObject? {
         guard let field else { return state.object(address) }
         if case .embedded(let object)? = state.value(at: field) { return object }
         return nil
@@ -81,11 +76,7 @@ extension _Field {
         return core.observers.add(on: place, initial: { core.snapshot }) { snapshot, _ in
             let state = snapshot.state
             guard let items = Self.items(state.value(at: address), in: state) else { return }
-            let previous = last.withLock { last in
-                defer { last = (state, items) }
-                return last
-            }
-            guard let previous else { return block(field, nil) }
+            guard let previous = last.exchange((state, items)) else { return block(field, nil) }
             let difference = PositionDifference(from: previous.items, to: items) { item in
                 guard case .link(let target) = item else { return false }
                 return observed.differ(target, previous.state, state)

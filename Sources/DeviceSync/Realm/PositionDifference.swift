@@ -6,6 +6,12 @@ struct PositionDifference {
     private(set) var insertions: [Int] = []
     private(set) var modifications: [Int] = []
 
+    init(deletions: [Int], insertions: [Int], modifications: [Int]) {
+        self.deletions = deletions
+        self.insertions = insertions
+        self.modifications = modifications
+    }
+
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
     /// - Parameter isModified: whether an element that is in both sequences has changed.

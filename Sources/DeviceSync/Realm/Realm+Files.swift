@@ -2,7 +2,6 @@ internal import Changesets
 public import Foundation
 internal import RealmState
 import SyncModel
-internal import SyncProtocol
 
 extension Realm {
     /// Whether there is a file.
@@ -106,14 +105,10 @@ enum RealmCopy {
     /// - Parameter source: nil for a local realm.
     private static func checkModes(_ source: SyncMode?, _ target: SyncMode) throws {
         guard source != target, source == .flexible || target == .flexible else { return }
-        let from =
-            switch source {
-            case nil: "a local realm"
-            case .partition: "a partition realm"
-            case .flexible: "a flexible realm"
-            }
-        let to = target == .flexible ? "a flexible realm" : "a partition realm"
-        throw Realm.Error(.invalidInput, "\(from) cannot be copied to \(to); copy its objects one by one")
+        throw Realm.Error(
+            .invalidInput,
+            "a \(source?.rawValue ?? "local") realm cannot be copied to a \(target.rawValue) realm; copy its objects one by one"
+        )
     }
 
     private struct Known {

@@ -104,17 +104,11 @@ public struct Realm: Equatable, Sendable {
                 try transaction.set(place, to: new)
             }
         }
-        return DynamicObject(instance: instance, address: address, table: table.name)
+        return ObjectHandle(instance, address).dynamic
     }
 
     /// Deletes an object with its embedded objects; links to it become null or go away.
-    public func delete(_ object: DynamicObject) {
-        instance.edit { transaction in
-            guard let field = object.field else { return try transaction.deleteObject(object.address) }
-            if case .index = field.path.last { return try transaction.remove(at: field) }
-            try transaction.set(field, to: .null)
-        }
-    }
+    public func delete(_ object: DynamicObject) { instance.delete(object.handle) }
 
     /// Deletes all of the objects.
     public func delete(_ objects: some Sequence<DynamicObject>) { for object in Array(objects) { delete(object) } }

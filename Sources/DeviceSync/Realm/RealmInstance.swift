@@ -76,8 +76,7 @@ final class RealmInstance: Sendable {
 
     /// The handle of an object that exists.
     func object(_ address: ObjectAddress) -> DynamicObject? {
-        guard read({ $0.contains(address) }) else { return nil }
-        return DynamicObject(instance: self, address: address, table: address.className)
+        contains(address) ? ObjectHandle(self, address).dynamic : nil
     }
 
     func frozen() -> RealmInstance {

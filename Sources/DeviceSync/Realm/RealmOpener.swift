@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Foundation
 internal import RealmState
-internal import SyncProtocol
 
 /// Opens realms: makes or shares the core, brings its schema up to date, starts its session.
 enum RealmOpener {
@@ -50,7 +49,7 @@ enum RealmOpener {
         }
         try claimFile(of: core, for: sync, awaitingDownload: downloadsFirst)
         // The session of a realm whose schema is still to be declared has nothing to ask for yet.
-        if !downloadsFirst { try InitialSubscriptions(core, configuration).run() }
+        if !downloadsFirst { try configuration.subscribeInitially(in: core) }
         if let url = core.url { try? sync.user.core.store.addFile(url.path, user: sync.user.id) }
         guard let session = sync.user.core.sync.session(for: core, configuration, sync, resting: downloadsFirst) else {
             return nil
@@ -187,7 +186,7 @@ enum RealmOpener {
     /// Adds to a realm that is open already; its session uploads what was added, and asks for the initial subscriptions.
     static func declareSchema(for instance: RealmInstance) throws {
         try declareSchema(of: instance.configuration, in: instance.core)
-        try InitialSubscriptions(instance.core, instance.configuration).run()
+        try instance.configuration.subscribeInitially(in: instance.core)
         instance.session?.subscriptionsChanged()
     }
 

@@ -81,17 +81,10 @@ public struct Results<Element>: RealmCollection, Sendable {
     /// Whether what the collection was taken from was deleted; never for one of all objects of a class.
     public var isInvalidated: Bool { query?.source.isGone(in: instance) ?? false }
 
-    private init(_ other: Results, instance: RealmInstance, query: ResultsQuery?, keys: [ObjectKey]?) {
-        self.instance = instance
-        className = other.className
-        self.query = query
-        self.keys = keys
-        make = other.make
-    }
-
     /// The same collection with another query, of another version, or as it was for a notification.
     func with(query: ResultsQuery?, instance: RealmInstance? = nil, keys: [ObjectKey]? = nil) -> Results {
-        Results(self, instance: instance ?? self.instance, query: query, keys: keys)
+        Results(
+            instance: instance ?? self.instance, className: className, query: query, keys: keys, make: make)
     }
 
     /// A frozen collection, which shows the objects as they are now even after later changes.
@@ -103,20 +96,16 @@ public struct Results<Element>: RealmCollection, Sendable {
 
 extension Results where Element == DynamicObject {
     init(instance: RealmInstance, className: ByteString, query: ResultsQuery? = nil, keys: [ObjectKey]? = nil) {
-        self.instance = instance
-        self.className = className
-        self.query = query
-        self.keys = keys
-        make = { DynamicObject(instance: $0, address: $1, table: $1.className) }
+        self.init(instance: instance, className: className, query: query, keys: keys) {
+            ObjectHandle($0, $1).dynamic
+        }
     }
 }
 
 extension Results where Element: Object {
     init(instance: RealmInstance, className: ByteString, query: ResultsQuery? = nil, keys: [ObjectKey]? = nil) {
-        self.instance = instance
-        self.className = className
-        self.query = query
-        self.keys = keys
-        make = { Element.managed(ObjectHandle($0, $1)) }
+        self.init(instance: instance, className: className, query: query, keys: keys) {
+            Element.managed(ObjectHandle($0, $1))
+        }
     }
 }

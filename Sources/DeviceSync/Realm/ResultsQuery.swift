@@ -90,8 +90,7 @@ struct ResultsQuery: Sendable {
                 : query.selected(query.source.keys(className, instance), className, instance)
         if !query.filters.isEmpty {
             keys = keys.filter { key in
-                let object = DynamicObject(
-                    instance: instance, address: ObjectAddress(className, key), table: className)
+                let object = ObjectHandle(instance, ObjectAddress(className, key)).dynamic
                 return query.filters.allSatisfy { $0(object) }
             }
         }
@@ -263,19 +262,6 @@ struct ResultsQuery: Sendable {
                         + (isLast ? "single value" : "link or embedded object"))
             }
             table = column.element.target.flatMap { schema.table($0) }
-        }
-    }
-}
-
-extension Value {
-    /// A primary key as the value of its property.
-    init(_ key: ObjectKey) {
-        switch key {
-        case .null, .globalKey: self = .null
-        case .int(let value): self = .int(value)
-        case .string(let value): self = .string(value)
-        case .objectID(let value): self = .objectID(value)
-        case .uuid(let value): self = .uuid(value)
         }
     }
 }

@@ -1,7 +1,5 @@
 internal import Dispatch
-internal import Foundation
 internal import Logging
-import SyncModel
 internal import Synchronization
 
 /// Tells the server how client resets ended: queued on disk, sent at least once, tried again until it works. Servers
@@ -38,11 +36,6 @@ final class OutcomeReporter: Sendable {
         }
         flush()
         return true
-    }
-
-    /// What was last reported on an attempt, with another result: that of the file action which it asked for.
-    func lastReport(attempt: String, updatedTo result: OutcomeReport.Result) -> ResetOutcome? {
-        (try? store.outcome(attempt: attempt))?.updated(to: result)
     }
 
     /// Sends what is queued, unless that is going on.

@@ -85,16 +85,12 @@ final class ResetFiles {
         RealmFileSet.deleteDatabase(url)
     }
 
-    private func deleteFreshFile() {
-        if let url = core.url { RealmFileSet.deleteDatabase(RealmFileSet(main: url).fresh) }
-    }
-
     // MARK: The realm's own file
 
     /// Nothing was ever in the file: nothing to merge, only a new identity to get.
     func startOver() throws {
         try forgetIdentity()
-        deleteFreshFile()
+        if let url = core.url { RealmFileSet.deleteDatabase(RealmFileSet(main: url).fresh) }
     }
 
     private func forgetIdentity() throws {

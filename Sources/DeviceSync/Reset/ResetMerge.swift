@@ -2,7 +2,6 @@ internal import Changesets
 internal import Foundation
 internal import RealmState
 import SyncModel
-internal import SyncProtocol
 
 /// Why an automatic reset cannot be finished: the data do not allow it. The realm is as before, but for the record.
 struct ResetFailure: Error, Sendable, Equatable, CustomStringConvertible {
@@ -42,10 +41,7 @@ struct ResetMerge {
     /// - Throws: `ResetFailure`, after which nothing but the app can help. Anything else is this device's storage: a full
     ///   disk says nothing about whether the changes can be replayed, and everything is as before, the record too.
     func run() throws -> ResetMergeResult {
-        core.lock.lock()
-        defer { core.lock.unlock() }
-        core.prepareToWrite()
-        return try ReadFailures.collecting { try record.merging(into: core, merge) }
+        try core.writing { try record.merging(into: core, merge) }
     }
 
     private func merge(_ stored: PendingReset?) throws -> ResetMergeResult {
@@ -77,7 +73,7 @@ struct ResetMerge {
             try commit(&result, freshState: fresh.snapshot.state, recovered: [:])
         } catch let failure as ResetFailure {
             try? keep(newRecord(.discard, cutOff: 0))
-            throw ResetFailure(failure.description, .discard, unsynced: unsynced)
+            throw failure
         }
         return result
     }
@@ -98,11 +94,7 @@ struct ResetMerge {
             mode: .recover,
             changesets: .init(unsynced: entries.count, recovered: entries.count - emptied, emptied: emptied),
             replay: replay.statistics, sync: core.sync)
-        do {
-            try commit(&result, freshState: replay.fresh, recovered: recovered)
-        } catch let failure as ResetFailure {
-            throw ResetFailure(failure.description, .recover, unsynced: entries.count)
-        }
+        try commit(&result, freshState: replay.fresh, recovered: recovered)
         return result
     }
 
@@ -134,12 +126,15 @@ struct ResetMerge {
     ) throws {
         let snapshot = core.snapshot
         let source = fresh.sync
-        guard let ident = source.ident else { throw ResetFailure("the fresh copy has no identity") }
+        func failure(_ reason: String) -> ResetFailure {
+            ResetFailure(reason, result.mode, unsynced: result.changesets.unsynced)
+        }
+        guard let ident = source.ident else { throw failure("the fresh copy has no identity") }
         var state = snapshot.state
         do {
             _ = try StateTransfer.transfer(from: freshState, to: &state)
         } catch {
-            throw ResetFailure("\(error)")
+            throw failure("\(error)")
         }
 
         let latest = source.progress.latest
@@ -166,10 +161,9 @@ struct ResetMerge {
             commit.subscriptions = SubscriptionChange(from: core.subscriptions, to: sets ?? SubscriptionSets())
             commit.endsBootstrap = true
         } else if sync.partition == SyncTarget.flexible.claim || sync.move != nil {
-            let old = core.subscriptions
-            var new = old
-            new.reset(discarding: result.mode == .discard)
-            commit.subscriptions = SubscriptionChange(from: old, to: new)
+            commit.subscriptions = SubscriptionChange(of: core.subscriptions) {
+                $0.reset(discarding: result.mode == .discard)
+            }
             commit.endsBootstrap = true
         }
         commit.history = try history(recovered, latest: latest.version)

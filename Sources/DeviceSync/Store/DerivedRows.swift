@@ -1,5 +1,4 @@
 internal import Changesets
-internal import Foundation
 internal import GRDB
 internal import RealmState
 internal import SQLiteStatements

@@ -54,18 +54,14 @@ final class FileLock: Sendable {
     }
 
     private static func error(_ reason: Int32, _ realm: URL, _ code: Realm.Error.Code) -> Realm.Error {
-        switch reason {
-        case EWOULDBLOCK:
-            Realm.Error(
-                code, "another process has the realm open; a realm is for one process at a time", fileURL: realm)
-        case EACCES, EPERM, EROFS:
-            Realm.Error(
-                .filePermissionDenied, "the file beside the realm that keeps other processes away cannot be made",
-                fileURL: realm)
-        case ENOSPC, EDQUOT: Realm.Error(.outOfDiskSpace, "there is no room for the realm", fileURL: realm)
-        default:
-            Realm.Error(
-                .fileAccess, "the realm cannot be locked against other processes: error \(reason)", fileURL: realm)
-        }
+        let (code, message): (Realm.Error.Code, String) =
+            switch reason {
+            case EWOULDBLOCK: (code, "another process has the realm open; a realm is for one process at a time")
+            case EACCES, EPERM, EROFS:
+                (.filePermissionDenied, "the file beside the realm that keeps other processes away cannot be made")
+            case ENOSPC, EDQUOT: (.outOfDiskSpace, "there is no room for the realm")
+            default: (.fileAccess, "the realm cannot be locked against other processes: error \(reason)")
+            }
+        return Realm.Error(code, message, fileURL: realm)
     }
 }

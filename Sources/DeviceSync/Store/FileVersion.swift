@@ -42,16 +42,16 @@ final class FileVersion: StateBase {
         counts = Mutex(known)
     }
 
-    deinit { reader.withLock { file.endReading($0) } }
+    deinit { reader.withLock { file.readers.end($0) } }
 
     /// Reads on in a transaction that begins now. To be called while the file still has this version.
     func renew(_ version: ClientVersion) throws {
-        guard let new = try file.beginReading(at: version) else { return }
+        guard let new = try file.readers.begin(at: version) else { return }
         let old = reader.withLock { reader in
             defer { reader = new }
             return reader
         }
-        file.endReading(old)
+        file.readers.end(old)
     }
 
     // MARK: StateBase

@@ -1,5 +1,3 @@
-import SyncModel
-
 /// A partition's file of an app that has moved to flexible sync: it syncs in flexible mode what was its partition, though its
 /// configuration still names the partition.
 struct ModeMove: Sendable, Equatable, Codable {

@@ -49,6 +49,10 @@ extension ObjectKey {
             defer { rest = rest.dropFirst(size) }
             return rest.prefix(size).reduce(0) { $0 << 8 | Number($1) }
         }
+        func pair<Low: FixedWidthInteger>(_: Low.Type) -> (UInt64, Low)? {
+            guard let high = take(UInt64.self), let low = take(Low.self) else { return nil }
+            return (high, low)
+        }
         func whole(_ value: ObjectKey?) throws(DamagedRow) -> ObjectKey {
             guard let value, rest.isEmpty else { throw .key }
             return value
@@ -57,18 +61,9 @@ extension ObjectKey {
         case .null: self = try whole(.null)
         case .int: self = try whole(take(UInt64.self).map { .int(Int64(bitPattern: $0 ^ 1 << 63)) })
         case .string: self = .string(ByteString([UInt8](rest)))
-        case .globalKey:
-            let high = take(UInt64.self)
-            let low = take(UInt64.self)
-            self = try whole(high.flatMap { high in low.map { .globalKey(high: high, low: $0) } })
-        case .objectID:
-            let high = take(UInt64.self)
-            let low = take(UInt32.self)
-            self = try whole(high.flatMap { high in low.map { .objectID(ObjectIDValue(high: high, low: $0)) } })
-        case .uuid:
-            let high = take(UInt64.self)
-            let low = take(UInt64.self)
-            self = try whole(high.flatMap { high in low.map { .uuid(UUIDValue(high: high, low: $0)) } })
+        case .globalKey: self = try whole(pair(UInt64.self).map { .globalKey(high: $0, low: $1) })
+        case .objectID: self = try whole(pair(UInt32.self).map { .objectID(ObjectIDValue(high: $0, low: $1)) })
+        case .uuid: self = try whole(pair(UInt64.self).map { .uuid(UUIDValue(high: $0, low: $1)) })
         }
     }
 }
@@ -78,7 +73,6 @@ struct DamagedRow: Error, CustomStringConvertible {
     var description: String
 
     static let key = DamagedRow(description: "a primary key is damaged")
-    static let link = DamagedRow(description: "a link is damaged")
 }
 
 extension [UInt8] {

@@ -1,8 +1,6 @@
 internal import Foundation
-internal import Logging
 internal import RealmState
 import SyncModel
-internal import SyncProtocol
 internal import Synchronization
 
 /// What all `Realm`s of one file share in this process: the file, the newest contents, one writer at a time.
@@ -23,12 +21,7 @@ final class RealmCore: Sendable {
     }
 
     private struct Current {
-        var snapshot: RealmSnapshot
-        /// Its rules are the state's.
-        var sync: SyncFileState
-        var subscriptions: SubscriptionSets
-        var lastTimestamp: SyncTimestamp
-        var schemaVersion: UInt64?
+        var contents: RealmFile.Contents
         /// What commits have added to the file's log since the newest version that is read from the file began.
         var logBytes = 0
         /// The log is to begin anew as soon as nobody reads from it.
@@ -66,12 +59,7 @@ final class RealmCore: Sendable {
             file = try RealmFile(url: url, readOnly: readOnly, exclusion: readOnly || !isAlone ? nil : code, key: key)
         case .memory: file = try RealmFile(url: nil)
         }
-        let contents = try file.load()
-        current = Mutex(
-            Current(
-                snapshot: RealmSnapshot(state: contents.state, version: contents.version), sync: contents.sync,
-                subscriptions: contents.subscriptions, lastTimestamp: contents.lastTimestamp,
-                schemaVersion: contents.schemaVersion))
+        current = Mutex(Current(contents: try file.load()))
     }
 
     var url: URL? { if case .file(let url) = location { url } else { nil } }
@@ -82,15 +70,15 @@ final class RealmCore: Sendable {
 
     // MARK: Reading
 
-    var snapshot: RealmSnapshot { current.withLock { $0.snapshot } }
-    var sync: SyncFileState { current.withLock { $0.sync } }
+    var snapshot: RealmSnapshot { current.withLock { $0.contents.snapshot } }
+    var sync: SyncFileState { current.withLock { $0.contents.sync } }
     /// Of a flexible realm.
-    var subscriptions: SubscriptionSets { current.withLock { $0.subscriptions } }
+    var subscriptions: SubscriptionSets { current.withLock { $0.contents.subscriptions } }
     /// The version that the app gave its schema; nil if it never did.
-    var schemaVersion: UInt64? { current.withLock { $0.schemaVersion } }
+    var schemaVersion: UInt64? { current.withLock { $0.contents.schemaVersion } }
     /// The snapshot, the sync state and the subscription sets of the same commit.
     var newest: (snapshot: RealmSnapshot, sync: SyncFileState, subscriptions: SubscriptionSets) {
-        current.withLock { ($0.snapshot, $0.sync, $0.subscriptions) }
+        current.withLock { ($0.contents.snapshot, $0.contents.sync, $0.contents.subscriptions) }
     }
 
     /// Whether the server has said that it has everything that was written here up to a version.
@@ -105,7 +93,7 @@ final class RealmCore: Sendable {
     /// Milliseconds since 2015, never before the newest write here: the merge wants ranks that do not decrease.
     func nextTimestamp() -> SyncTimestamp {
         let now = SyncTimestamp(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1000))
-        return current.withLock { max(now, $0.lastTimestamp) }
+        return current.withLock { max(now, $0.contents.lastTimestamp) }
     }
 
     /// Commits a local write and publishes it.
@@ -126,7 +114,7 @@ final class RealmCore: Sendable {
                 remoteVersion: sync.progress.download.serverVersion, changeset: changeset)
         }
         try self.commit(commit, state: state, withoutNotifying: withoutNotifying)
-        current.withLock { $0.lastTimestamp = timestamp }
+        current.withLock { $0.contents.lastTimestamp = timestamp }
     }
 
     /// Notes a version of the schema that changes nothing else.
@@ -144,14 +132,22 @@ final class RealmCore: Sendable {
         try self.commit(commit)
     }
 
+    /// The same for a part of it, by a caller that does not have the write lock.
+    func updateSync(_ change: (inout SyncFileState) throws -> Void) throws {
+        lock.lock()
+        defer { lock.unlock() }
+        var sync = sync
+        try change(&sync)
+        try setSync(sync)
+    }
+
     /// Changes the subscription sets; makes no version.
     func setSubscriptions(_ change: (inout SubscriptionSets) -> Void) throws {
         let old = subscriptions
-        var new = old
-        change(&new)
-        guard new != old else { return }
+        let change = SubscriptionChange(of: old, change)
+        guard change.sets != old else { return }
         var commit = RealmFile.Commit(version: snapshot.version)
-        commit.subscriptions = SubscriptionChange(from: old, to: new)
+        commit.subscriptions = change
         try self.commit(commit)
     }
 
@@ -163,19 +159,28 @@ final class RealmCore: Sendable {
         try ReadFailures.check()
         let before = snapshot
         try file.write(commit, over: before.version)
-        var contents = state ?? before.state
-        contents.compatibility = (commit.sync ?? sync).rules
+        var state = state ?? before.state
+        state.compatibility = (commit.sync ?? sync).rules
         let logBytes = current.withLock { current in
-            current.snapshot = RealmSnapshot(state: contents, version: commit.version)
-            if let sync = commit.sync { current.sync = sync }
-            if let subscriptions = commit.subscriptions { current.subscriptions = subscriptions.sets }
-            if let schemaVersion = commit.schemaVersion { current.schemaVersion = schemaVersion }
+            current.contents.snapshot = RealmSnapshot(state: state, version: commit.version)
+            if let sync = commit.sync { current.contents.sync = sync }
+            if let subscriptions = commit.subscriptions { current.contents.subscriptions = subscriptions.sets }
+            if let schemaVersion = commit.schemaVersion { current.contents.schemaVersion = schemaVersion }
             current.logBytes += commit.logBytes
             return current.logBytes
         }
         if logBytes >= settlingBytes { settle() }
         guard commit.version != before.version, let changes = commit.changes else { return }
         observers.notify(snapshot, changes, except: withoutNotifying)
+    }
+
+    /// Runs a write that nobody's thread of the app waits in, for a caller that does not have the write lock.
+    /// - Throws: what `body` throws, or why something could not be read.
+    func writing<Result>(_ body: () throws -> Result) throws -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        prepareToWrite()
+        return try ReadFailures.collecting(body)
     }
 
     /// Indexes properties that are declared so and have no index yet; without the write lock.
@@ -193,7 +198,7 @@ final class RealmCore: Sendable {
         guard let state = try? file.settled(old.state, old.version) else { return }
         let new = RealmSnapshot(state: state, version: old.version)
         current.withLock { current in
-            current.snapshot = new
+            current.contents.snapshot = new
             current.logBytes = 0
             current.isLogDue = true
         }

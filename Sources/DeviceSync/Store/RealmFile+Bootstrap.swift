@@ -22,8 +22,7 @@ extension RealmFile {
         """
 
     func pendingBootstrap() throws -> PendingBootstrap? {
-        try read { try Self.meta(Self.bootstrapName, $0) }
-            .map { try JSONDecoder().decode(PendingBootstrap.self, from: $0) }
+        try read { try $0.meta(Self.bootstrapName, as: PendingBootstrap.self) }
     }
 
     /// Stores a bootstrap's next batch. What is stored of another bootstrap goes with the first one.
@@ -42,7 +41,7 @@ extension RealmFile {
                     entry.timestamp.column, entry.originFile.column, Data(entry.changeset),
                 ])
             }
-            try Self.setMeta(Self.bootstrapName, try JSONEncoder().encode(bootstrap), database)
+            try database.setMeta(Self.bootstrapName, encoding: bootstrap)
         }
     }
 
@@ -68,7 +67,7 @@ extension RealmFile {
 
     static func discardBootstrap(_ database: Database) throws {
         try database.execute(sql: "DELETE FROM bootstrap_entries")
-        try setMeta(bootstrapName, nil, database)
+        try database.setMeta(bootstrapName, nil)
     }
 
     private static let bootstrapName = "bootstrap"

@@ -3,7 +3,6 @@ internal import Foundation
 internal import GRDB
 internal import RealmState
 internal import SQLiteStatements
-import SyncModel
 internal import Synchronization
 
 /// The rows of a realm's objects.
@@ -80,11 +79,11 @@ extension RealmFile {
     private static let form: UInt64 = 2
 
     /// Whether objects can be read one by one, by key and in order.
-    static func isOrdered(_ database: Database) throws -> Bool { try number("form", database) == form }
+    static func isOrdered(_ database: Database) throws -> Bool { try database.number("form") == form }
 
     /// Brings a file to this form, in the transaction that the caller has open: whatever happens, the file has the one form or the other.
     static func bringToForm(_ database: Database) throws {
-        let found = try number("form", database) ?? 1
+        let found = try database.number("form") ?? 1
         guard found != form else { return }
         guard found < form else {
             throw Realm.Error(
@@ -92,7 +91,7 @@ extension RealmFile {
                 "a newer version of the SDK has written the realm's file: it has form \(found), this one knows \(form)")
         }
         guard try Bool.fetchOne(database, sql: "SELECT EXISTS(SELECT 1 FROM objects)") == true else {
-            return try setNumber("form", form, database)
+            return try database.setNumber("form", form)
         }
         let schema = try storedSchema(database)
         let order = DatabaseFunction("ordered_key", argumentCount: 1, pure: true) { values in
@@ -112,7 +111,7 @@ extension RealmFile {
         for table in schema.tables where table.mayHoldLinks {
             try addRows(of: table, links: true, columns: [], database)
         }
-        try setNumber("form", form, database)
+        try database.setNumber("form", form)
     }
 
     /// Makes rows of all objects of a class.
@@ -132,8 +131,7 @@ extension RealmFile {
     // MARK: Indexes
 
     static func indexedProperties(_ database: Database) throws -> IndexedProperties {
-        try meta("indexes", database).map { try JSONDecoder().decode(IndexedProperties.self, from: $0) }
-            ?? IndexedProperties()
+        try database.meta("indexes", as: IndexedProperties.self) ?? IndexedProperties()
     }
 
     /// Whether properties are declared as indexed that have no index yet. A realm in memory needs none.
@@ -149,7 +147,7 @@ extension RealmFile {
                 try Self.addRows(of: table, links: false, columns: columns, database)
                 for column in columns { indexes.insert(column.id, of: table.id) }
             }
-            try Self.setMeta("indexes", try JSONEncoder().encode(indexes), database)
+            try database.setMeta("indexes", encoding: indexes)
         }
         self.indexes.withLock { $0 = indexes }
     }

@@ -9,6 +9,12 @@ struct SubscriptionChange {
     fileprivate let removed: [QueryVersion]
     fileprivate let written: [SubscriptionSet]
 
+    init(of old: SubscriptionSets, _ change: (inout SubscriptionSets) -> Void) {
+        var new = old
+        change(&new)
+        self.init(from: old, to: new)
+    }
+
     init(from old: SubscriptionSets, to new: SubscriptionSets) {
         sets = new
         removed = old.sets.map(\.version).filter { new[$0] == nil }

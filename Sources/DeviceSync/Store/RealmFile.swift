@@ -1,9 +1,7 @@
-internal import Changesets
 internal import Foundation
 internal import GRDB
 internal import RealmState
 import SyncModel
-internal import SyncProtocol
 internal import Synchronization
 
 /// One realm in one SQLite database: schema, objects, sync history, cursors.
@@ -17,7 +15,7 @@ final class RealmFile: Sendable {
     let url: URL?
     /// Nil for a file that is not encrypted.
     let encryption: FileEncryption?
-    let readers = Mutex(FileReaders())
+    let readers: FileReaders
     /// The properties of which commits keep index rows; known once the file is loaded.
     let indexes = Mutex(IndexedProperties())
     /// Of the file, until `database` is closed.
@@ -33,6 +31,7 @@ final class RealmFile: Sendable {
         self.url = url
         openMark = Mutex(try url.map { try OpenFiles.Mark($0, exclusion: exclusion) })
         encryption = try url.flatMap { try FileEncryption.of($0, key) }
+        readers = FileReaders(url, encryption)
         do {
             database = try Self.open(url, readOnly: readOnly, encryption)
         } catch {
@@ -95,8 +94,8 @@ final class RealmFile: Sendable {
     // MARK: Loading
 
     struct Contents {
-        var state: RealmState
-        var version: ClientVersion
+        var snapshot: RealmSnapshot
+        /// Its rules are the state's.
         var sync: SyncFileState
         var subscriptions: SubscriptionSets
         /// Of the newest local entry.
@@ -109,18 +108,14 @@ final class RealmFile: Sendable {
     func load() throws -> Contents {
         do {
             guard url != nil else { return try database.read { try Self.load($0, on: nil) } }
-            let reader = try beginReading()
+            let reader = try readers.begin()
             // The connection is given back with it.
             let version = FileVersion(self, reader)
             return try reader.unsafeRead { database in
-                if try Self.isOrdered(database) {
-                    let found = try Self.indexedProperties(database)
-                    indexes.withLock { $0 = found }
-                    return try Self.load(database, on: version)
-                }
-                var contents = try Self.load(database, on: nil)
-                try Self.load(unordered: database, into: &contents.state)
-                return contents
+                guard try Self.isOrdered(database) else { return try Self.load(database, on: nil) }
+                let found = try Self.indexedProperties(database)
+                indexes.withLock { $0 = found }
+                return try Self.load(database, on: version)
             }
         } catch {
             throw translate(error)
@@ -128,43 +123,31 @@ final class RealmFile: Sendable {
     }
 
     private static func load(_ database: Database, on version: FileVersion?) throws -> Contents {
-        let sync =
-            try meta("sync", database).map { try JSONDecoder().decode(SyncFileState.self, from: $0) } ?? SyncFileState()
-        let state = RealmState(
+        let sync = try database.meta("sync", as: SyncFileState.self) ?? SyncFileState()
+        var state = RealmState(
             schema: try storedSchema(database), compatibility: sync.rules, indexingIncomingLinks: true, base: version)
+        if try !isOrdered(database) { try load(unordered: database, into: &state) }
         let timestamp = try Int64.fetchOne(database, sql: "SELECT MAX(timestamp) FROM history WHERE origin = 0")
         return Contents(
-            state: state, version: try Self.version(database), sync: sync,
+            snapshot: RealmSnapshot(state: state, version: try Self.version(database)), sync: sync,
             subscriptions: try subscriptions(database), lastTimestamp: SyncTimestamp(column: timestamp ?? 0),
-            schemaVersion: try number("schema_version", database))
+            schemaVersion: try database.number("schema_version"))
     }
 
     static func storedSchema(_ database: Database) throws -> Schema {
-        try meta("schema", database).map { try Schema(decoding: [UInt8]($0)) } ?? Schema()
+        try database.meta("schema").map { try Schema(decoding: [UInt8]($0)) } ?? Schema()
     }
 
     static func version(_ database: Database) throws -> ClientVersion {
-        ClientVersion(try number("version", database) ?? 1)
-    }
-
-    static func number(_ name: String, _ database: Database) throws -> UInt64? {
-        try meta(name, database).flatMap { UInt64(String(decoding: $0, as: UTF8.self)) }
-    }
-
-    static func meta(_ name: String, _ database: Database) throws -> Data? {
-        try Data.fetchOne(database, sql: "SELECT value FROM meta WHERE name = ?", arguments: [name])
+        ClientVersion(try database.number("version") ?? 1)
     }
 
     /// What a closed file knows of its server.
     static func storedSync(at url: URL) throws -> SyncFileState {
         let database = try DatabaseQueue(path: url.path, configuration: .waiting(10))
         defer { try? database.close() }
-        return try database.read { database in
-            guard try database.tableExists("meta"), let sync = try meta("sync", database) else {
-                return SyncFileState()
-            }
-            return try JSONDecoder().decode(SyncFileState.self, from: sync)
-        }
+        let sync = try database.read { try $0.tableExists("meta") ? $0.meta("sync", as: SyncFileState.self) : nil }
+        return sync ?? SyncFileState()
     }
 
     // MARK: Committing
@@ -221,18 +204,14 @@ final class RealmFile: Sendable {
     /// - Parameter base: the version that the commit was made from.
     /// - Throws: `Realm.Error`; its code is `incompatibleLockFile` if the file has another version by now.
     func write(_ commit: Commit, over base: ClientVersion? = nil) throws {
-        do {
-            try database.write { database in
-                if let base, try Self.version(database) != base {
-                    throw Realm.Error(
-                        .incompatibleLockFile,
-                        "another process has written the realm since it was opened; close it and open it again",
-                        fileURL: url)
-                }
-                try write(commit, database)
+        try write { database in
+            if let base, try Self.version(database) != base {
+                throw Realm.Error(
+                    .incompatibleLockFile,
+                    "another process has written the realm since it was opened; close it and open it again",
+                    fileURL: url)
             }
-        } catch let error as DatabaseError {
-            throw translate(error)
+            try write(commit, database)
         }
     }
 
@@ -241,16 +220,12 @@ final class RealmFile: Sendable {
             try Self.write(changes, commit.classes, indexes.withLock { $0 }, database)
         }
         if let copied = commit.copied { try Self.write(all: copied, database) }
-        try Self.write(rest: commit, database)
-    }
-
-    private static func write(rest commit: Commit, _ database: Database) throws {
-        if let schema = commit.schema { try setMeta("schema", Data(schema.encoded()), database) }
-        if let version = commit.schemaVersion { try setNumber("schema_version", version, database) }
-        try setNumber("version", commit.version.rawValue, database)
+        if let schema = commit.schema { try database.setMeta("schema", Data(schema.encoded())) }
+        if let version = commit.schemaVersion { try database.setNumber("schema_version", version) }
+        try database.setNumber("version", commit.version.rawValue)
         if let history = commit.history {
             try database.execute(sql: "DELETE FROM history; DELETE FROM acknowledged")
-            for entry in history { try insert(entry, database) }
+            for entry in history { try Self.insert(entry, database) }
         }
         if !commit.reciprocals.isEmpty {
             let update = try database.cachedStatement(sql: "UPDATE history SET reciprocal = ? WHERE version = ?")
@@ -258,16 +233,16 @@ final class RealmFile: Sendable {
                 try update.execute(arguments: [Data(reciprocal.changeset), reciprocal.version.column])
             }
         }
-        if let entry = commit.entry { try insert(entry, database) }
+        if let entry = commit.entry { try Self.insert(entry, database) }
         if let sync = commit.sync {
-            try setMeta("sync", try JSONEncoder().encode(sync), database)
-            if commit.trimsHistory { try trim(upTo: sync.progress.download.clientVersion, database) }
+            try database.setMeta("sync", encoding: sync)
+            if commit.trimsHistory { try Self.trim(upTo: sync.progress.download.clientVersion, database) }
         }
-        if let subscriptions = commit.subscriptions { try write(subscriptions, database) }
-        if commit.endsBootstrap { try discardBootstrap(database) }
+        if let subscriptions = commit.subscriptions { try Self.write(subscriptions, database) }
+        if commit.endsBootstrap { try Self.discardBootstrap(database) }
         if let outcome = commit.resetOutcome {
-            try setMeta(ReportName.outcome.rawValue, try outcome.json(), database)
-            try setMeta(ReportName.attempt.rawValue, nil, database)
+            try database.setMeta(ReportName.outcome.rawValue, outcome.json())
+            try database.setMeta(ReportName.attempt.rawValue, nil)
         }
         switch commit.pendingReset {
         case .keep: break
@@ -275,7 +250,7 @@ final class RealmFile: Sendable {
         case .set(let record):
             // A table of another shape, from another version, makes way.
             try database.execute(sql: "DROP TABLE IF EXISTS client_reset_metadata")
-            try database.execute(sql: schema)
+            try database.execute(sql: Self.schema)
             try record.insert(database)
         }
     }
@@ -305,20 +280,6 @@ final class RealmFile: Sendable {
         try database.cachedStatement(sql: "DELETE FROM history WHERE version < ?").execute(arguments: [kept])
     }
 
-    static func setNumber(_ name: String, _ number: UInt64, _ database: Database) throws {
-        try setMeta(name, Data(String(number).utf8), database)
-    }
-
-    /// - Parameter value: nil to delete what is there.
-    static func setMeta(_ name: String, _ value: Data?, _ database: Database) throws {
-        guard let value else {
-            return try database.execute(sql: "DELETE FROM meta WHERE name = ?", arguments: [name])
-        }
-        try database.cachedStatement(
-            sql: "INSERT INTO meta(name, value) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value"
-        ).execute(arguments: [name, value])
-    }
-
     // MARK: Client resets
 
     /// The record of a client reset, nil unless there is exactly one row that this version wrote and understands.
@@ -338,11 +299,11 @@ final class RealmFile: Sendable {
     }
 
     func report(_ name: ReportName) throws -> ResetOutcome? {
-        try database.read { try Self.meta(name.rawValue, $0) }.map(ResetOutcome.init(json:))
+        try database.read { try $0.meta(name.rawValue) }.map(ResetOutcome.init(json:))
     }
 
     func setReport(_ name: ReportName, _ report: ResetOutcome?) throws {
-        try database.write { try Self.setMeta(name.rawValue, report?.json(), $0) }
+        try database.write { try $0.setMeta(name.rawValue, report?.json()) }
     }
 
     func read<Result>(_ body: (Database) throws -> Result) throws -> Result { try database.read(body) }
@@ -358,7 +319,7 @@ final class RealmFile: Sendable {
 
     /// Closes the file. Objects of it that are not in memory cannot be read any more.
     func close() throws {
-        closeReaders()
+        readers.close()
         try database.close()
         openMark.withLock { $0 = nil }
     }
@@ -379,7 +340,7 @@ final class RealmFile: Sendable {
     }
 
     deinit {
-        closeReaders()
+        readers.close()
         // Close the database before the mark goes with this object. Closing a closed database does nothing.
         try? database.close()
     }

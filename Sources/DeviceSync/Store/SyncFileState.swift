@@ -1,7 +1,6 @@
 internal import Changesets
 internal import GRDB
 import SyncModel
-internal import SyncProtocol
 
 /// What a synced realm's file knows of its server.
 struct SyncFileState: Sendable, Equatable, Codable {
@@ -34,6 +33,21 @@ struct SyncFileState: Sendable, Equatable, Codable {
     /// is applied; the convergent recorder's are right under either. Files that synced before the setting existed are
     /// of apps for stock clients.
     var rules: PeerCompatibility { compatibility ?? (ident == nil ? .convergent : .stockClients) }
+
+    /// The rules by which this copy records and applies changes from now on.
+    ///
+    /// A server that does not say so makes its copies as stock clients do. A server that has stopped saying so, as in a
+    /// cluster whose gateways are of an older version, must not be followed: the copies would come apart for good.
+    /// - Parameter server: what the server on the connection has said.
+    func rules(saidBy server: PeerCompatibility?) throws(IntegrationError) -> PeerCompatibility {
+        if let server { return server }
+        guard compatibility != .convergent else {
+            throw IntegrationError(
+                code: .otherSessionError,
+                message: "the app's copies are made by the convergent rules, and this server does not say that its are")
+        }
+        return .stockClients
+    }
 }
 
 /// The record of a client reset that the server has not yet acknowledged (docs/resets.md, "Cycle detection").

@@ -86,19 +86,11 @@ struct QueryPredicate: Sendable {
             )
         }
         let conversion = ValueConversion(schema: Schema())
-        switch try conversion.value(any is any Collection ? collected(any) : any, as: .mixed) {
+        // A collection of any kind as an array; what is no collection of values, as a string or bytes, as it is.
+        let elements = any is any Collection ? try? ValueConversion.elements(any) : nil
+        switch try conversion.value(elements ?? any, as: .mixed) {
         case .list(let values): return .list(values)
         case let value: return .value(value)
-        }
-    }
-
-    /// A collection of any kind as an array; what is no collection of values, as a string or bytes, as it is.
-    private static func collected(_ any: Any) -> Any {
-        switch any {
-        case let set as Set<AnyHashable>: set.map(\.base)
-        case let set as DynamicSet: Array(set)
-        case let collection as any RealmCollection: ValueConversion.array(collection)
-        default: any
         }
     }
 

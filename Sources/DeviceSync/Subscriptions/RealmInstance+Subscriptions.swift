@@ -1,7 +1,6 @@
 internal import Changesets
 internal import Foundation
 internal import RealmState
-import SyncModel
 internal import SyncProtocol
 
 extension RealmInstance {
@@ -46,31 +45,21 @@ extension RealmInstance {
     }
 
     private func wait(_ version: QueryVersion, _ failsOnConnectionErrors: Bool) async throws {
-        let id = UUID()
-        let cancel: @Sendable () -> Void = { [session] in
-            guard let session else { return }
-            session.connection.perform(for: session) { realm, _ in realm.waits.cancel(id) }
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let wait = SubscriptionWait(
-                    id: id, version: version, failsOnConnectionErrors: failsOnConnectionErrors
-                ) { error in
-                    if let error { continuation.resume(throwing: error) } else { continuation.resume() }
-                }
-                begin(wait)
-                if Task.isCancelled { cancel() }
-            }
-        } onCancel: {
-            cancel()
+        guard let session else { throw Self.withoutSession }
+        try await session.waiting { id, completion in
+            begin(
+                SubscriptionWait(
+                    id: id, version: version, failsOnConnectionErrors: failsOnConnectionErrors, completion: completion))
         }
     }
 
     private func begin(_ wait: SubscriptionWait) {
-        guard let session else {
-            return wait.completion(SyncError(.clientSessionError, "operation aborted: the realm has no session"))
-        }
+        guard let session else { return wait.completion(Self.withoutSession) }
         session.connection.perform { $0.wait(session, wait) }
+    }
+
+    private static var withoutSession: SyncError {
+        SyncError(.clientSessionError, "operation aborted: the realm has no session")
     }
 }
 

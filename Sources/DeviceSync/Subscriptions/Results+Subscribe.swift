@@ -1,6 +1,5 @@
 internal import Changesets
 public import Foundation
-internal import RealmState
 
 /// What `Results.subscribe` waits for.
 @frozen public enum WaitForSyncMode: Sendable {
@@ -49,7 +48,7 @@ extension Results {
         let changed = subscriptions
         let version = try await FileQueue.run {
             defer { core.lock.unlock() }
-            return isNew ? try SubscriptionUpdate(core).commit(changed) : latest.version
+            return isNew ? try core.commitSubscriptions(changed) : latest.version
         }
         if isNew { instance.session?.subscriptionsChanged() }
         switch waitForSync {

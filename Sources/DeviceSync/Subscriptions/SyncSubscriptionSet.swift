@@ -3,7 +3,6 @@ internal import Dispatch
 public import Foundation
 internal import Logging
 internal import RealmState
-internal import SyncModel
 internal import SyncProtocol
 
 /// What a flexible realm subscribes to: the newest set of its subscriptions, also after later updates.
@@ -55,9 +54,7 @@ public struct SyncSubscriptionSet: Sendable {
     }
 
     /// The subscription with a name; nil if there is none.
-    public func first(named name: String) -> SyncSubscription? {
-        subscriptions.first { $0.name == name }.map { SyncSubscription(set: self, stored: $0) }
-    }
+    public func first(named name: String) -> SyncSubscription? { first(where: { $0.name == name }) }
 
     /// A subscription of a class with the same query, whatever its name; nil if there is none.
     public func first(
@@ -68,8 +65,7 @@ public struct SyncSubscriptionSet: Sendable {
 
     func first(_ className: String, _ predicate: QueryPredicate) -> SyncSubscription? {
         let query = text(predicate, className)
-        return subscriptions.first { $0.className == className && $0.query == query }
-            .map { SyncSubscription(set: self, stored: $0) }
+        return first(where: { $0.objectClassName == className && $0.queryString == query })
     }
 
     // MARK: Updating
@@ -87,7 +83,7 @@ public struct SyncSubscriptionSet: Sendable {
             if let onComplete { queue.async { onComplete(error) } }
         }
         do {
-            let version = try SubscriptionUpdate(core).run { change(block) }
+            let version = try core.updateSubscriptions { change(block) }
             instance.session?.subscriptionsChanged()
             if onComplete != nil { instance.wait(for: version, completion) }
         } catch {
@@ -109,7 +105,7 @@ public struct SyncSubscriptionSet: Sendable {
         let subscriptions = core.lock.run({ change(block) }, isHeld: { true })
         let version = try await FileQueue.run {
             defer { core.lock.unlock() }
-            return try SubscriptionUpdate(core).commit(subscriptions)
+            return try core.commitSubscriptions(subscriptions)
         }
         instance.session?.subscriptionsChanged()
         try await instance.wait(for: version)

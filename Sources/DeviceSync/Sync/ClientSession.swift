@@ -32,20 +32,6 @@ struct ClientSession: Sendable {
         case queryRefused(QueryVersion, String)
     }
 
-    /// What BIND asks for.
-    enum Target: Sendable, Equatable {
-        /// Of the partition with this path.
-        case partition(String)
-        case flexible(FlexibleTarget)
-
-        fileprivate var text: String {
-            switch self {
-            case .partition(let path): path
-            case .flexible(let target): target.text
-            }
-        }
-    }
-
     /// What a scan of the local history found.
     struct UploadScan: Sendable, Equatable {
         /// How far it went, with the newest server version integrated at that point.
@@ -54,7 +40,8 @@ struct ClientSession: Sendable {
     }
 
     let ident: SessionIdent
-    let target: Target
+    /// What BIND asks for: a partition's path, or the text of a `FlexibleTarget`.
+    let target: String
     /// Whether it may upload at all; the fresh copy of a client reset may not.
     let uploads: Bool
     private(set) var phase: Phase = .unbound
@@ -76,8 +63,8 @@ struct ClientSession: Sendable {
     private(set) var markTarget: RequestIdent
     private var markSent: RequestIdent = 0
     private(set) var markReceived: RequestIdent = 0
+    /// Until it is sent.
     private var failure: ClientJSONError?
-    private var failureSent = false
     private var unbindSent = false
     private var bindSent = false
 
@@ -91,7 +78,7 @@ struct ClientSession: Sendable {
     ///   - lastMark: the newest request ident used by an earlier session of the same realm.
     ///   - holdsIdent: whether IDENT waits for `release`.
     init(
-        ident: SessionIdent, target: Target, fileIdent: ClientFileIdent?, progress: SyncProgress,
+        ident: SessionIdent, target: String, fileIdent: ClientFileIdent?, progress: SyncProgress,
         newestVersion: ClientVersion, subscriptions: SubscriptionSets? = nil, uploads: Bool = true,
         holdsIdent: Bool = false, lastMark: RequestIdent = 0
     ) {
@@ -149,10 +136,7 @@ struct ClientSession: Sendable {
         bindSent = false
         unbindSent = false
         failure = nil
-        failureSent = false
         markSent = markReceived
-        scanned = progress.upload
-        lastReported = progress.upload.serverVersion
     }
 
     /// The app, or a logout, ends the session.
@@ -176,7 +160,7 @@ struct ClientSession: Sendable {
     }
 
     /// Whether the answer to a mark is still to come.
-    private var isMarkOpen: Bool { markReceived < markTarget }
+    var isMarkOpen: Bool { markReceived < markTarget }
 
     /// Asks for a notice once everything the server has now is here.
     /// - Returns: the mark to wait for.
@@ -185,6 +169,9 @@ struct ClientSession: Sendable {
         markTarget = RequestIdent(max(markTarget.rawValue, max(markSent.rawValue, markReceived.rawValue)) + 1)
         return markTarget
     }
+
+    /// The mark that is to be answered next: one that is on its way already, as the first of a session is, or else a new one.
+    mutating func openMark() -> RequestIdent { isMarkOpen ? markTarget : requestMark() }
 
     /// The merge of a client reset is committed: go on as this file, from here.
     mutating func release(fileIdent: ClientFileIdent, progress: SyncProgress, newestVersion: ClientVersion) {
@@ -262,7 +249,7 @@ struct ClientSession: Sendable {
             scanned = progress.upload
             lastReported = progress.upload.serverVersion
             phase = fileIdent == nil ? .waitingForIdent : .bound
-            return .bind(Bind(session: ident, target: target.text, needsIdent: fileIdent == nil))
+            return .bind(Bind(session: ident, target: target, needsIdent: fileIdent == nil))
         case .bound:
             guard !isHoldingIdent, let fileIdent else { return nil }
             phase = .live
@@ -282,9 +269,7 @@ struct ClientSession: Sendable {
             // The scan may have found that there is nothing to upload before the next set.
             return nextQuery()
         case .failed:
-            guard !failureSent, let failure else { return nil }
-            failureSent = true
-            return .jsonError(failure)
+            return failure.take().map { .jsonError($0) }
         case .suspended, .unbinding:
             guard bindSent, !unbindSent else { return nil }
             unbindSent = true

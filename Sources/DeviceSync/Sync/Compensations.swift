@@ -32,7 +32,6 @@ struct Compensations {
     /// The download cursor has reached a version.
     /// - Returns: what the app is to be told now.
     mutating func reach(_ version: ServerVersion) -> [SyncError] {
-        guard announced.contains(where: { $0.version <= version }) else { return [] }
         let due = announced.filter { $0.version <= version }
         announced.removeAll { $0.version <= version }
         return due.map(\.error)

@@ -17,6 +17,9 @@ struct IntegrationError: Error, Sendable, CustomStringConvertible {
 /// Brings what the server sent into a realm: state, history and cursors in one commit, as `DownloadIntegration` says. Lives as
 /// long as a session.
 struct DownloadIntegrator {
+    /// The new progress, and the local version that has it.
+    typealias Integrated = (progress: SyncProgress, version: ClientVersion)
+
     let core: RealmCore
     private var window = LocalWindow()
 
@@ -26,17 +29,24 @@ struct DownloadIntegrator {
     /// - Parameters:
     ///   - set: the subscription set whose data this is, as a whole; nil for other DOWNLOADs.
     ///   - compatibility: the rules by which the app's copies are made, which this copy keeps.
-    /// - Returns: the new progress and the local version it made.
     mutating func integrate(
         _ download: Download, of set: QueryVersion? = nil, _ compatibility: PeerCompatibility
-    ) throws -> (progress: SyncProgress, version: ClientVersion) {
+    ) throws -> Integrated {
         let changesets = try orBadChangeset("parse") { try download.entries.map { try IncomingChangeset($0) } }
         var integration = DownloadIntegration(download.progress, changesets: changesets)
-        core.lock.lock()
-        defer { core.lock.unlock() }
-        core.prepareToWrite()
         do {
-            return try ReadFailures.collecting { try integrate(&integration, set, compatibility) }
+            return try core.writing {
+                let own = try ownIdent()
+                let snapshot = core.snapshot
+                try merge(&integration, own: own, upTo: snapshot.version)
+                let outcome = integration.outcome(after: core.sync.progress)
+                var state = snapshot.state
+                state.compatibility = compatibility
+                try apply(integration.changesets, to: &state)
+                let result = try commit(outcome, &state, set, compatibility)
+                window.replace(outcome.reciprocals)
+                return result
+            }
         } catch {
             // What is stored counts.
             window = LocalWindow()
@@ -44,39 +54,19 @@ struct DownloadIntegrator {
         }
     }
 
-    private mutating func integrate(
-        _ integration: inout DownloadIntegration, _ set: QueryVersion?, _ compatibility: PeerCompatibility
-    ) throws -> (progress: SyncProgress, version: ClientVersion) {
-        let own = try ownIdent()
-        let snapshot = core.snapshot
-        try merge(&integration, own: own, upTo: snapshot.version)
-        let outcome = integration.outcome(after: core.sync.progress)
-        var state = snapshot.state
-        state.compatibility = compatibility
-        try apply(integration.changesets, to: &state)
-        let result = try commit(outcome, &state, set, compatibility)
-        window.replace(outcome.reciprocals)
-        return result
-    }
-
     /// Brings a bootstrap in that is stored whole, batch by batch, in one commit.
-    mutating func integrate(
-        _ bootstrap: PendingBootstrap, _ compatibility: PeerCompatibility
-    ) throws -> (progress: SyncProgress, version: ClientVersion) {
+    mutating func integrate(_ bootstrap: PendingBootstrap, _ compatibility: PeerCompatibility) throws -> Integrated {
         guard let progress = bootstrap.progress else {
             throw IntegrationError(code: .otherSessionError, message: "the bootstrap's last batch is missing")
         }
-        core.lock.lock()
-        defer { core.lock.unlock() }
-        core.prepareToWrite()
         // What is merged here counts only with the commit, after which it is read again.
         window = LocalWindow()
-        return try ReadFailures.collecting { try integrate(bootstrap, progress, compatibility) }
+        return try core.writing { try integrate(bootstrap, progress, compatibility) }
     }
 
     private func integrate(
         _ bootstrap: PendingBootstrap, _ progress: SyncProgress, _ compatibility: PeerCompatibility
-    ) throws -> (progress: SyncProgress, version: ClientVersion) {
+    ) throws -> Integrated {
         let own = try ownIdent()
         let snapshot = core.snapshot
         var state = snapshot.state
@@ -117,7 +107,7 @@ struct DownloadIntegrator {
     /// - Parameter set: the subscription set whose data is complete with this; nil for none.
     private func commit(
         _ outcome: DownloadOutcome, _ state: inout RealmState, _ set: QueryVersion?, _ compatibility: PeerCompatibility
-    ) throws -> (progress: SyncProgress, version: ClientVersion) {
+    ) throws -> Integrated {
         var sync = core.sync
         sync.compatibility = compatibility
         sync.progress = outcome.progress
@@ -129,10 +119,7 @@ struct DownloadIntegrator {
         commit.sync = sync
         commit.trimsHistory = true
         if let set {
-            let old = core.subscriptions
-            var new = old
-            new.bootstrapped(set)
-            commit.subscriptions = SubscriptionChange(from: old, to: new)
+            commit.subscriptions = SubscriptionChange(of: core.subscriptions) { $0.bootstrapped(set) }
             commit.endsBootstrap = true
         }
         try core.commit(commit, state: state)

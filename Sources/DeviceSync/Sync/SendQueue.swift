@@ -1,4 +1,3 @@
-import SyncModel
 internal import SyncProtocol
 
 /// The sessions that may have something to send, in the order of their turns. A session stands in the queue once at most.

@@ -1,5 +1,4 @@
 internal import Foundation
-import SyncModel
 internal import SyncProtocol
 
 /// A call that waits for the data of a subscription set.

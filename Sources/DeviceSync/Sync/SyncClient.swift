@@ -109,20 +109,14 @@ final class SyncClient: Sendable {
     }
 
     /// Takes a session out, unless somebody opened its realm again meanwhile.
-    func remove(_ session: SyncSession, evenIfOpen: Bool) -> Bool {
-        remove(session, evenIfOpen: evenIfOpen) {}
-    }
-
-    /// Drops a realm in memory with its session, unless somebody has opened it again meanwhile. From then on its name is that of
-    /// another realm.
-    func drop(_ session: SyncSession, of core: RealmCore) { _ = remove(session, evenIfOpen: false, core.drop) }
-
-    private func remove(_ session: SyncSession, evenIfOpen: Bool, _ removing: () -> Void) -> Bool {
+    /// - Parameter core: a realm in memory, to be dropped with the session: from then on its name is that of another realm.
+    @discardableResult
+    func remove(_ session: SyncSession, evenIfOpen: Bool = false, dropping core: RealmCore? = nil) -> Bool {
         let removed = contents.withLock { contents -> Bool in
             guard contents.sessions[session.path] === session, evenIfOpen || !session.hasInstances else { return false }
             contents.sessions[session.path] = nil
             session.set(state: .invalid)
-            removing()
+            core?.drop()
             return true
         }
         if removed { running.leave() }
@@ -164,6 +158,6 @@ final class SyncClient: Sendable {
         for connection in connections {
             connection.executor.queue.sync { connection.assumeIsolated { $0.abandon() } }
         }
-        for session in allSessions { _ = remove(session, evenIfOpen: true) }
+        for session in allSessions { remove(session, evenIfOpen: true) }
     }
 }

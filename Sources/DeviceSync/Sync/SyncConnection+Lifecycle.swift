@@ -2,7 +2,6 @@ internal import Changesets
 internal import Dispatch
 internal import Foundation
 internal import Logging
-import SyncModel
 internal import SyncProtocol
 
 extension SyncConnection {
@@ -274,7 +273,6 @@ extension SyncConnection {
     func logOut(_ reason: String) {
         let error = SyncError(.clientUserError, reason)
         for realm in realms.values where !realm.isStopped { realm.stopAndReport(error, on: self) }
-        app.core?.endLocally(
-            userID, as: app.core?.users.record(userID)?.profile.isAnonymous == true ? .removed : .loggedOut)
+        app.core?.endLocally(userID)
     }
 }

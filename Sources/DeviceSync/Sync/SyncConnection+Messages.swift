@@ -1,6 +1,4 @@
 internal import Changesets
-internal import Dispatch
-internal import Foundation
 internal import Logging
 import SyncModel
 internal import SyncProtocol

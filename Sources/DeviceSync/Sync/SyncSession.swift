@@ -127,16 +127,23 @@ public final class SyncSession: Sendable, Equatable {
     func wait(
         for direction: ProgressDirection, failingOnConnectionErrors: Bool, resuming: Bool = false
     ) async throws {
+        try await waiting { id, completion in
+            let wait = SyncWait(
+                id: id, direction: direction, failsOnConnectionErrors: failingOnConnectionErrors, completion: completion
+            )
+            begin(wait, resuming: resuming)
+        }
+    }
+
+    /// Waits for what `begin` begins, under an identifier by which the end of the task cancels it.
+    func waiting(_ begin: (UUID, @escaping @Sendable ((any Error)?) -> Void) -> Void) async throws {
         let id = UUID()
         let cancel: @Sendable () -> Void = { self.connection.perform(for: self) { realm, _ in realm.waits.cancel(id) } }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-                let wait = SyncWait(
-                    id: id, direction: direction, failsOnConnectionErrors: failingOnConnectionErrors
-                ) { error in
+                begin(id) { error in
                     if let error { continuation.resume(throwing: error) } else { continuation.resume() }
                 }
-                begin(wait, resuming: resuming)
                 if Task.isCancelled { cancel() }
             }
         } onCancel: {
@@ -236,7 +243,7 @@ public final class SyncSession: Sendable, Equatable {
             return contents.instances == 0
         }
         guard isLast else { return }
-        if core.url == nil { app.core?.sync.drop(self, of: core) }
+        if core.url == nil { app.core?.sync.remove(self, dropping: core) }
         connection.perform(for: self) { $0.instancesGone(on: $1) }
     }
 

@@ -111,16 +111,9 @@ struct SyncWaits: Sendable {
 
     // MARK: Progress
 
-    /// - Parameter session: the realm's own, to be asked for the mark that ends outstanding downloads.
-    mutating func add(_ observer: ProgressObserver, version: ClientVersion, session: inout ClientSession?) {
+    mutating func add(_ observer: ProgressObserver, version: ClientVersion) {
         var observer = observer
         if observer.mode == .forCurrentlyOutstandingWork { observer.target = version }
-        if observer.direction == .download, var asked = session {
-            // The first mark of a session is on its way already.
-            let mark = asked.markReceived < asked.markTarget ? asked.markTarget : asked.requestMark()
-            observer.mark = mark
-            session = asked
-        }
         observers.append(observer)
     }
 

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Logging
 import SyncModel
 internal import SyncProtocol
@@ -15,7 +14,7 @@ extension SyncedRealm {
                 "realm": "\(session.path)", "code": "\(code)", "action": "\(body.action.wireName)",
                 "text": "\(body.message)",
             ])
-        if body.action.isMove, move(code, body, on: connection) { return }
+        if move(code, body, on: connection) { return }
         if role == .fresh { return freshFailed(code, body, on: connection) }
         if code == .compensatingWrite {
             let reached = core.sync.progress.download.serverVersion
@@ -72,14 +71,10 @@ extension SyncedRealm {
     /// hears of it and has the file made anew; another one hears of it by its error handler, and has it made anew by opening it.
     func finishSchemaChange(on connection: isolated SyncConnection) {
         guard let error = schemaChange, let machine = sessions[.main]?.machine, machine.isUploadAllowed,
-            machine.markReceived >= machine.markTarget, isUploaded
+            !machine.isMarkOpen, isUploaded
         else { return }
-        core.lock.lock()
         do {
-            defer { core.lock.unlock() }
-            var sync = core.sync
-            sync.isOutdated = true
-            try core.setSync(sync)
+            try core.updateSync { $0.isOutdated = true }
         } catch {
             return interrupt(.main, error, .startOver, on: connection)
         }
@@ -106,15 +101,5 @@ extension SyncedRealm {
     /// Tells the app of any error but a manual client reset.
     func report(_ error: SyncError, on connection: isolated SyncConnection) {
         connection.app.core?.deliver(error, session, handler: nil)
-    }
-}
-
-extension ErrorAction {
-    /// Whether the app has moved to the other sync mode.
-    fileprivate var isMove: Bool {
-        switch effective {
-        case .migrateToFLX, .revertToPBS: true
-        default: false
-        }
     }
 }

@@ -1,6 +1,4 @@
-internal import Changesets
 internal import Logging
-internal import Merge
 import SyncModel
 internal import SyncProtocol
 
@@ -12,7 +10,7 @@ extension SyncedRealm {
         guard settleBootstrap(role, on: connection) else { return nil }
         do {
             return try sessions[role]?.machine.nextMessage { cursor, version in
-                let found = try scan(after: cursor, upTo: version)
+                let found = try core.uploadScan(after: cursor, upTo: version)
                 succeeded(at: .upload)
                 return found
             }
@@ -20,35 +18,6 @@ extension SyncedRealm {
             interrupt(role, error, .upload, on: connection)
             return nil
         }
-    }
-
-    /// Reads the next upload off the local history.
-    private func scan(after cursor: UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
-        let planner = UploadPlanner(after: cursor)
-        var isEmpty = true
-        let next = try core.file.scan(after: cursor.clientVersion, upTo: version) { entries in
-            planner.next(
-                entries.lazy.map { entry in
-                    isEmpty = false
-                    return entry
-                })
-        }
-        guard let batch = next else {
-            // What was integrated has left the history at once if nothing local was left to merge with.
-            let integrated = isEmpty && version == core.snapshot.version ? core.sync.progress.download.serverVersion : 0
-            return ClientSession.UploadScan(
-                progress: UploadCursor(
-                    clientVersion: version, serverVersion: max(cursor.serverVersion, integrated)))
-        }
-        var entries: [UploadedChangeset] = []
-        if let first = batch.versions.first, let last = batch.versions.last {
-            entries = try core.file.localEntries(after: first - 1, upTo: last).map { entry in
-                UploadedChangeset(
-                    clientVersion: entry.version, serverVersion: entry.remoteVersion, timestamp: entry.originTimestamp,
-                    changeset: entry.changeset)
-            }
-        }
-        return ClientSession.UploadScan(progress: batch.progress, entries: entries)
     }
 
     // MARK: Receiving
@@ -61,7 +30,10 @@ extension SyncedRealm {
         case .persistIdent(let file): persist(file, core, role, on: connection)
         case .integrate(let download): integrate(download, core, role, on: connection)
         case .markReached(let mark):
-            guard completeSubscriptions(of: core, role, on: connection) else { return }
+            // A set whose data is here is complete.
+            guard !isFlexible || changeSubscriptions(of: core, role, on: connection, { $0.markReached() }) else {
+                return
+            }
             switch role {
             case .main:
                 guard schemaChange == nil else { return finishSchemaChange(on: connection) }
@@ -85,40 +57,22 @@ extension SyncedRealm {
     private func persist(
         _ file: ClientFileIdent, _ core: RealmCore, _ role: Role, on connection: isolated SyncConnection
     ) {
-        core.lock.lock()
-        defer { core.lock.unlock() }
         do {
-            var sync = core.sync
-            sync.compatibility = try rules(for: core, on: connection)
-            sync.ident = file
-            try core.setSync(sync)
+            try core.updateSync { sync in
+                sync.compatibility = try sync.rules(saidBy: connection.compatibility)
+                sync.ident = file
+            }
             succeeded(at: .identity)
         } catch {
             interrupt(role, error, .identity, on: connection)
         }
     }
 
-    /// The rules by which a copy records and applies changes from now on.
-    ///
-    /// A server that does not say so makes its copies as stock clients do. A server that has stopped saying so, as in a
-    /// cluster whose gateways are of an older version, must not be followed: the copies would come apart for good.
-    private func rules(
-        for core: RealmCore, on connection: isolated SyncConnection
-    ) throws(IntegrationError) -> PeerCompatibility {
-        if let compatibility = connection.compatibility { return compatibility }
-        guard core.sync.compatibility != .convergent else {
-            throw IntegrationError(
-                code: .otherSessionError,
-                message: "the app's copies are made by the convergent rules, and this server does not say that its are")
-        }
-        return .stockClients
-    }
-
     private func integrate(
         _ download: Download, _ core: RealmCore, _ role: Role, on connection: isolated SyncConnection
     ) {
         do {
-            let rules = try rules(for: core, on: connection)
+            let rules = try core.sync.rules(saidBy: connection.compatibility)
             switch try BootstrapIntake(core: core).take(download, connection.checker.version) {
             case .steadyState: try integrating(core, role) { try $0.integrate(download, rules) }
             case .whole(let set): try integrating(core, role) { try $0.integrate(download, of: set, rules) }
@@ -145,8 +99,7 @@ extension SyncedRealm {
 
     /// Integrates something with the session's integrator, and tells the session what came of it.
     func integrating(
-        _ core: RealmCore, _ role: Role,
-        _ body: (inout DownloadIntegrator) throws -> (progress: SyncProgress, version: ClientVersion)
+        _ core: RealmCore, _ role: Role, _ body: (inout DownloadIntegrator) throws -> DownloadIntegrator.Integrated
     ) throws {
         // Taken out of the session while it works, so that the changesets it keeps parsed are not copied.
         var integrator = sessions[role]?.integrator.take() ?? DownloadIntegrator(core: core)

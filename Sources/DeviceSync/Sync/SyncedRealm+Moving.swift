@@ -1,5 +1,4 @@
 internal import Changesets
-internal import Foundation
 internal import Logging
 internal import RealmState
 import SyncModel
@@ -9,26 +8,25 @@ internal import SyncProtocol
 extension SyncedRealm {
     /// Goes over to the other mode: on the connection of that mode, by a client reset.
     ///
-    /// - Returns: false if the error cannot be about this realm.
+    /// - Returns: false if the error says no such thing, or cannot be about this realm.
     func move(_ code: ErrorCode, _ body: JSONErrorBody, on connection: isolated SyncConnection) -> Bool {
         guard let app = connection.app.core else { return false }
-        var sync = core.sync
-        let pending: (PendingReset.Action) -> ModeMove.Pending = {
-            ModeMove.Pending(action: $0, errorCode: code.rawValue, message: body.message)
-        }
+        var move: ModeMove
+        let action: PendingReset.Action
         switch (body.action.effective, target) {
         case (.migrateToFLX, .partition(let partition)):
             guard let query = body.partitionQuery else { return false }
-            sync.move = ModeMove(partition: partition.path, query: query, pending: pending(.migrateToFLX))
+            move = ModeMove(partition: partition.path, query: query)
+            action = .migrateToFLX
         case (.revertToPBS, .flexible):
-            guard sync.move != nil else { return false }
-            sync.move?.pending = pending(.revertToPBS)
+            guard let earlier = core.sync.move else { return false }
+            move = earlier
+            action = .revertToPBS
         default: return false
         }
+        move.pending = ModeMove.Pending(action: action, errorCode: code.rawValue, message: body.message)
         do {
-            core.lock.lock()
-            defer { core.lock.unlock() }
-            try core.setSync(sync)
+            try core.updateSync { $0.move = move }
         } catch {
             interrupt(.main, error, .startOver, on: connection)
             return true

@@ -130,8 +130,8 @@ extension SyncedRealm {
 
     /// The server has taken everything up that followed the reset: the reset is over.
     func resetMaybeAcknowledged() {
-        guard reset.awaitsAcknowledgement, let machine = sessions[.main]?.machine,
-            machine.markReceived >= machine.markTarget, isUploaded, resetFiles.clearRecord()
+        guard reset.awaitsAcknowledgement, sessions[.main]?.machine.isMarkOpen == false, isUploaded,
+            resetFiles.clearRecord()
         else { return }
         reset.acknowledged()
     }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Logging
 import SyncModel
 internal import SyncProtocol
@@ -40,12 +39,8 @@ extension SyncedRealm {
     /// Everything that the server had is here: if that is what an opening with `.once` waits for, no later one has to.
     func noteFirstDownload() {
         guard core.sync.awaitsFirstDownload == true, hasInitialSubscriptions else { return }
-        core.lock.lock()
-        defer { core.lock.unlock() }
-        var sync = core.sync
-        sync.awaitsFirstDownload = false
         // If it cannot be kept, the next one waits for another mark.
-        try? core.setSync(sync)
+        try? core.updateSync { $0.awaitsFirstDownload = false }
     }
 
     /// Whether a flexible realm has what it subscribes to. Set 0 has no objects; the initial subscriptions come after it.

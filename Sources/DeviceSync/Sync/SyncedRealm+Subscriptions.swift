@@ -45,14 +45,6 @@ extension SyncedRealm {
         if role == .main { waits.settle(with: sets) }
     }
 
-    /// The server has answered a mark: a set whose data is here is complete.
-    /// - Returns: whether that is kept.
-    func completeSubscriptions(
-        of core: RealmCore, _ role: Role, on connection: isolated SyncConnection
-    ) -> Bool {
-        !isFlexible || changeSubscriptions(of: core, role, on: connection) { $0.markReached() }
-    }
-
     /// The server refuses a set; the one in force stays in force.
     func refused(
         _ version: QueryVersion, _ reason: String, _ core: RealmCore, _ role: Role,
@@ -72,6 +64,7 @@ extension SyncedRealm {
                 wireCode: ErrorCode.badQuery.rawValue, isFatal: false), on: connection)
     }
 
+    /// - Returns: whether the change is kept.
     func changeSubscriptions(
         of core: RealmCore, _ role: Role, on connection: isolated SyncConnection,
         _ change: (inout SubscriptionSets) -> Void

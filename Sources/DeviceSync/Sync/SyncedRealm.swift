@@ -1,8 +1,5 @@
-internal import Changesets
 internal import Foundation
 internal import Logging
-internal import Merge
-internal import RealmState
 import SyncModel
 internal import SyncProtocol
 
@@ -149,7 +146,7 @@ final class SyncedRealm {
     }
 
     private func finish(on connection: isolated SyncConnection) {
-        guard core.isDropped || connection.app.core?.sync.remove(session, evenIfOpen: false) ?? true else { return }
+        guard core.isDropped || connection.app.core?.sync.remove(session) ?? true else { return }
         endSessions(on: connection)
         perform(reset.dropped(), on: connection)
         waits.fail(SyncError(.clientSessionError, "operation aborted: the realm was closed"))
@@ -181,15 +178,15 @@ final class SyncedRealm {
         connection.add(machine.ident, self, role)
     }
 
-    private func bindTarget(_ role: Role, isReset: Bool) -> ClientSession.Target {
+    private func bindTarget(_ role: Role, isReset: Bool) -> String {
         switch target {
-        case .partition(let partition): .partition(partition.path)
+        case .partition(let partition): partition.path
         case .flexible:
-            .flexible(
-                FlexibleTarget(
-                    reason: isReset ? .clientReset : .normal, schemaVersion: configuration.schemaVersion,
-                    // The fresh copy is made as a new realm in flexible mode is.
-                    migratedPartition: role == .main ? core.sync.move?.partition : nil))
+            FlexibleTarget(
+                reason: isReset ? .clientReset : .normal, schemaVersion: configuration.schemaVersion,
+                // The fresh copy is made as a new realm in flexible mode is.
+                migratedPartition: role == .main ? core.sync.move?.partition : nil
+            ).text
         }
     }
 
@@ -266,12 +263,10 @@ final class SyncedRealm {
     }
 
     func add(_ observer: ProgressObserver, on connection: isolated SyncConnection) {
-        var machine = sessions[.main]?.machine
-        waits.add(observer, version: core.snapshot.version, session: &machine)
-        if observer.direction == .upload { return reportUploads() }
-        guard let machine else { return }
-        sessions[.main]?.machine = machine
-        connection.enlist(machine.ident)
+        var observer = observer
+        if observer.direction == .download { observer.mark = sessions[.main]?.machine.openMark() }
+        waits.add(observer, version: core.snapshot.version)
+        if observer.direction == .upload { reportUploads() } else { enlist(.main, on: connection) }
     }
 
     /// A local write was committed.

@@ -1,5 +1,3 @@
-import Crypto
-import Foundation
 import HTTPTypes
 import Logging
 import Storage
@@ -18,7 +16,7 @@ struct APIKeyAccounts: Sendable {
         try await requireProvider(of: app.id)
         let attempt = try limits.begin(app: app.id, address: address)
         guard key.utf8.count <= 256,
-            let record = try await store.apiKey(app: app.id, digest: Self.digest(key)), !record.isDisabled,
+            let record = try await store.apiKey(app: app.id, digest: Credential.digest(key)), !record.isDisabled,
             let user = try await store.user(app: app.id, id: record.userID)
         else { throw APIError.invalidAPIKey }
         limits.succeeded(attempt)
@@ -32,10 +30,10 @@ struct APIKeyAccounts: Sendable {
         guard (1...64).contains(name.utf8.count), !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
             throw APIError.badRequest("name: expected 1 to 64 bytes without control characters")
         }
-        let key = HexBytes(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }).hex
+        let key = Credential.make()
         let now = sessions.clock.unixMilliseconds()
         let record = APIKeyRecord(
-            id: ObjectID.make(at: now), app: user.app, userID: user.id, name: name, digest: Self.digest(key),
+            id: ObjectID.make(at: now), app: user.app, userID: user.id, name: name, digest: Credential.digest(key),
             isDisabled: false, createdAt: now)
         do {
             try await store.insert(record)
@@ -79,9 +77,5 @@ struct APIKeyAccounts: Sendable {
         guard try await store.loginSettings(app: app, provider: Self.provider) != nil else {
             throw APIError.providerNotFound
         }
-    }
-
-    private static func digest(_ key: String) -> String {
-        HexBytes(Array(SHA256.hash(data: Data(key.utf8)))).hex
     }
 }

@@ -1,6 +1,5 @@
 import Logging
 import Storage
-import SyncModel
 
 /// Users, logins and tokens (docs/http-api.md).
 final class AccountService: Sendable {
@@ -19,7 +18,7 @@ final class AccountService: Sendable {
     private let sessions: LoginSessions
     let passwords: PasswordAccounts
     let apiKeys: APIKeyAccounts
-    private let foreign: TokenAccounts
+    let foreign: TokenAccounts
     private let clock: GatewayClock
     private let logger: Logger
     private let anonymousLimiter: RateLimiter
@@ -62,33 +61,10 @@ final class AccountService: Sendable {
     func loginAnonymously(app id: String, address: ClientAddress) async throws -> Login {
         let app = try await app(id)
         guard app.anonymousLogin else { throw APIError.providerNotFound }
-        if let seconds = anonymousLimiter.retryAfter("\(id)|\(address.network)") {
-            throw APIError.throttled(seconds, "too many new users from this address")
-        }
+        try anonymousLimiter.take("\(id)|\(address.network)", orRefuse: "too many new users from this address")
         let user = sessions.newUser(app: id, provider: "anon-user", email: nil)
         try await store.insert(user)
         return try await sessions.open(app: id, user: user.id, provider: "anon-user", from: address)
-    }
-
-    func register(app id: String, email: String, password: String, address: ClientAddress) async throws {
-        try await passwords.register(app: try await app(id), email: email, password: password, address: address)
-    }
-
-    func login(
-        app id: String, email: String, password: String, linkingTo user: UserRecord? = nil, address: ClientAddress
-    ) async throws -> Login {
-        try await passwords.login(
-            app: try await app(id), email: email, password: password, linkingTo: user, address: address)
-    }
-
-    func login(app id: String, apiKey: String, address: ClientAddress) async throws -> Login {
-        try await apiKeys.login(app: try await app(id), key: apiKey, address: address)
-    }
-
-    func login(
-        app id: String, foreignToken: String, linkingTo user: UserRecord? = nil, address: ClientAddress
-    ) async throws -> Login {
-        try await foreign.login(app: try await app(id), token: foreignToken, linkingTo: user, address: address)
     }
 
     /// Who wants to log in in a further way from now on: the user of an access token of the app.
@@ -108,18 +84,14 @@ final class AccountService: Sendable {
     /// Who holds this refresh token.
     func authenticate(refresh bearer: String) async throws -> UserRecord {
         let claims = try await verified(bearer, as: .refresh)
-        if let seconds = refreshLimiter.retryAfter(claims.sid) {
-            throw APIError.throttled(seconds, "too many requests of this login")
-        }
+        try refreshLimiter.take(claims.sid, orRefuse: "too many requests of this login")
         return try await live(claims).user
     }
 
     /// A new access token for a refresh token.
     func refresh(_ bearer: String) async throws -> String {
         let claims = try await verified(bearer, as: .refresh)
-        if let seconds = refreshLimiter.retryAfter(claims.sid) {
-            throw APIError.throttled(seconds, "too many refreshes of this login")
-        }
+        try refreshLimiter.take(claims.sid, orRefuse: "too many refreshes of this login")
         let session = try await live(claims).session
         let now = clock.unixMilliseconds()
         // Not every refresh of a burst needs a write.

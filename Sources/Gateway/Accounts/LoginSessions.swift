@@ -12,6 +12,13 @@ struct Login: Sendable {
     var deviceID: String
 }
 
+/// What only its holder knows, such as an API key or what a mail carries. Stores keep its digest alone.
+enum Credential {
+    static func make() -> String { HexBytes(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }).hex }
+
+    static func digest(_ text: String) -> String { HexBytes(Array(SHA256.hash(data: Data(text.utf8)))).hex }
+}
+
 /// Opens logins: a row in the store, which is what a refresh token is worth, and the tokens that name it.
 struct LoginSessions: Sendable {
     let store: any AccountStore
@@ -52,9 +59,19 @@ struct LoginSessions: Sendable {
             email: email, isDisabled: false, createdAt: now)
     }
 
-    /// A further identity of a user.
-    func newIdentity(_ provider: String) -> UserRecord.Identity {
-        .init(id: ObjectID.make(at: clock.unixMilliseconds()), provider: provider)
+    /// Has a user log in in a further way from now on, and opens a login of theirs.
+    ///
+    /// - Parameter note: stores the identity that it is given.
+    func link(
+        _ provider: String, of app: String, to user: UserRecord, from address: ClientAddress,
+        _ note: (UserRecord.Identity) async throws(StoreError) -> Void
+    ) async throws -> Login {
+        do throws(StoreError) {
+            try await note(.init(id: ObjectID.make(at: clock.unixMilliseconds()), provider: provider))
+        } catch {
+            throw APIError.notLinked(error)
+        }
+        return try await open(app: app, user: user.id, provider: provider, from: address)
     }
 
     /// Tells one address of a user from another without saying which it is.

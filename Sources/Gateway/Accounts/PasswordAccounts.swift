@@ -16,9 +16,8 @@ struct PasswordAccounts: Sendable {
 
     func register(app: AppRecord, email: String, password: String, address: ClientAddress) async throws {
         guard app.emailPasswordLogin else { throw APIError.providerNotFound }
-        if let seconds = registerLimiter.retryAfter("\(app.id)|\(address.network)") {
-            throw APIError.throttled(seconds, "too many registrations from this address")
-        }
+        try registerLimiter.take(
+            "\(app.id)|\(address.network)", orRefuse: "too many registrations from this address")
         let email = try Self.checked(email: email)
         try Self.check(password: password)
         let confirmURL = try await mails.settings(of: app.id)?.confirmURL
@@ -63,13 +62,10 @@ struct PasswordAccounts: Sendable {
             try await store.setPasswordHash(hash, replacing: record.passwordHash, app: app.id, email: email)
         }
         if let linked {
-            do throws(StoreError) {
-                try await store.link(
-                    email: email, to: linked.id, app: app.id, as: sessions.newIdentity(Self.provider))
-            } catch {
-                throw APIError.notLinked(error)
+            return try await sessions.link(Self.provider, of: app.id, to: linked, from: address) {
+                identity throws(StoreError) in
+                try await store.link(email: email, to: linked.id, app: app.id, as: identity)
             }
-            return try await sessions.open(app: app.id, user: linked.id, provider: Self.provider, from: address)
         }
         let user = try await user(of: record)
         guard !user.isDisabled else { throw APIError.userDisabled }

@@ -14,14 +14,6 @@ package struct PasswordParameters: Sendable, Hashable {
     package var logN = 17
     package var r = 8
     package var p = 1
-
-    package init() {}
-
-    package init(logN: Int, r: Int, p: Int) {
-        self.logN = logN
-        self.r = r
-        self.p = p
-    }
 }
 
 /// Hashes and checks passwords with scrypt, on threads of its own: neither an event loop nor a cooperative thread waits,
@@ -54,9 +46,6 @@ final class PasswordHasher: Sendable {
     }
 
     func shutdown() async { try? await pool.shutdownGracefully() }
-
-    /// Hashes that are made or wait.
-    var count: Int { waiting.withLock { $0.values.reduce(0, +) } }
 
     /// - Throws: `overloaded` if too many wait, of this app or altogether.
     func hash(_ password: String, app: String) async throws(GatewayError) -> String {

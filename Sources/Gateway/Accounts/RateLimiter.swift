@@ -37,6 +37,14 @@ final class RateLimiter: Sendable {
         }
     }
 
+    /// Takes one token of the key.
+    ///
+    /// - Parameter what: what there was too much of, if there is none.
+    /// - Throws: `APIError`, 429, that says when to come again.
+    func take(_ key: String, orRefuse what: String) throws {
+        if let seconds = retryAfter(key) { throw APIError.throttled(seconds, what) }
+    }
+
     /// Gives a token back that was taken for something that did not deserve it.
     func giveBack(_ key: String) {
         buckets.withLock { buckets in

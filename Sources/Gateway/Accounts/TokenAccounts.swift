@@ -28,14 +28,11 @@ struct TokenAccounts: Sendable {
         }
         limits.succeeded(attempt)
         if let linked {
-            do throws(StoreError) {
+            return try await sessions.link(Self.provider, of: app.id, to: linked, from: address) {
+                identity throws(StoreError) in
                 try await store.link(
-                    externalID: verified.subject, profile: verified.profile, to: linked.id, app: app.id,
-                    as: sessions.newIdentity(Self.provider))
-            } catch {
-                throw APIError.notLinked(error)
+                    externalID: verified.subject, profile: verified.profile, to: linked.id, app: app.id, as: identity)
             }
-            return try await sessions.open(app: app.id, user: linked.id, provider: Self.provider, from: address)
         }
         let candidate = sessions.newUser(app: app.id, provider: Self.provider, email: nil)
         let id = try await store.adopt(

@@ -1,6 +1,5 @@
 package import JWTKit
 package import Storage
-import SyncModel
 import Synchronization
 
 /// What a token says (docs/http-api.md, "Tokens"). Times are plain integers: a stock client's parser needs that.

@@ -51,12 +51,15 @@ struct BindingPlan {
     private var pacedUnderWay: Set<String> = []
     /// Patterns to be asked for.
     private var due: [Action] = []
-    private var now: UInt64 = 0
+    private var now: UInt64
     private let linger: UInt64
 
     /// - Parameter linger: milliseconds for which a key stays bound after its last user, and a pattern after the last key that needs it:
     ///   clients leave and return.
-    init(linger: UInt64) { self.linger = linger }
+    init(linger: UInt64, at now: UInt64 = 0) {
+        self.linger = linger
+        self.now = now
+    }
 
     /// Keys that have users, or had some until lately.
     var count: Int { entries.count }
@@ -181,11 +184,6 @@ struct BindingPlan {
             entries[key] = Entry(users: entry.users)
             enqueue(key)
         }
-    }
-
-    private init(linger: UInt64, at now: UInt64) {
-        self.linger = linger
-        self.now = now
     }
 
     private mutating func bind(_ key: String) {

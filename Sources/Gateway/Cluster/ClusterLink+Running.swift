@@ -30,7 +30,7 @@ extension ClusterLink: Service {
             name: self.queue, channel: consumeChannel, bindings: bindings, inbox: inbox, spool: spool,
             limits: configuration.limits, logger: logger)
         try await queue.declare()
-        bindings.use(consumeChannel, generation: Self.generation(consuming))
+        bindings.use(consumeChannel, generation: consuming.state.generation ?? 0)
         try await bindings.retain([SigningKeysNotice.topicKey])
         let consumer = try await queue.consume()
         let failure = await serve(publishChannel, queue, consumer, watching: [publishing, consuming])
@@ -127,15 +127,10 @@ extension ClusterLink: Service {
             recover: {
                 // Answered when the AMQP client has declared the queue again. With another connection its bindings are gone.
                 try await queue.channel.declareExchange(realms, type: .topic, passive: true, record: false)
-                if let last = connections.last { try await bindings.renew(on: Self.generation(last)) }
+                if let last = connections.last { try await bindings.renew(on: last.state.generation ?? 0) }
             },
             isDown: isDown, isUp: isUpAgain, logger: logger)
         await watch.run(connections.map(\.stateUpdates))
-    }
-
-    /// How often the connection has been made; 0 while it is not there.
-    private static func generation(_ connection: AMQPConnection) -> Int {
-        if case .connected(let generation) = connection.state { generation } else { 0 }
     }
 
     /// Reads the queue until the link is closed. When the broker ends the consumer for good, because somebody deleted the

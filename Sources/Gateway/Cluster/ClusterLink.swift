@@ -40,8 +40,7 @@ final class ClusterLink: Sendable {
         self.clock = clock
         self.metrics = metrics
         self.logger = logger
-        let requests = RequestTable(limit: configuration.limits.outstandingRequests)
-        self.requests = requests
+        requests = RequestTable(limit: configuration.limits.outstandingRequests)
         sessions = watch.sessions
         fans = FlexibleFans(clock: clock)
         inbox = ClusterInbox(
@@ -55,7 +54,6 @@ final class ClusterLink: Sendable {
     }
 
     var isUp: Bool { up.load(ordering: .acquiring) }
-    var outstandingRequests: Int { requests.count }
 
     // MARK: What sessions ask for
 
@@ -131,9 +129,8 @@ final class ClusterLink: Sendable {
         guard isUp else { return }
         var figures = metrics.figures(of: configuration.id, at: clock.unixMilliseconds(), isStaying: isStaying)
         figures.unacknowledged = unacknowledged
-        let message = figures
         send({ _ in }, to: configuration.topology.outcomes, key: Topology.figuresKey) {
-            try AMQPMessage(message, persistent: false)
+            try AMQPMessage(figures, persistent: false)
         }
     }
 

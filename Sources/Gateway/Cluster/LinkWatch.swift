@@ -30,7 +30,8 @@ struct LinkWatch: Sendable {
         var current: [Int]?
         for await _ in changes {
             let states = states()
-            let generations = Self.generations(states)
+            let connected = states.compactMap(\.generation)
+            let generations = connected.count == states.count ? connected : nil
             guard generations != current || generations == nil else { continue }
             isDown(states)
             current = nil
@@ -47,14 +48,9 @@ struct LinkWatch: Sendable {
             }
         }
     }
+}
 
-    /// One number a connection, grown with each time it was made; nil unless all are connected.
-    private static func generations(_ states: [AMQPConnectionState]) -> [Int]? {
-        var generations: [Int] = []
-        for state in states {
-            guard case .connected(let generation) = state else { return nil }
-            generations.append(generation)
-        }
-        return generations
-    }
+extension AMQPConnectionState {
+    /// How often the connection has been made; nil while it is not there.
+    var generation: Int? { if case .connected(let generation) = self { generation } else { nil } }
 }

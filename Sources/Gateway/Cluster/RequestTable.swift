@@ -1,4 +1,3 @@
-import AMQP
 import Synchronization
 
 /// Requests that wait for an owner's answer: by correlation id, each with a deadline, a bounded number of them.

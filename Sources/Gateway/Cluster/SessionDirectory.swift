@@ -141,11 +141,9 @@ final class SessionDirectory: Sendable {
             var found: [ObjectIdentifier: DueSessions] = [:]
             for (number, isUser) in state.judged[app]?.takeDue(atMost: count) ?? [] {
                 guard let sink = state.entries[number]?.sink else { continue }
-                var sessions =
-                    found[ObjectIdentifier(sink)] ?? DueSessions(sink: sink, numbers: [], checksLogin: false)
-                sessions.numbers.append(number)
-                sessions.checksLogin = sessions.checksLogin || isUser
-                found[ObjectIdentifier(sink)] = sessions
+                let id = ObjectIdentifier(sink)
+                found[id, default: DueSessions(sink: sink, numbers: [], checksLogin: false)].numbers.append(number)
+                if isUser { found[id]?.checksLogin = true }
             }
             return Array(found.values)
         }

@@ -95,8 +95,7 @@ extension ClientConnection {
                     "action": "\(body.action.wireName)", "reason": "\(body.message)",
                 ])
         }
-        var isUrgent = false
-        if case .pong = message { isUrgent = true }
+        let isUrgent = if case .pong = message { true } else { false }
         if outbox.push(Outbox.Item(output: .message(bytes), report: report), isUrgent: isUrgent) { startWriting() }
         if outbox.bytes > environment.limits.connectionOutboundBytes * 16 {
             logger.warning("a client takes nothing")

@@ -1,6 +1,4 @@
-import Changesets
 import Logging
-import Messages
 import NIOCore
 import Storage
 import SyncModel

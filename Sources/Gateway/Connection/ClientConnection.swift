@@ -2,7 +2,6 @@ import Changesets
 import Logging
 import NIOCore
 import Storage
-import SyncModel
 import SyncProtocol
 
 /// One client's socket with all its sessions: parses, checks, lets the machines decide and does what they say.

@@ -52,18 +52,13 @@ final class Mailbox: Sendable {
     /// The letter to keep: this one, one that stands for it, or none.
     private func admit(_ letter: Letter, _ state: inout State) -> Letter? {
         switch letter {
-        case .event(.fanned(let notice), let number):
-            if state.bytes + notice.bytes <= limit {
-                state.bytes += notice.bytes
-                return letter
+        case .event(let event, let number):
+            guard let bytes = event.notice?.bytes else { return letter }
+            guard state.bytes + bytes <= limit else {
+                return state.missed.insert(number).inserted ? .event(.missed, number: number) : nil
             }
-            return state.missed.insert(number).inserted ? .event(.missed, number: number) : nil
-        case .event(.viewed(let notice), let number):
-            if state.bytes + notice.bytes <= limit {
-                state.bytes += notice.bytes
-                return letter
-            }
-            return state.missed.insert(number).inserted ? .event(.missed, number: number) : nil
+            state.bytes += bytes
+            return letter
         case .tick:
             defer { state.hasTick = true }
             return state.hasTick ? nil : letter
@@ -74,7 +69,7 @@ final class Mailbox: Sendable {
             // They are the settings of the connection's one app, and read when the letter is opened.
             defer { state.hasSettings = true }
             return state.hasSettings ? nil : letter
-        case .event, .close, .shutdown, .hangUp: return letter
+        case .close, .shutdown, .hangUp: return letter
         }
     }
 
@@ -88,13 +83,12 @@ final class Mailbox: Sendable {
                 return nil
             }
             switch letter {
-            case .event(.fanned(let notice), _): state.bytes -= notice.bytes
-            case .event(.viewed(let notice), _): state.bytes -= notice.bytes
             case .event(.missed, let number): state.missed.remove(number)
+            case .event(let event, _): state.bytes -= event.notice?.bytes ?? 0
             case .tick: state.hasTick = false
             case .drained: state.hasDrained = false
             case .settings: state.hasSettings = false
-            case .event, .close, .shutdown, .hangUp: break
+            case .close, .shutdown, .hangUp: break
             }
             return letter
         }

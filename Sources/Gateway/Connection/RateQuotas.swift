@@ -8,24 +8,13 @@ import Synchronization
 /// would have to wait for more than two seconds is refused for now, so that many sockets of one user cannot queue up without end.
 final class RateQuotas: Sendable {
     /// What a client does.
-    enum Act: Sendable {
-        case connect, bind, upload
+    struct Act: Sendable {
+        static let connect = Act(ofUser: .userConnects, ofApp: .connects)
+        static let bind = Act(ofUser: .userBinds, ofApp: .binds)
+        static let upload = Act(ofUser: .userUploads, ofApp: .uploads)
 
-        fileprivate var ofUser: Quota {
-            switch self {
-            case .connect: .userConnects
-            case .bind: .userBinds
-            case .upload: .userUploads
-            }
-        }
-
-        fileprivate var ofApp: Quota {
-            switch self {
-            case .connect: .connects
-            case .bind: .binds
-            case .upload: .uploads
-            }
-        }
+        fileprivate var ofUser: Quota
+        fileprivate var ofApp: Quota
     }
 
     enum Verdict: Sendable {

@@ -1,4 +1,3 @@
-import Changesets
 import Messages
 import RealmState
 import SyncModel
@@ -76,8 +75,6 @@ final class FlexibleFans: Sendable {
             if isEmpty { realms[realm] = nil }
         }
     }
-
-    var count: Int { realms.withLock { $0.values.reduce(0) { $0 + $1.fan.withLock { $0.fan.count } } } }
 
     // MARK: Schema
 

@@ -27,8 +27,8 @@ struct FlexibleSubscriptions: Sendable {
 
     var isWaiting: Bool { waiting != nil || bootstrap != nil }
 
-    var identified: IdentifiedView {
-        IdentifiedView(version: active.version.rawValue, queries: active.text, roles: roles)
+    var identified: ViewDefinition {
+        ViewDefinition(version: active.version.rawValue, queries: active.text, roles: roles)
     }
 
     var steadyState: FlexibleBatch {

@@ -13,7 +13,7 @@ extension GatewaySession {
             .follow(
                 Following(
                     clientFile: clientFile.ident,
-                    definition: ViewDefinition(version: active.version, queries: active.queries, roles: active.roles),
+                    definition: active,
                     version: progress.download.serverVersion, generation: generation)))
     }
 
@@ -28,30 +28,16 @@ extension GatewaySession {
     }
 
     mutating func viewed(_ viewed: ViewedNotice) {
-        let notice = viewed.notice
-        guard phase == .live, let clientFile, notice.generation == generation else { return }
-        if let own = viewed.acknowledgements[clientFile.ident] { acknowledge(own) }
-        heardOf = max(heardOf, notice.latest.version)
-        // While a page is under way its answer covers this, or another page will.
-        guard paging == .none else { return }
-        guard notice.latest.version > progress.download.serverVersion else {
-            if uploads.owesAcknowledgement { download([], downloadableBytes: 0) }
-            return
-        }
+        guard let file = hear(viewed.fanned) else { return }
+        let notice = viewed.fanned.notice
         // Nothing between where the session stands and where the notice begins concerns it.
         if viewed.isFollowed {
             progress.download.serverVersion = max(progress.download.serverVersion, notice.follows)
         }
         guard notice.follows == progress.download.serverVersion, !environment.isCongested,
-            let part = viewed.part(for: clientFile.ident, at: progress.download.clientVersion)
+            let part = viewed.part(for: file, at: progress.download.clientVersion)
         else { return wantPage() }
-        progress.download = DownloadCursor(
-            serverVersion: notice.latest.version,
-            clientVersion: max(progress.download.clientVersion, part.clientVersion))
-        progress.latest = notice.latest
-        if !part.entries.isEmpty || uploads.owesAcknowledgement {
-            download(part.entries, packed: part.packed, downloadableBytes: 0)
-        }
+        pass(part, upTo: notice.latest)
     }
 
     /// Moves the cursor of a client that nothing has concerned for a while: the history that it has passed can be compacted, and its uploads are

@@ -18,9 +18,7 @@ final class ViewedNotice: Sendable {
         self.group = group
     }
 
-    var notice: IntegratedNotice { contents.fanned.notice }
-    var acknowledgements: [FileIdent: UploadCursor] { contents.fanned.acknowledgements }
-    var bytes: Int { contents.fanned.bytes }
+    var fanned: FannedNotice { contents.fanned }
     /// Its sessions are told of whatever concerns them: they stand where the notice begins.
     var isFollowed: Bool { group != nil }
 

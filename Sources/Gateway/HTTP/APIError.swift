@@ -62,10 +62,6 @@ struct APIError: Error, Sendable {
     static func badRequest(_ message: String) -> APIError { APIError(.badRequest, "BadRequest", message) }
 
     /// The times to come back are spread, so that those who were refused together do not come together.
-    static func tooManySockets(app: String, limit: Int) -> APIError {
-        tooManySockets("app \(app) has \(limit) connections to this gateway, as many as it may have: try again later")
-    }
-
     static func tooManySockets(_ why: String, retryAfter seconds: Int = 0) -> APIError {
         APIError(.serviceUnavailable, "TooManyConnections", why, retryAfter: seconds + .random(in: 5...15))
     }

@@ -15,39 +15,35 @@ struct APIErrorMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        var response = try await answer(request, context: context, next: next)
+        var response: Response
+        do {
+            response = try await next(request, context)
+        } catch {
+            response = self.response(answer(to: error, context), context)
+        }
         // A head is answered as the rest would be, without the rest.
         if request.method == .head { response.body = ResponseBody() }
         return response
     }
 
-    private func answer(
-        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
-    ) async throws -> Response {
-        let error: APIError
-        do {
-            return try await next(request, context)
-        } catch let known as APIError {
-            error = known
-        } catch let failure as StoreError {
+    private func answer(to error: any Error, _ context: Context) -> APIError {
+        switch error {
+        case let known as APIError: return known
+        case let failure as StoreError:
             context.logger.warning("the store failed", metadata: ["error": "\(failure)"])
-            error = failure.isRetriable ? .storeUnavailable : .internalError
-        } catch let failure as GatewayError {
+            return failure.isRetriable ? .storeUnavailable : .internalError
+        case let failure as GatewayError:
             context.logger.warning("a request failed", metadata: ["error": "\(failure)"])
-            error = failure.isRetriable ? .storeUnavailable : .internalError
-        } catch let failure as HTTPError {
-            error = APIError(
+            return failure.isRetriable ? .storeUnavailable : .internalError
+        case let failure as HTTPError:
+            return APIError(
                 failure.status, failure.status == .notFound ? nil : "BadRequest", failure.body ?? "\(failure.status)")
-        } catch is TokenError {
-            error = .storeUnavailable
-        } catch is CancellationError {
-            error = .storeUnavailable
-        } catch {
+        case is TokenError, is CancellationError: return .storeUnavailable
+        default:
             // The value may hold what the client sent: only its type is logged.
             context.logger.error("unexpected error", metadata: ["error": "\(type(of: error))"])
-            return response(.internalError, context)
+            return .internalError
         }
-        return response(error, context)
     }
 
     private func response(_ error: APIError, _ context: Context) -> Response {

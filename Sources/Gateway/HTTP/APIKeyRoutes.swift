@@ -1,7 +1,4 @@
-import Foundation
-import HTTPTypes
 import Hummingbird
-import NIOCore
 import Storage
 
 /// A user's API keys, asked for with the refresh token: `P/auth/api_keys`.
@@ -50,10 +47,7 @@ struct APIKeyRoutes: Sendable {
 
     private func create(_ request: Request) async throws -> Response {
         let user = try await accounts.authenticate(refresh: request.bearer)
-        let body = Data(try await request.limitedBody(maxBodyBytes).readableBytesView)
-        guard let wish = try? JSONDecoder().decode(Wish.self, from: body) else {
-            throw APIError.badRequest("expected a JSON object with a name")
-        }
+        let wish: Wish = try await request.json(upTo: maxBodyBytes, expected: "a JSON object with a name")
         let (record, key) = try await accounts.apiKeys.create(for: user, name: wish.name)
         return AccountRoutes.json(KeyDocument(record, key: key), status: .created, noStore: true)
     }

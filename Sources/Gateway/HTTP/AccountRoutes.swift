@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTypes
 import Hummingbird
 import NIOCore
 import Operations
@@ -19,12 +18,8 @@ struct AccountRoutes: Sendable {
         let root = RouterPath(Self.root)
         let app = RouterPath("\(Self.root)/app/:app")
         router.get("\(app)/location") { request, context in try await location(context) }
-        router.post("\(app)/auth/providers/:provider/login") { request, context in
-            try await login(request, context)
-        }
-        router.post("\(app)/auth/providers/local-userpass/register") { request, context in
-            try await register(request, context)
-        }
+        router.post("\(app)/auth/providers/:provider/login", use: login)
+        router.post("\(app)/auth/providers/local-userpass/register", use: register)
         router.get("\(root)/auth/profile") { request, _ in try await profile(request) }
         router.post("\(root)/auth/session") { request, _ in
             Self.json(["access_token": try await accounts.refresh(request.bearer)], noStore: true)
@@ -73,24 +68,26 @@ struct AccountRoutes: Sendable {
         let login: Login
         switch provider {
         case "anon-user":
-            _ = try await body(of: request)
+            _ = try await request.limitedBody(maxBodyBytes)
             login = try await accounts.loginAnonymously(app: app, address: context.address)
         case "local-userpass":
             let credentials = try await credentials(of: request)
             guard let username = credentials.username, let password = credentials.password else {
                 throw APIError.badRequest("expected username and password")
             }
-            login = try await accounts.login(
-                app: app, email: username, password: password, linkingTo: linked, address: context.address)
+            login = try await accounts.passwords.login(
+                app: try await accounts.app(app), email: username, password: password, linkingTo: linked,
+                address: context.address)
         case APIKeyAccounts.provider:
             guard let key = try await credentials(of: request).key else { throw APIError.badRequest("expected key") }
-            login = try await accounts.login(app: app, apiKey: key, address: context.address)
+            login = try await accounts.apiKeys.login(
+                app: try await accounts.app(app), key: key, address: context.address)
         case TokenAccounts.provider:
             guard let token = try await credentials(of: request).token else {
                 throw APIError.badRequest("expected token")
             }
-            login = try await accounts.login(
-                app: app, foreignToken: token, linkingTo: linked, address: context.address)
+            login = try await accounts.foreign.login(
+                app: try await accounts.app(app), token: token, linkingTo: linked, address: context.address)
         default:
             _ = try await accounts.app(app)
             throw APIError.providerNotFound
@@ -107,8 +104,8 @@ struct AccountRoutes: Sendable {
         guard let email = credentials.email, let password = credentials.password else {
             throw APIError.badRequest("expected email and password")
         }
-        try await accounts.register(
-            app: try context.parameters.require("app"), email: email, password: password, address: context.address)
+        let app = try await accounts.app(try context.parameters.require("app"))
+        try await accounts.passwords.register(app: app, email: email, password: password, address: context.address)
         return Response(status: .created)
     }
 
@@ -134,15 +131,7 @@ struct AccountRoutes: Sendable {
     }
 
     private func credentials(of request: Request) async throws -> Credentials {
-        let body = try await body(of: request)
-        guard let credentials = try? JSONDecoder().decode(Credentials.self, from: Data(body.readableBytesView)) else {
-            throw APIError.badRequest("expected a JSON object")
-        }
-        return credentials
-    }
-
-    private func body(of request: Request) async throws -> ByteBuffer {
-        try await request.limitedBody(maxBodyBytes)
+        try await request.json(upTo: maxBodyBytes, expected: "a JSON object")
     }
 
     static func json(
@@ -160,6 +149,17 @@ extension Request {
         guard let value = headers[.authorization] else { return "" }
         guard value.lowercased().hasPrefix("bearer") else { return "" }
         return value.dropFirst("bearer".count).trimmingCharacters(in: .whitespaces)
+    }
+
+    /// The body, read as JSON.
+    ///
+    /// - Parameter expected: what the client is told to send if it is none such.
+    func json<Body: Decodable>(upTo maxBytes: Int, expected: String) async throws -> Body {
+        let data = Data(try await limitedBody(maxBytes).readableBytesView)
+        guard let body = try? JSONDecoder().decode(Body.self, from: data) else {
+            throw APIError.badRequest("expected \(expected)")
+        }
+        return body
     }
 
     func limitedBody(_ maxBytes: Int) async throws -> ByteBuffer {

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Hummingbird
 
 /// Everything that a gateway serves over HTTP; `docs/api/client.json` describes each of these routes.

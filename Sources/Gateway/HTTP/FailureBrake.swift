@@ -1,6 +1,4 @@
 import Hummingbird
-import Operations
-import Storage
 import Synchronization
 
 /// Has answers to requests that fail wait a little, once an address, or all clients of an app, have had many: whoever tries

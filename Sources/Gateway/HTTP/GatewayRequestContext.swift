@@ -1,6 +1,4 @@
-import HTTPTypes
 import Hummingbird
-import NIOCore
 import Operations
 
 /// What a handler knows about its request.

@@ -1,7 +1,4 @@
-import Foundation
-import HTTPTypes
 import Hummingbird
-import NIOCore
 import Storage
 
 /// What mails lead to: `confirm`, `confirm/send`, `reset` and `reset/send` of `local-userpass`.
@@ -48,10 +45,7 @@ struct MailedAccountRoutes: Sendable {
     }
 
     private func read(_ request: Request, _ context: GatewayRequestContext) async throws -> (AppRecord, Body) {
-        let data = Data(try await request.limitedBody(maxBodyBytes).readableBytesView)
-        guard let body = try? JSONDecoder().decode(Body.self, from: data) else {
-            throw APIError.badRequest("expected a JSON object")
-        }
+        let body: Body = try await request.json(upTo: maxBodyBytes, expected: "a JSON object")
         return (try await accounts.app(try context.parameters.require("app")), body)
     }
 

@@ -1,8 +1,6 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Messages
-import NIOCore
 import SyncModel
 
 /// Where clients of our own SDK tell how a client reset ended:
@@ -20,9 +18,7 @@ struct OutcomeRoutes: Sendable {
     private static let maxInteger = (1 << 53) - 1
 
     func add(to router: Router<GatewayRequestContext>) {
-        router.post("\(RouterPath("\(AccountRoutes.root)/app/:app/sync/reset-outcomes"))") { request, context in
-            try await receive(request, context)
-        }
+        router.post("\(RouterPath("\(AccountRoutes.root)/app/:app/sync/reset-outcomes"))", use: receive)
     }
 
     /// The report as a client sends it: `OutcomeReport` without what only the cluster knows.
@@ -55,12 +51,8 @@ struct OutcomeRoutes: Sendable {
     private func receive(_ request: Request, _ context: GatewayRequestContext) async throws -> Response {
         let app = try context.parameters.require("app")
         let (claims, _) = try await accounts.authenticate(request.bearer)
-        guard claims.aud == app else {
-            throw APIError.anotherApp
-        }
-        if let seconds = limiter.retryAfter(claims.sub) {
-            throw APIError.throttled(seconds, "too many reports of this user")
-        }
+        guard claims.aud == app else { throw APIError.anotherApp }
+        try limiter.take(claims.sub, orRefuse: "too many reports of this user")
         let body = Data(try await request.limitedBody(maxBodyBytes).readableBytesView)
         for report in try Self.decode(body) {
             guard (1...200).contains(report.attempt.utf8.count), report.realm.app.map({ $0 == app }) ?? true else {

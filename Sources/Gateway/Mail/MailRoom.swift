@@ -1,8 +1,6 @@
 import Foundation
 import Logging
 import ServiceLifecycle
-import Storage
-import Synchronization
 
 /// A mail that somebody is to get, as the hook is told of it.
 struct Mail: Encodable, Sendable {

@@ -1,6 +1,4 @@
-import Crypto
 import Foundation
-import Logging
 import Storage
 import SyncModel
 
@@ -25,13 +23,9 @@ struct MailedAccounts: Sendable {
     /// - Throws: `APIError`: 429 if the mailbox, the address or the app had too many mails, 503 if nobody sends any.
     func limit(app: String, email: String, address: ClientAddress) throws {
         try mails.checkOpen(for: app)
-        if let seconds = perAddress.retryAfter(address.network) {
-            throw APIError.throttled(seconds, "too many mails asked for from this address")
-        }
-        if let seconds = perMailbox.retryAfter("\(app)|\(email)") {
-            throw APIError.throttled(seconds, "too many mails to this mailbox")
-        }
-        if let seconds = perApp.retryAfter(app) { throw APIError.throttled(seconds, "too many mails of this app") }
+        try perAddress.take(address.network, orRefuse: "too many mails asked for from this address")
+        try perMailbox.take("\(app)|\(email)", orRefuse: "too many mails to this mailbox")
+        try perApp.take(app, orRefuse: "too many mails of this app")
     }
 
     /// Sends a mail whose reader can prove that the address is theirs.
@@ -39,9 +33,9 @@ struct MailedAccounts: Sendable {
         _ purpose: MailTokenRecord.Purpose, leadingTo url: String, app: String, email: String, passwordHash: String?
     ) async throws {
         let now = clock.unixMilliseconds()
-        let token = HexBytes(SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }).hex
+        let token = Credential.make()
         let record = MailTokenRecord(
-            id: ObjectID.make(at: now), app: app, email: email, purpose: purpose, digest: Self.digest(token),
+            id: ObjectID.make(at: now), app: app, email: email, purpose: purpose, digest: Credential.digest(token),
             passwordHash: passwordHash, expiresAt: now &+ Self.lifetime)
         try await store.insert(record, at: now)
         try mails.send(
@@ -57,12 +51,8 @@ struct MailedAccounts: Sendable {
     ) async throws -> MailTokenRecord {
         guard id.utf8.count <= 64, token.utf8.count <= 256,
             let record = try await store.mailToken(app: app, id: id, at: clock.unixMilliseconds()),
-            record.purpose == purpose, record.digest == Self.digest(token)
+            record.purpose == purpose, record.digest == Credential.digest(token)
         else { throw APIError.invalidMailToken }
         return record
-    }
-
-    private static func digest(_ token: String) -> String {
-        HexBytes(Array(SHA256.hash(data: Data(token.utf8)))).hex
     }
 }

@@ -103,30 +103,25 @@ final class AppWatch: Service {
 
     private func judgeDue(of app: AppRecord) async throws {
         while case let due = sessions.takeDue(of: app.id, atMost: Self.step), !due.isEmpty {
-            let failed = Failures()
-            await withDiscardingTaskGroup { group in
+            let failure = await withTaskGroup(of: (any Error)?.self) { group in
                 for lane in 0..<min(Self.width, due.count) {
                     group.addTask { [self] in
+                        var failure: (any Error)?
                         for index in stride(from: lane, to: due.count, by: Self.width) {
                             do {
                                 try await due[index].sink.judgeAgain(
                                     due[index].numbers, by: app, checksLogin: due[index].checksLogin)
                             } catch {
                                 sessions.putBack(due[index], of: app.id)
-                                failed.add(error)
+                                failure = failure ?? error
                             }
                         }
+                        return failure
                     }
                 }
+                return await group.reduce(nil) { $0 ?? $1 }
             }
-            if let error = failed.first { throw error }
+            if let failure { throw failure }
         }
-    }
-
-    /// The first of several errors.
-    private final class Failures: Sendable {
-        private let error = Mutex<(any Error)?>(nil)
-        var first: (any Error)? { error.withLock { $0 } }
-        func add(_ error: any Error) { self.error.withLock { $0 = $0 ?? error } }
     }
 }

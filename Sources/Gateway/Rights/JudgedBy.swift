@@ -5,15 +5,12 @@ struct JudgedBy: Sendable, Equatable {
     var rules: UInt64
     var users: UInt64
 
-    init(rules: UInt64, users: UInt64) {
-        self.rules = rules
-        self.users = users
-    }
+    /// Whether something has changed since that `newer` knows of.
+    func isBehind(_ newer: JudgedBy) -> Bool { rules < newer.rules || users < newer.users }
+}
 
+extension JudgedBy {
     init(_ judgement: Judgement) {
         self.init(rules: judgement.session.rulesVersion, users: judgement.usersVersion)
     }
-
-    /// Whether something has changed since that `newer` knows of.
-    func isBehind(_ newer: JudgedBy) -> Bool { rules < newer.rules || users < newer.users }
 }

@@ -9,11 +9,6 @@ import SyncModel
 /// Both are remembered by their versions, which the app's record has. So what is remembered is never wrong, only as old as that
 /// record; and while the store is away only what it said last is gone by (`AppDirectory.lastKnown`).
 final class RightsJudge: Sendable {
-    private struct UserKey: Hashable {
-        var app: String
-        var user: String
-    }
-
     private struct KnownUser {
         var rules: RuleUser
         var isDisabled: Bool
@@ -23,7 +18,7 @@ final class RightsJudge: Sendable {
     static let maxUserBytes = 32 << 20
     private let store: any AccountStore
     private let rules: AppRules
-    private let users = VersionedCache<UserKey, KnownUser>(maxCost: maxUserBytes)
+    private let users = VersionedCache<AppUser, KnownUser>(maxCost: maxUserBytes)
 
     init(store: any AccountStore, rules: AppRules) {
         self.store = store
@@ -32,7 +27,7 @@ final class RightsJudge: Sendable {
 
     /// What `judge` would decide without a reading; nil if it would read.
     func remembered(_ app: AppRecord, user: String, partition: String) -> Verdict? {
-        guard let user = users.value(UserKey(app: app.id, user: user), version: app.usersVersion) else { return nil }
+        guard let user = users.value(AppUser(app: app.id, user: user), version: app.usersVersion) else { return nil }
         guard app.rulesVersion > 0 else { return verdict(app, user, nil, partition) }
         guard let rules = rules.remembered(of: app) else { return nil }
         return verdict(app, user, rules, partition)
@@ -61,7 +56,7 @@ final class RightsJudge: Sendable {
 
     /// The record may be newer than the version that it is remembered by, never older: the app's was read first.
     private func user(_ id: String, of app: AppRecord) async throws(StoreError) -> KnownUser? {
-        let key = UserKey(app: app.id, user: id)
+        let key = AppUser(app: app.id, user: id)
         if let known = users.value(key, version: app.usersVersion) { return known }
         guard let record = try await store.user(app: app.id, id: id) else { return nil }
         let known = KnownUser(rules: RuleUser(record), isDisabled: record.isDisabled)

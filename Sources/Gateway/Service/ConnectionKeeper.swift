@@ -8,16 +8,11 @@ struct ConnectionKeeper: Service {
     let closing: Duration
 
     func run() async throws {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                while !Task.isCancelled {
-                    try? await Task.sleep(for: interval)
-                    registry.tick(sessions: link.sessions.count)
-                }
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                try? await Task.sleep(for: interval)
+                registry.tick(sessions: link.sessions.count)
             }
-            group.addTask { try? await gracefulShutdown() }
-            await group.next()
-            group.cancelAll()
         }
         registry.stop()
         // The clients hang up when they have read it; those that do not are closed by their sockets' deadline.

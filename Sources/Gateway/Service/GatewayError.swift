@@ -15,7 +15,6 @@ package struct GatewayError: Error, CustomStringConvertible, Sendable {
         /// A message of our own making does not fit its form.
         package static let notEncodable = Code(name: "notEncodable")
         package static let shuttingDown = Code(name: "shuttingDown")
-        package static let invalidConfiguration = Code(name: "invalidConfiguration")
         package static let mail = Code(name: "mail")
         package static let passwordHash = Code(name: "passwordHash")
     }

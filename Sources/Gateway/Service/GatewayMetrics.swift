@@ -70,75 +70,65 @@ final class GatewayMetrics: Sendable {
 
     /// - Parameter limit: `address`, `account`, `app` or `queue`.
     func loginRefused(app: String, limit: String) {
-        Counter(label: "sluice.gateway.logins.refused", dimensions: [("app", app), ("limit", limit)]).increment()
+        count("sluice.gateway.logins.refused", [("app", app), ("limit", limit)])
     }
 
     func foreignKeysFetched(isDone: Bool) {
-        Counter(label: "sluice.gateway.foreign_keys.fetched", dimensions: [("outcome", isDone ? "done" : "failed")])
-            .increment()
+        count("sluice.gateway.foreign_keys.fetched", [("outcome", isDone ? "done" : "failed")])
     }
 
     /// - Parameter outcome: `sent`, `failed` or `refused`.
-    func mail(_ outcome: String) {
-        Counter(label: "sluice.gateway.mails", dimensions: [("outcome", outcome)]).increment()
-    }
+    func mail(_ outcome: String) { count("sluice.gateway.mails", [("outcome", outcome)]) }
 
-    func received(_ name: String) {
-        Counter(label: "sluice.gateway.messages.received", dimensions: [("type", name)]).increment()
-    }
+    func received(_ name: String) { count("sluice.gateway.messages.received", [("type", name)]) }
 
     func uploaded(app: String, changesets: Int, bytes: Int) {
-        Counter(label: "sluice.gateway.uploads", dimensions: [("app", app)]).increment(by: changesets)
+        count("sluice.gateway.uploads", [("app", app)], by: changesets)
         totalChangesets.add(UInt64(clamping: changesets), ordering: .relaxed)
-        Counter(label: "sluice.gateway.upload.bytes", dimensions: [("app", app)]).increment(by: bytes)
+        count("sluice.gateway.upload.bytes", [("app", app)], by: bytes)
     }
 
     func downloaded(app: String, bytes: Int) {
-        Counter(label: "sluice.gateway.download.bytes", dimensions: [("app", app)]).increment(by: bytes)
+        count("sluice.gateway.download.bytes", [("app", app)], by: bytes)
     }
 
     func error(code: Int) {
-        Counter(label: "sluice.gateway.errors", dimensions: [("code", String(code))]).increment()
+        count("sluice.gateway.errors", [("code", String(code))])
         totalErrors.add(1, ordering: .relaxed)
     }
 
     /// A client that does not know the app's rules wanted to sync.
-    func refusedIncompatible(app: String) {
-        Counter(label: "sluice.gateway.binds.incompatible", dimensions: [("app", app)]).increment()
-    }
+    func refusedIncompatible(app: String) { count("sluice.gateway.binds.incompatible", [("app", app)]) }
 
     /// A client was told that its app has moved to the other sync mode.
-    func moved(app: String) {
-        Counter(label: "sluice.gateway.binds.moved", dimensions: [("app", app)]).increment()
-    }
+    func moved(app: String) { count("sluice.gateway.binds.moved", [("app", app)]) }
 
     /// A BIND was refused for what its user may do.
     func bindDenied(app: String, reason: String) {
-        Counter(label: "sluice.gateway.binds.denied", dimensions: [("app", app), ("reason", reason)]).increment()
+        count("sluice.gateway.binds.denied", [("app", app), ("reason", reason)])
     }
 
-    func socketRefused(app: String) {
-        Counter(label: "sluice.gateway.sockets.refused", dimensions: [("app", app)]).increment()
-    }
+    func socketRefused(app: String) { count("sluice.gateway.sockets.refused", [("app", app)]) }
 
     /// Something was refused that goes beyond a quota.
     func quotaMet(_ quota: Quota, app: String) {
-        Counter(label: "sluice.gateway.quotas.met", dimensions: [("app", app), ("quota", quota.rawValue)]).increment()
+        count("sluice.gateway.quotas.met", [("app", app), ("quota", quota.rawValue)])
     }
 
     /// The answer to a failed request waits: its address or its app has had many.
-    func failureDelayed() { Counter(label: "sluice.gateway.failures.delayed").increment() }
+    func failureDelayed() { count("sluice.gateway.failures.delayed") }
 
     /// A socket is not read for a moment, because its messages come too fast whatever they say.
-    func slowed(app: String) { Counter(label: "sluice.gateway.sockets.slowed", dimensions: [("app", app)]).increment() }
+    func slowed(app: String) { count("sluice.gateway.sockets.slowed", [("app", app)]) }
 
     /// A socket is opened or read a moment later, so that nothing comes faster than a quota allows.
     func slowed(by quota: Quota, app: String) {
-        Counter(label: "sluice.gateway.quotas.slowed", dimensions: [("app", app), ("quota", quota.rawValue)])
-            .increment()
+        count("sluice.gateway.quotas.slowed", [("app", app), ("quota", quota.rawValue)])
     }
 
-    func upgrade(_ outcome: String) {
-        Counter(label: "sluice.gateway.upgrades", dimensions: [("outcome", outcome)]).increment()
+    func upgrade(_ outcome: String) { count("sluice.gateway.upgrades", [("outcome", outcome)]) }
+
+    private func count(_ label: String, _ dimensions: [(String, String)] = [], by amount: Int = 1) {
+        Counter(label: label, dimensions: dimensions).increment(by: amount)
     }
 }

@@ -1,12 +1,8 @@
 import AsyncHTTPClient
-import Crypto
-import Foundation
-import HTTPTypes
 import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
-import NIOHTTP1
 package import Operations
 import ServiceLifecycle
 package import Storage
@@ -82,19 +78,18 @@ package final class GatewayService: Service {
                     application(environment, metrics),
                     keeper,
                 ], logger: logger))
+        var failure: (any Error)?
         do {
             try await reportingTakenPort(at: configuration.host, configuration.port, settings: "gateway") {
                 try await group.run()
             }
         } catch {
-            await hasher.shutdown()
-            try? await client.shutdown()
-            readiness.set("gateway.listener", ready: false, reason: "stopped")
-            throw error
+            failure = error
         }
         await hasher.shutdown()
         try? await client.shutdown()
         readiness.set("gateway.listener", ready: false, reason: "stopped")
+        if let failure { throw failure }
     }
 
     private func application(_ environment: ConnectionEnvironment, _ metrics: GatewayMetrics) -> some Service {
@@ -106,12 +101,12 @@ package final class GatewayService: Service {
             rates: environment.rates, isLinkUp: { link.isUp },
             isStopping: { registry.isStopping }, clock: clock, metrics: metrics, logger: logger)
         let configuration = configuration
+        let origin: @Sendable () -> String = { [self] in self.origin.withLock { $0 } }
         let server = HTTPServerBuilder { responder in
             SyncChildChannel(
                 responder: responder, timings: configuration.timings,
                 maxMessageBytes: environment.protocolLimits.maxMessageBytes, proxies: configuration.proxies,
-                tls: configuration.tls,
-                gate: gate, origin: { [self] in origin.withLock { $0 } },
+                tls: configuration.tls, gate: gate, origin: origin,
                 serve: { socket, upgrade in
                     defer { upgrade.seat.giveUp() }
                     let connection = ClientConnection(upgrade: upgrade, environment: environment)
@@ -125,7 +120,10 @@ package final class GatewayService: Service {
         }
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
-        let router = routes(environment, gate).router()
+        let router = ClientRoutes(
+            accounts: environment.accounts, registry: registry, link: link, gate: gate, origin: origin,
+            configuration: configuration, clock: clock, metrics: metrics
+        ).router()
         router.refuseOtherMethods(answersHead: true) { APIError.methodNotAllowed($0) }
         return Application(
             router: router, server: server,
@@ -135,13 +133,6 @@ package final class GatewayService: Service {
                 backlog: 4096,
                 availableConnectionsDelegate: MaximumAvailableConnections(configuration.limits.maxConnections)),
             onServerRunning: { channel in await self.listening(on: channel) }, logger: quiet)
-    }
-
-    private func routes(_ environment: ConnectionEnvironment, _ gate: UpgradeGate) -> ClientRoutes {
-        ClientRoutes(
-            accounts: environment.accounts, registry: environment.registry, link: environment.link, gate: gate,
-            origin: { [self] in self.origin.withLock { $0 } }, configuration: configuration, clock: clock,
-            metrics: environment.metrics)
     }
 
     private func listening(on channel: any Channel) async {

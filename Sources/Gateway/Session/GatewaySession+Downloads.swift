@@ -13,17 +13,9 @@ extension GatewaySession {
         guard phase == .live, case .wanted = paging, environment.isLinkUp, !environment.isCongested, let clientFile
         else { return }
         paging = .asked
-        if let bootstrap = subscriptions?.nextRequest() {
-            actions.append(
-                .page(
-                    PageRequest(
-                        context: requestContext, clientFile: clientFile.ident, generation: generation,
-                        after: progress.download, maxBytes: context.limits.pageBytes, isMark: false,
-                        bootstrap: bootstrap)))
-            return
-        }
+        let bootstrap = subscriptions?.nextRequest()
         // A client that has asked for a set counts on the answer to its next MARK for the set's data.
-        if let mark = openMark, subscriptions?.isWaiting != true {
+        if bootstrap == nil, let mark = openMark, subscriptions?.isWaiting != true {
             askedMark = max(askedMark ?? mark, mark)
             openMark = nil
         }
@@ -31,7 +23,8 @@ extension GatewaySession {
             .page(
                 PageRequest(
                     context: requestContext, clientFile: clientFile.ident, generation: generation,
-                    after: progress.download, maxBytes: context.limits.pageBytes, isMark: askedMark != nil)))
+                    after: progress.download, maxBytes: context.limits.pageBytes,
+                    isMark: bootstrap == nil && askedMark != nil, bootstrap: bootstrap)))
     }
 
     mutating func receive(_ page: PageAnswer) {
@@ -72,24 +65,36 @@ extension GatewaySession {
     }
 
     mutating func integrated(_ fanned: FannedNotice) {
+        guard let file = hear(fanned) else { return }
         let notice = fanned.notice
-        guard phase == .live, let clientFile, notice.generation == generation else { return }
-        if let own = fanned.acknowledgements[clientFile.ident] { acknowledge(own) }
-        heardOf = max(heardOf, notice.latest.version)
-        // While a page is under way its answer covers this, or another page will.
-        guard paging == .none else { return }
-        guard notice.latest.version > progress.download.serverVersion else {
-            if uploads.owesAcknowledgement { download([], downloadableBytes: 0) }
-            return
-        }
         guard notice.follows == progress.download.serverVersion, !environment.isCongested,
             notice.entries.last?.serverVersion == notice.latest.version
         else { return wantPage() }
-        let view = fanned.view(for: clientFile.ident, at: progress.download.clientVersion)
+        pass(fanned.view(for: file, at: progress.download.clientVersion), upTo: notice.latest)
+    }
+
+    /// Takes from a notice what does not depend on what it brings.
+    ///
+    /// - Returns: the session's client file; nil if the notice brings the client nothing.
+    mutating func hear(_ fanned: FannedNotice) -> FileIdent? {
+        let notice = fanned.notice
+        guard phase == .live, let clientFile, notice.generation == generation else { return nil }
+        if let own = fanned.acknowledgements[clientFile.ident] { acknowledge(own) }
+        heardOf = max(heardOf, notice.latest.version)
+        // While a page is under way its answer covers this, or another page will.
+        guard paging == .none else { return nil }
+        guard notice.latest.version > progress.download.serverVersion else {
+            if uploads.owesAcknowledgement { download([], downloadableBytes: 0) }
+            return nil
+        }
+        return clientFile.ident
+    }
+
+    /// Passes on what a notice comes to for the client.
+    mutating func pass(_ view: FannedNotice.View, upTo latest: SaltedServerVersion) {
         progress.download = DownloadCursor(
-            serverVersion: notice.latest.version,
-            clientVersion: max(progress.download.clientVersion, view.clientVersion))
-        progress.latest = notice.latest
+            serverVersion: latest.version, clientVersion: max(progress.download.clientVersion, view.clientVersion))
+        progress.latest = latest
         if !view.entries.isEmpty || uploads.owesAcknowledgement {
             download(view.entries, packed: view.packed, downloadableBytes: 0)
         }

@@ -1,6 +1,4 @@
-import DequeModule
 import Messages
-import Storage
 import SyncModel
 import SyncProtocol
 

@@ -1,5 +1,4 @@
 import Messages
-import Storage
 import SyncModel
 
 /// What stays the same for as long as a session lives.

@@ -61,8 +61,14 @@ enum SessionEvent: Sendable {
     case drained
     case tick
 
-    /// A notice for one session alone.
-    static func integrated(_ notice: IntegratedNotice) -> SessionEvent { .fanned(FannedNotice(notice)) }
+    /// The notice of new history that it tells of, if it does.
+    var notice: FannedNotice? {
+        switch self {
+        case .fanned(let notice): notice
+        case .viewed(let notice): notice.fanned
+        default: nil
+        }
+    }
 }
 
 /// What a session wants done, in this order.

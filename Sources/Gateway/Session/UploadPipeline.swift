@@ -12,13 +12,8 @@ struct UploadPipeline: Sendable {
         var isConfirmed = false
     }
 
-    private struct Counted: Sendable {
-        var clientVersion: ClientVersion
-        var bytes: Int
-    }
-
     private var pending: Deque<Pending> = []
-    private var counted: Deque<Counted> = []
+    private var counted: Deque<(clientVersion: ClientVersion, bytes: Int)> = []
     private var nextNumber: UInt64 = 1
     private(set) var unacknowledgedBytes = 0
     /// Client version of the progress that the next upload follows.
@@ -55,7 +50,7 @@ struct UploadPipeline: Sendable {
         guard let progress = message.upload?.progress.clientVersion else { return number }
         follows = max(follows, progress)
         if !message.entries.isEmpty {
-            counted.append(Counted(clientVersion: progress, bytes: bytes))
+            counted.append((progress, bytes))
             unacknowledgedBytes += bytes
         }
         return number

@@ -1,5 +1,4 @@
 import Storage
-import SyncModel
 import Synchronization
 
 /// Limits the sockets of each app and of each user, so that a flood from one leaves room for the others.
@@ -8,7 +7,7 @@ final class AppSockets: Sendable {
     final class Seat: Sendable {
         private let user: AppUser
         private let sockets: AppSockets
-        private let isTaken = Mutex(true)
+        private let isTaken = Atomic(true)
 
         fileprivate init(user: AppUser, sockets: AppSockets) {
             self.user = user
@@ -16,11 +15,7 @@ final class AppSockets: Sendable {
         }
 
         func giveUp() {
-            let wasTaken = isTaken.withLock { isTaken in
-                defer { isTaken = false }
-                return isTaken
-            }
-            if wasTaken { sockets.free(user) }
+            if isTaken.exchange(false, ordering: .acquiringAndReleasing) { sockets.free(user) }
         }
 
         /// For a handshake that never became a connection.

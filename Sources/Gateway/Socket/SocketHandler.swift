@@ -67,12 +67,9 @@ final class SocketHandler: ChannelDuplexHandler {
 
     /// A peer's own code comes back to it, unless it is one that must not be sent (RFC 6455, 7.4).
     static func answer(to code: UInt16?) -> UInt16 {
-        switch code {
-        case nil: 1000
-        case .some(let code) where (3000...4999).contains(code): code
-        case .some(1000...1003), .some(1007...1011): code ?? 1000
-        case .some: 1002
-        }
+        guard let code else { return 1000 }
+        let isSendable = [1000...1003, 1007...1011, 3000...4999].contains { $0.contains(code) }
+        return isSendable ? code : 1002
     }
 
     private func close(_ context: ChannelHandlerContext, code: UInt16, reason: String, promise: EventLoopPromise<Void>?)
@@ -94,8 +91,6 @@ final class SocketHandler: ChannelDuplexHandler {
         let channel = context.channel
         context.eventLoop.scheduleTask(in: closing) { channel.close(promise: nil) }
     }
-
-    func read(context: ChannelHandlerContext) { context.read() }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if isClosing, let event = event as? ChannelEvent, event == .inputClosed {

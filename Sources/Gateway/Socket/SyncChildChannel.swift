@@ -46,17 +46,13 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
             let watcher = SocketGuard(firstRequest: timings.firstRequest)
             try channel.pipeline.syncOperations.addHandler(watcher)
             let guardBound = NIOLoopBound(watcher, eventLoop: channel.eventLoop)
-            let isSecure = tls != nil
-            let upgrader = SyncUpgrader(
-                timings: timings, maxMessageBytes: maxMessageBytes, gate: gate, origin: origin, peer: peer,
-                trusting: proxies.trusted, settle: { guardBound.value.settle() })
+            let upgrader = SyncUpgrader(self, peer: peer, settle: { guardBound.value.settle() })
             let configuration = NIOTypedHTTPServerUpgradeConfiguration<AcceptedSocket>(
                 upgraders: [upgrader],
                 notUpgradingCompletionHandler: { channel in
                     channel.eventLoop.makeCompletedFuture {
                         guardBound.value.settle()
-                        return .http(
-                            try Self.addHTTPHandlers(to: channel, timings: timings, isSecure: isSecure, logger: logger))
+                        return .http(try addHTTPHandlers(to: channel, logger: logger))
                     }
                 })
             let accepted = try Self.addUpgradeHandlers(to: channel, configuration)
@@ -81,10 +77,10 @@ struct SyncChildChannel: ServerChildChannel, HTTPChannelHandler {
         return upgrading.upgradeResultFuture
     }
 
-    private static func addHTTPHandlers(
-        to channel: any Channel, timings: GatewayTimings, isSecure: Bool, logger: Logger
+    private func addHTTPHandlers(
+        to channel: any Channel, logger: Logger
     ) throws -> NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart> {
-        try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: isSecure))
+        try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: tls != nil))
         try channel.pipeline.syncOperations.addHandler(AnsweredRequest())
         try channel.pipeline.syncOperations.addHandler(
             HTTPConnectionStateHandler(idleTimeout: timings.idleHTTP, logger: logger))

@@ -1,5 +1,4 @@
 import Changesets
-import HTTPTypes
 import SyncModel
 import SyncProtocol
 

@@ -3,7 +3,6 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
-import Operations
 import SyncModel
 import SyncProtocol
 import Synchronization
@@ -16,27 +15,15 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
 
     let supportedProtocol = "websocket"
     let requiredUpgradeHeaders: [String] = []
-    private let timings: GatewayTimings
-    private let maxMessageBytes: Int
-    private let gate: UpgradeGate
-    private let origin: @Sendable () -> String
+    private let listener: SyncChildChannel
     private let peer: SocketPeer
-    private let trusted: AddressRanges
     private let settle: @Sendable () -> Void
     /// On its way from the first callback to the second.
     private let accepted = Mutex<SyncUpgrade?>(nil)
 
-    init(
-        timings: GatewayTimings, maxMessageBytes: Int, gate: UpgradeGate,
-        origin: @escaping @Sendable () -> String, peer: SocketPeer, trusting trusted: AddressRanges,
-        settle: @escaping @Sendable () -> Void
-    ) {
-        self.timings = timings
-        self.maxMessageBytes = maxMessageBytes
-        self.gate = gate
-        self.origin = origin
+    init(_ listener: SyncChildChannel, peer: SocketPeer, settle: @escaping @Sendable () -> Void) {
+        self.listener = listener
         self.peer = peer
-        self.trusted = trusted
         self.settle = settle
     }
 
@@ -46,12 +33,13 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
         settle()
         let accept = Self.acceptValue(for: upgradeRequest) ?? ""
         let address = ClientAddress(
-            peer: peer.address, forwardedFor: upgradeRequest.headers["X-Forwarded-For"], trusting: trusted)
+            peer: peer.address, forwardedFor: upgradeRequest.headers["X-Forwarded-For"],
+            trusting: listener.proxies.trusted)
         let decided = channel.eventLoop.makePromise(of: UpgradeDecision.self)
         // Behind what sessions have to do: whoever opens sockets as fast as they are accepted must not slow down those who work.
         Task(priority: .utility) {
             decided.succeed(
-                await self.gate.decide(
+                await self.listener.gate.decide(
                     uri: upgradeRequest.uri, subprotocols: upgradeRequest.headers["Sec-WebSocket-Protocol"],
                     compatibilities: upgradeRequest.headers[LogMessage.compatibilityHeader],
                     userAgent: upgradeRequest.headers.first(name: "User-Agent"), address: address))
@@ -77,7 +65,7 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     private func refuse(_ error: APIError, _ request: HTTPRequestHead, _ channel: any Channel) -> EventLoopFuture<Void>
     {
         let body = error.body(
-            origin: origin(), app: UpgradeGate.app(in: request.uri),
+            origin: listener.origin(), app: UpgradeGate.app(in: request.uri),
             request: ObjectID.hex(.random(in: 0 ... .max), digits: 16))
         var head = HTTPResponseHead(
             version: .http1_1, status: HTTPResponseStatus(statusCode: error.status.code),
@@ -91,7 +79,7 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
         pipeline.write(NIOAny(HTTPServerResponsePart.body(.byteBuffer(body))), promise: nil)
         return pipeline.writeAndFlush(NIOAny(HTTPServerResponsePart.end(nil))).map {
             channel.close(mode: .output, promise: nil)
-            let closing = TimeAmount(self.timings.closing)
+            let closing = TimeAmount(self.listener.timings.closing)
             channel.eventLoop.scheduleTask(in: closing) { channel.close(promise: nil) }
         }
     }
@@ -100,8 +88,8 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
         channel.eventLoop.makeCompletedFuture {
             guard let upgrade = accepted.withLock({ $0 }) else { throw Refused() }
             try channel.pipeline.syncOperations.addHandler(
-                ByteToMessageHandler(FrameDecoder(maxMessageBytes: maxMessageBytes)))
-            try channel.pipeline.syncOperations.addHandler(SocketHandler(closing: timings.closing))
+                ByteToMessageHandler(FrameDecoder(maxMessageBytes: listener.maxMessageBytes)))
+            try channel.pipeline.syncOperations.addHandler(SocketHandler(closing: listener.timings.closing))
             // Few messages ahead: one may be 16 MiB.
             let socket = try SyncSocket(
                 wrappingChannelSynchronously: channel,

@@ -92,7 +92,10 @@ struct UpgradeGate: Sendable {
         case .seat(let taken): seat = taken
         case .appIsFull:
             metrics.socketRefused(app: id)
-            return .refuse(.tooManySockets(app: id, limit: sockets.limit))
+            return .refuse(
+                .tooManySockets(
+                    "app \(id) has \(sockets.limit) connections to this gateway, as many as it may have: try again later"
+                ))
         case .userIsFull(let limit):
             metrics.quotaMet(.userSockets, app: id)
             return .refuse(.tooManySockets(Quota.userSockets.refusal(limit: limit, app: id, user: user.user)))

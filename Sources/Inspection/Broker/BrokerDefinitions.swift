@@ -15,14 +15,6 @@ package struct BrokerDefinitions: Encodable, Sendable {
         var tags: [String] = []
     }
 
-    struct Permission: Encodable {
-        var user: String
-        var vhost: String
-        var configure: String
-        var write: String
-        var read: String
-    }
-
     struct Policy: Encodable {
         var vhost: String
         var name: String
@@ -39,7 +31,7 @@ package struct BrokerDefinitions: Encodable, Sendable {
         var durable = true
         var auto_delete = false
         var `internal` = false
-        var arguments: [String: Argument]
+        var arguments: BrokerFacts.Arguments
     }
 
     struct Queue: Encodable {
@@ -47,7 +39,7 @@ package struct BrokerDefinitions: Encodable, Sendable {
         var vhost: String
         var durable = true
         var auto_delete = false
-        var arguments: [String: Argument]
+        var arguments: BrokerFacts.Arguments
     }
 
     struct Binding: Encodable {
@@ -56,27 +48,12 @@ package struct BrokerDefinitions: Encodable, Sendable {
         var destination: String
         var destination_type = "queue"
         var routing_key: String
-        var arguments: [String: Argument] = [:]
-    }
-
-    enum Argument: Encodable {
-        case flag(Bool)
-        case number(Int64)
-        case text(String)
-
-        func encode(to encoder: any Encoder) throws {
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .flag(let flag): try container.encode(flag)
-            case .number(let number): try container.encode(number)
-            case .text(let text): try container.encode(text)
-            }
-        }
+        var arguments = BrokerFacts.Arguments()
     }
 
     private(set) var vhosts: [Host]
     private(set) var users: [User]
-    private(set) var permissions: [Permission]
+    private(set) var permissions: [BrokerFacts.Permission]
     private(set) var policies: [Policy]
     private(set) var exchanges: [Exchange]
     private(set) var queues: [Queue]
@@ -107,15 +84,10 @@ package struct BrokerDefinitions: Encodable, Sendable {
                 users.append(User(name: name, password_hash: hash))
             }
             let wanted = plan.permissions(role)
-            let permission = Permission(
+            let permission = BrokerFacts.Permission(
                 user: name, vhost: host, configure: wanted.configure.expression, write: wanted.write.expression,
                 read: wanted.read.expression)
-            let isGiven =
-                known?.permissions.contains {
-                    $0.user == name && $0.vhost == host && $0.configure == permission.configure
-                        && $0.write == permission.write && $0.read == permission.read
-                } == true
-            if !isGiven { permissions.append(permission) }
+            if known?.permissions.contains(permission) != true { permissions.append(permission) }
         }
         let policy = Policy(
             vhost: host, name: plan.policyName, pattern: plan.policyPattern, definition: BrokerPlan.policyDefinition,
@@ -128,14 +100,13 @@ package struct BrokerDefinitions: Encodable, Sendable {
         policies = hasPolicy ? [] : [policy]
         let exchangesThere = Set(there?.exchanges.map(\.name) ?? [])
         exchanges = plan.objects.exchanges.filter { !exchangesThere.contains($0.name) }.map {
-            Exchange(name: $0.name, vhost: host, type: $0.type.rawValue, arguments: Self.arguments($0.arguments))
+            Exchange(name: $0.name, vhost: host, type: $0.type.rawValue, arguments: .init($0.arguments))
         }
         let queuesThere = Set(there?.queues.map(\.name) ?? [])
         queues = plan.objects.queues.filter { !queuesThere.contains($0.name) }.map {
-            Queue(name: $0.name, vhost: host, arguments: Self.arguments($0.arguments))
+            Queue(name: $0.name, vhost: host, arguments: .init($0.arguments))
         }
-        let bound = Set(there?.bindings.map { [$0.source, $0.destination, $0.routing_key] } ?? [])
-        bindings = plan.objects.bindings.filter { !bound.contains([$0.exchange, $0.queue, $0.routingKey]) }.map {
+        bindings = (there?.lacking(plan.objects.bindings) ?? plan.objects.bindings).map {
             Binding(source: $0.exchange, vhost: host, destination: $0.queue, routing_key: $0.routingKey)
         }
         changes = words()
@@ -171,16 +142,5 @@ package struct BrokerDefinitions: Encodable, Sendable {
 
     private static func digest(_ password: String, salt: Data) -> String {
         (salt + Data(SHA256.hash(data: salt + Data(password.utf8)))).base64EncodedString()
-    }
-
-    private static func arguments(_ table: AMQPTable) -> [String: Argument] {
-        table.compactMapValues { value in
-            switch value {
-            case .bool(let flag): .flag(flag)
-            case .int(let number): .number(number)
-            case .string(let text): .text(text)
-            default: nil
-            }
-        }
     }
 }

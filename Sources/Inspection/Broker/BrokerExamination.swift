@@ -21,8 +21,8 @@ package struct BrokerExamination: Sendable {
                 "sluice broker init makes it")
             return found
         }
-        found += mark(in: host) + exchanges(in: host) + queues(in: host) + bindings(in: host) + policies(in: host)
-        found += replicas(in: host) + strangers(in: host)
+        found += [mark(in: host)] + exchanges(in: host) + queues(in: host) + [bindings(in: host)]
+        found += policies(in: host) + replicas(in: host) + strangers(in: host)
         found += BrokerUsersExamination(plan: plan, accounts: facts.accounts).diagnoses()
         found.add(
             .broker, "consumer timeout", .unchecked, "the plugin does not tell it",
@@ -94,44 +94,37 @@ package struct BrokerExamination: Sendable {
 
     // MARK: Exchanges, queues, bindings
 
-    private func mark(in host: BrokerFacts.VirtualHost) -> [Diagnosis] {
+    private func mark(in host: BrokerFacts.VirtualHost) -> Diagnosis {
         guard let cluster = plan.cluster else {
-            return [
-                Diagnosis(
-                    .broker, "cluster", .unchecked, "the store says of no cluster yet",
-                    "--cluster ID, or a store.url that this shell can read")
-            ]
+            return Diagnosis(
+                .broker, "cluster", .unchecked, "the store says of no cluster yet",
+                "--cluster ID, or a store.url that this shell can read")
         }
         let mark = BrokerMark(plan.topology, cluster: cluster)
         guard let exchange = host.exchanges.first(where: { $0.name == plan.topology.cluster }) else {
-            return [
-                Diagnosis(
-                    .broker, "cluster", .fault, "the broker has no exchange \(plan.topology.cluster)",
-                    "sluice broker init makes it, where the broker is new")
-            ]
+            return Diagnosis(
+                .broker, "cluster", .fault, "the broker has no exchange \(plan.topology.cluster)",
+                "sluice broker init makes it, where the broker is new")
         }
         let borne = exchange.arguments.values["alternate-exchange"]?.stringValue ?? ""
         guard borne == mark.proof else {
-            return [
-                Diagnosis(
-                    .broker, "cluster", .fault,
-                    "the broker belongs to cluster \(borne.split(separator: ".").last ?? "?"), the store to \(cluster)",
-                    "see that store.url, amqp.url and amqp.prefix are one cluster's; else sluice store adopt --broker")
-            ]
+            return Diagnosis(
+                .broker, "cluster", .fault,
+                "the broker belongs to cluster \(borne.split(separator: ".").last ?? "?"), the store to \(cluster)",
+                "see that store.url, amqp.url and amqp.prefix are one cluster's; else sluice store adopt --broker")
         }
-        return [Diagnosis(.broker, "cluster", .ok, "cluster \(cluster)")]
+        return Diagnosis(.broker, "cluster", .ok, "cluster \(cluster)")
     }
 
     /// What is there under a name of the plan and is something else, so that the cluster cannot use it.
     package func conflicts() -> [Diagnosis] {
         guard let host = facts.host else { return [] }
         let marked = host.exchanges.contains { $0.name == plan.topology.cluster }
-        return (marked ? mark(in: host) : []).filter { $0.level == .fault }
-            + (exchanges(in: host) + queues(in: host)).filter { $0.level == .fault && !isMissing($0) }
+        let found = (marked ? [mark(in: host)] : []) + exchanges(in: host) + queues(in: host)
+        return found.filter { $0.level == .fault && $0.finding != Self.missing }
     }
 
     private static let missing = "does not exist"
-    private func isMissing(_ diagnosis: Diagnosis) -> Bool { diagnosis.finding == Self.missing }
 
     private func exchanges(in host: BrokerFacts.VirtualHost) -> [Diagnosis] {
         let there = Dictionary(host.exchanges.map { ($0.name, $0) }, uniquingKeysWith: { $1 })
@@ -202,27 +195,18 @@ package struct BrokerExamination: Sendable {
         }
     }
 
-    private struct Edge: Hashable {
-        var source: String
-        var queue: String
-        var key: String
-    }
-
-    private func bindings(in host: BrokerFacts.VirtualHost) -> [Diagnosis] {
-        let there = Set(host.bindings.map { Edge(source: $0.source, queue: $0.destination, key: $0.routing_key) })
-        let wanted = plan.objects.bindings.map { Edge(source: $0.exchange, queue: $0.queue, key: $0.routingKey) }
+    private func bindings(in host: BrokerFacts.VirtualHost) -> Diagnosis {
+        let wanted = plan.objects.bindings
         let queues = Set(host.queues.map(\.name))
         // A queue that is missing is a finding of its own.
-        let missing = wanted.filter { !there.contains($0) && queues.contains($0.queue) }
+        let missing = host.lacking(wanted).filter { queues.contains($0.queue) }
         guard missing.isEmpty else {
-            let names = missing.map { "\($0.queue) to \($0.source)" }
-            return [
-                Diagnosis(
-                    .broker, "bindings", .fault, "not bound: \(BrokerDoctor.some(names))",
-                    "sluice broker init binds them; until then messages to them are refused or lost")
-            ]
+            let names = missing.map { "\($0.queue) to \($0.exchange)" }
+            return Diagnosis(
+                .broker, "bindings", .fault, "not bound: \(BrokerDoctor.some(names))",
+                "sluice broker init binds them; until then messages to them are refused or lost")
         }
-        return [Diagnosis(.broker, "bindings", .ok, "\(wanted.count) as declared")]
+        return Diagnosis(.broker, "bindings", .ok, "\(wanted.count) as declared")
     }
 
     // MARK: Policies
@@ -330,11 +314,8 @@ package struct BrokerExamination: Sendable {
             names.append("binding of \(binding.destination) to \(binding.source)")
         }
         guard !names.isEmpty else { return [] }
-        return [
-            Diagnosis(
-                .broker, "foreign", .warning, "not Sluice's as it is set: \(BrokerDoctor.some(names))",
-                "see that amqp.prefix and slices are right; delete what is left over, or what copies messages elsewhere"
-            )
-        ]
+        return .one(
+            .broker, "foreign", .warning, "not Sluice's as it is set: \(BrokerDoctor.some(names))",
+            "see that amqp.prefix and slices are right; delete what is left over, or what copies messages elsewhere")
     }
 }

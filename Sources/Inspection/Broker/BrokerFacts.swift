@@ -1,4 +1,5 @@
 package import AMQP
+import Messages
 
 /// What the broker's management plugin says about the broker and one virtual host.
 package struct BrokerFacts: Sendable {
@@ -13,7 +14,6 @@ package struct BrokerFacts: Sendable {
     package struct Queue: Decodable, Sendable {
         package var name: String
         package var type: String?
-        package var durable: Bool
         package var exclusive: Bool?
         package var arguments: Arguments
         /// Of a quorum queue: the node that leads it, all its nodes, and those of them that are up.
@@ -28,11 +28,10 @@ package struct BrokerFacts: Sendable {
     package struct Binding: Decodable, Sendable {
         package var source: String
         package var destination: String
-        package var destination_type: String
         package var routing_key: String
     }
 
-    package struct Permission: Decodable, Sendable {
+    package struct Permission: Codable, Sendable, Equatable {
         package var user: String
         package var vhost: String
         package var configure: String
@@ -43,7 +42,6 @@ package struct BrokerFacts: Sendable {
     package struct User: Decodable, Sendable {
         package var name: String
         package var password_hash: String?
-        package var hashing_algorithm: String?
         package var tags: Tags
 
         package var isAdministrator: Bool { tags.names.contains("administrator") }
@@ -89,6 +87,12 @@ package struct BrokerFacts: Sendable {
             self.bindings = bindings
             self.policies = policies
         }
+
+        /// Those of the bindings that are not there.
+        func lacking(_ wanted: [TopologyPlan.Binding]) -> [TopologyPlan.Binding] {
+            let there = Set(bindings.map { [$0.source, $0.destination, $0.routing_key] })
+            return wanted.filter { !there.contains([$0.exchange, $0.queue, $0.routingKey]) }
+        }
     }
 
     package struct Accounts: Sendable {
@@ -115,33 +119,46 @@ package struct BrokerFacts: Sendable {
 
 extension BrokerFacts {
     /// A table of arguments; the plugin writes an empty list where there are none.
-    package struct Arguments: Decodable, Sendable, Equatable {
+    package struct Arguments: Codable, Sendable, Equatable {
         package var values: AMQPTable
 
         package init(_ values: AMQPTable = [:]) { self.values = values }
 
         package init(from decoder: any Decoder) throws {
-            guard let container = try? decoder.container(keyedBy: Key.self) else {
-                values = [:]
-                return
-            }
             values = [:]
+            guard let container = try? decoder.container(keyedBy: Key.self) else { return }
             for key in container.allKeys {
                 values[key.stringValue] =
                     if let flag = try? container.decode(Bool.self, forKey: key) {
                         .bool(flag)
-                    } else if let number =
-                        try? container.decode(Int64.self, forKey: key)
-                    { .int(number) } else if let text = try? container.decode(String.self, forKey: key) {
+                    } else if let number = try? container.decode(Int64.self, forKey: key) {
+                        .int(number)
+                    } else if let text = try? container.decode(String.self, forKey: key) {
                         .string(text)
-                    } else { .void }
+                    } else {
+                        .void
+                    }
+            }
+        }
+
+        /// Leaves out what is neither a truth value nor a whole number nor text: no queue or exchange of ours has such arguments.
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            for (name, value) in values {
+                let key = Key(stringValue: name)
+                switch value {
+                case .bool(let flag): try container.encode(flag, forKey: key)
+                case .int(let number): try container.encode(number, forKey: key)
+                case .string(let text): try container.encode(text, forKey: key)
+                default: break
+                }
             }
         }
 
         private struct Key: CodingKey {
             var stringValue: String
             var intValue: Int? { nil }
-            init?(stringValue: String) { self.stringValue = stringValue }
+            init(stringValue: String) { self.stringValue = stringValue }
             init?(intValue: Int) { nil }
         }
     }

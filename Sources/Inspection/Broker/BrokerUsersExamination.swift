@@ -8,14 +8,11 @@ struct BrokerUsersExamination {
 
     func diagnoses() -> [Diagnosis] {
         guard let accounts else {
-            return [
-                Diagnosis(
-                    .broker, "users", .unchecked, "the plugin tells them administrators only",
-                    "use credentials of a user with the tag administrator")
-            ]
+            return .one(
+                .broker, "users", .unchecked, "the plugin tells them administrators only",
+                "use credentials of a user with the tag administrator")
         }
-        var found: [Diagnosis] = []
-        for role in BrokerRole.allCases { found += examine(role, accounts) }
+        var found = BrokerRole.allCases.flatMap { examine($0, accounts) }
         if found.isEmpty {
             found.add(.broker, "users", .ok, "\(BrokerRole.allCases.count) with the rights of their roles and no more")
         }
@@ -26,9 +23,7 @@ struct BrokerUsersExamination {
         let name = plan.user(role)
         let subject = "user \(name)"
         guard let user = accounts.users.first(where: { $0.name == name }) else {
-            return [
-                Diagnosis(.broker, subject, .warning, "does not exist", "sluice broker init makes a user for each role")
-            ]
+            return .one(.broker, subject, .warning, "does not exist", "sluice broker init makes a user for each role")
         }
         var found: [Diagnosis] = []
         if !user.tags.names.isEmpty {
@@ -62,15 +57,12 @@ struct BrokerUsersExamination {
     /// Says by examples what an expression allows beyond the plan, and what the expression refuses that is needed.
     private func compare(_ subject: String, _ what: String, _ given: String, _ wanted: NamePattern) -> [Diagnosis] {
         guard let allowed = Self.allowed(by: given, of: probes) else {
-            return [
-                Diagnosis(
-                    .broker, subject, .warning, "\(what) is \(given), which was not understood",
-                    "expected \(wanted.expression); sluice broker init sets it")
-            ]
+            return .one(
+                .broker, subject, .warning, "\(what) is \(given), which was not understood",
+                "expected \(wanted.expression); sluice broker init sets it")
         }
-        let needed = probes.filter(wanted.matches)
         let surplus = probes.filter { allowed.contains($0) && !wanted.matches($0) }
-        let lacking = needed.filter { !allowed.contains($0) }
+        let lacking = probes.filter { !allowed.contains($0) && wanted.matches($0) }
         var found: [Diagnosis] = []
         if !lacking.isEmpty {
             found.add(

@@ -151,7 +151,8 @@ package struct BrokerDoctor: Sendable {
             }
             if let problem { found.append(problem) }
         }
-        return found.isEmpty ? [Diagnosis(.broker, "exchanges", .ok, "\(wanted.count) as declared")] : found
+        if found.isEmpty { found.add(.broker, "exchanges", .ok, "\(wanted.count) as declared") }
+        return found
     }
 
     private func queues() async -> [Diagnosis] {
@@ -181,12 +182,13 @@ package struct BrokerDoctor: Sendable {
                 .broker, "consumers", .fault, "nobody consumes \(Self.some(idle))",
                 "start a worker for slices, a coordinator for outcomes")
         }
-        found.append(
-            deadLetters == 0
-                ? Diagnosis(.broker, "dead letters", .ok, "none")
-                : Diagnosis(
-                    .broker, "dead letters", .warning, "\(deadLetters) messages that nobody could use",
-                    "sluice dead-letters list"))
+        if deadLetters == 0 {
+            found.add(.broker, "dead letters", .ok, "none")
+        } else {
+            found.add(
+                .broker, "dead letters", .warning, "\(deadLetters) messages that nobody could use",
+                "sluice dead-letters list")
+        }
         return found
     }
 

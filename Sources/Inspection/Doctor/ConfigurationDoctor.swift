@@ -43,9 +43,7 @@ package struct ConfigurationDoctor: Sendable {
                 )
             }
         } catch {
-            return [
-                Diagnosis(.configuration, "file", .fault, "\(error)", "see that it exists and is readable")
-            ]
+            return .one(.configuration, "file", .fault, "\(error)", "see that it exists and is readable")
         }
     }
 
@@ -53,7 +51,7 @@ package struct ConfigurationDoctor: Sendable {
 
     private func secrets() -> [Diagnosis] {
         var found: [Diagnosis] = []
-        let isLoopback = Self.isLoopback(configuration.coordinator.host)
+        let isLoopback = Loopback.contains(configuration.coordinator.host)
         if configuration.adminToken.isEmpty {
             if !isLoopback {
                 found.add(
@@ -98,7 +96,7 @@ package struct ConfigurationDoctor: Sendable {
     }
 
     private func brokerSafety(_ broker: AMQPConfiguration) -> Diagnosis {
-        let remote = broker.endpoints.first { !Self.isLoopback($0.host) }
+        let remote = broker.endpoints.first { !Loopback.contains($0.host) }
         let isGuest = if case .plain("guest", "guest") = broker.credentials { true } else { false }
         switch (remote, isGuest, broker.tls) {
         case (let remote?, true, _):
@@ -119,18 +117,12 @@ package struct ConfigurationDoctor: Sendable {
 
     private func gateway(_ publicURL: String) -> Diagnosis {
         let host = URLComponents(string: publicURL)?.host ?? ""
-        if publicURL.hasPrefix("http://"), !Self.isLoopback(host) {
+        if publicURL.hasPrefix("http://"), !Loopback.contains(host) {
             return Diagnosis(
                 .configuration, "gateway", .warning, "clients are told to come to \(publicURL), which is not encrypted",
                 "put TLS in front of the gateway; tokens travel in URLs")
         }
         return Diagnosis(.configuration, "gateway", .ok, "clients come to \(publicURL)")
-    }
-
-    static func isLoopback(_ host: String) -> Bool {
-        if ["localhost", "::1", "[::1]"].contains(host.lowercased()) { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }
 }
 

@@ -30,6 +30,13 @@ package struct Diagnosis: Sendable, Equatable, Codable {
 }
 
 extension [Diagnosis] {
+    /// The result of checks that end with their first finding.
+    package static func one(
+        _ area: Diagnosis.Area, _ subject: String, _ level: Diagnosis.Level, _ finding: String, _ advice: String
+    ) -> [Diagnosis] {
+        [Diagnosis(area, subject, level, finding, advice)]
+    }
+
     package mutating func add(
         _ area: Diagnosis.Area, _ subject: String, _ level: Diagnosis.Level, _ finding: String,
         _ advice: String? = nil

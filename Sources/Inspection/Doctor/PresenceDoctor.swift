@@ -32,11 +32,8 @@ package struct PresenceDoctor: Sendable {
         do {
             return report(try await listen(for: duration), duration)
         } catch {
-            return [
-                Diagnosis(
-                    .cluster, "workers", .unchecked, "the heartbeats cannot be heard: \(error)", "mend the broker first"
-                )
-            ]
+            return .one(
+                .cluster, "workers", .unchecked, "the heartbeats cannot be heard: \(error)", "mend the broker first")
         }
     }
 
@@ -68,12 +65,10 @@ package struct PresenceDoctor: Sendable {
 
     private func report(_ heard: [String: Heard], _ duration: Duration) -> [Diagnosis] {
         let alive = heard.filter(\.value.last.isStaying)
-        guard !alive.isEmpty else {
-            return [
-                Diagnosis(
-                    .cluster, "workers", .fault, "no worker was heard within \(duration)",
-                    "start workers, with this prefix and virtual host")
-            ]
+        guard let worst = alive.max(by: { $0.value.drift < $1.value.drift }) else {
+            return .one(
+                .cluster, "workers", .fault, "no worker was heard within \(duration)",
+                "start workers, with this prefix and virtual host")
         }
         var found = [
             alive.count == 1
@@ -98,18 +93,15 @@ package struct PresenceDoctor: Sendable {
                 "a worker owns slice \(beyond), and the settings say \(slices.value) slices",
                 "give every process the same SLUICE_SLICES")
         }
-        found.append(clocks(alive))
+        found.append(clock(of: worst.key, worst.value.drift))
         return found
     }
 
-    private func clocks(_ alive: [String: Heard]) -> Diagnosis {
-        guard let worst = alive.max(by: { $0.value.drift < $1.value.drift }) else {
-            return Diagnosis(.clock, "workers", .unchecked, "no heartbeat was heard")
-        }
-        let text = "\(worst.key)'s clock is \(worst.value.drift) ms from this machine's (heartbeats take a moment, too)"
+    private func clock(of worker: String, _ drift: UInt64) -> Diagnosis {
+        let text = "\(worker)'s clock is \(drift) ms from this machine's (heartbeats take a moment, too)"
         let advice = "run chrony or ntpd on every machine: leases of slices compare clocks"
-        if worst.value.drift >= Self.badDrift { return Diagnosis(.clock, "workers", .fault, text, advice) }
-        if worst.value.drift >= Self.drift { return Diagnosis(.clock, "workers", .warning, text, advice) }
-        return Diagnosis(.clock, "workers", .ok, "at most \(worst.value.drift) ms from this machine's")
+        if drift >= Self.badDrift { return Diagnosis(.clock, "workers", .fault, text, advice) }
+        if drift >= Self.drift { return Diagnosis(.clock, "workers", .warning, text, advice) }
+        return Diagnosis(.clock, "workers", .ok, "at most \(drift) ms from this machine's")
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Operations
 package import Storage
 package import SyncModel
 
@@ -27,7 +26,7 @@ package struct StoreDoctor: Sendable {
         do {
             existing = try await stores.slices()
         } catch {
-            return [Diagnosis(.store, "folder", .fault, error.message, "set store.url to what the workers have")]
+            return .one(.store, "folder", .fault, error.message, "set store.url to what the workers have")
         }
         var found: [Diagnosis] = []
         if let folder = stores.files?.folder { found += [space(folder), privacy(folder)] }
@@ -99,8 +98,7 @@ package struct StoreDoctor: Sendable {
 
     private func control() async -> Diagnosis {
         do {
-            let recorded = try await stores.recordedSliceCount()
-            guard let recorded else {
+            guard let recorded = try await stores.recordedSliceCount() else {
                 return Diagnosis(
                     .store, "control", .warning, "the store does not say how many slices the cluster has",
                     "start a coordinator or a worker, which writes it down")
@@ -111,13 +109,10 @@ package struct StoreDoctor: Sendable {
                     "the cluster was created with \(recorded) slices, and the settings say \(slices.value)",
                     "set SLUICE_SLICES=\(recorded); sluice slices grow gives a cluster more")
             }
-            if checksIntegrity {
-                let problems = try await stores.controlProblems(limit: 3)
-                if let first = problems.first {
-                    return Diagnosis(
-                        .store, "control", .fault, "\(controlPlace) is damaged: \(first)",
-                        "stop the cluster and restore the control store from a backup")
-                }
+            if checksIntegrity, let first = try await stores.controlProblems(limit: 3).first {
+                return Diagnosis(
+                    .store, "control", .fault, "\(controlPlace) is damaged: \(first)",
+                    "stop the cluster and restore the control store from a backup")
             }
             return Diagnosis(.store, "control", .ok, "\(recorded) slices\(checksIntegrity ? ", file sound" : "")")
         } catch {
@@ -164,11 +159,11 @@ package struct StoreDoctor: Sendable {
                 .store, "slices", .warning, "\(present) of \(slices.value) slices have a file",
                 "start a worker, which makes those that were never made")
         }
-        guard found.isEmpty else { return found }
-        return [
-            Diagnosis(
+        if found.isEmpty {
+            found.add(
                 .store, "slices", .ok,
                 "\(present) slices, \(realms) realms\(checksIntegrity ? ", files sound" : ", files not checked")")
-        ]
+        }
+        return found
     }
 }

@@ -1,5 +1,4 @@
 package import AMQP
-import Foundation
 import Messages
 package import SyncModel
 
@@ -30,7 +29,14 @@ package struct MessageSummary: Sendable, Equatable, Codable {
             return
         }
         do {
-            try describe(message)
+            if let read = Self.readers[type] {
+                let content = try read(message, id).get()
+                (app, partition, clientFile) = (content.app, content.partition, content.clientFile)
+                slice = content.slice?.value
+                text = content.text
+            } else {
+                text = "a type that this version does not know"
+            }
         } catch {
             text = "not readable: \(error.reason)"
         }
@@ -43,118 +49,105 @@ package struct MessageSummary: Sendable, Equatable, Codable {
     }
 
     /// The types of message that pass the exchanges, where `sluice tail` sees them.
-    package static let types: Set<String> = [
-        ChangesetMessage.type, BindRequest.type, IdentifyRequest.type, PageRequest.type, UnbindNotice.type,
-        IntegratedNotice.type, TerminationMessage.type, ResetMessage.type, ResetNotice.type, GenerationNotice.type,
-        SettingsNotice.type, SigningKeysNotice.type, FoundReport.type, NotifiedReport.type, OutcomeReport.type,
-        HeartbeatMessage.type, ClaimMessage.type, TickMessage.type, RulesMessage.type, AllowResetsMessage.type,
-        EraseMessage.type, EraseAppMessage.type, ErasedReport.type,
-    ]
+    package static let types: Set<String> = Set(readers.keys)
 
-    private mutating func about(_ realm: RealmName, clientFile: FileIdent? = nil) {
-        app = realm.app
-        partition = realm.partition
-        self.clientFile = clientFile
-    }
+    // MARK: Contents
 
-    private mutating func describe(_ message: AMQPMessage) throws(MessageError) {
-        switch type {
-        case ChangesetMessage.type:
-            let message = try message.decode(ChangesetMessage.self)
-            about(message.realm, clientFile: message.upload?.clientFile)
+    private typealias Reader = @Sendable (_ message: AMQPMessage, _ id: String?) -> Result<Content, MessageError>
+
+    /// What reads the content of a message, by the message's type.
+    private static let readers: [String: Reader] = {
+        var readers: [String: Reader] = [
+            SigningKeysNotice.type: { _, _ in .success(Content(text: "new keys sign tokens")) }
+        ]
+        func read<M: Message>(_ type: M.Type, withID content: @escaping @Sendable (M, _ id: String?) -> Content) {
+            readers[M.type] = { message, id in
+                do throws(MessageError) {
+                    return .success(content(try message.decode(M.self), id))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+        func read<M: Message>(_ type: M.Type, _ content: @escaping @Sendable (M) -> Content) {
+            read(type, withID: { message, _ in content(message) })
+        }
+        read(ChangesetMessage.self) { message in
             let size = message.entries.reduce(0) { $0 + $1.changeset.count }
             let count = "\(message.entries.count) changeset\(message.entries.count == 1 ? "" : "s"), \(size) bytes"
-            text =
+            let origin =
                 message.upload.map {
-                    "\(count), follows client version \($0.follows) to \($0.progress.clientVersion), generation \($0.generation)"
-                } ?? "\(count), published from a shell"
-        case BindRequest.type:
-            let message = try message.decode(BindRequest.self)
-            about(message.context.realm)
-            text = message.needsClientFile ? "asks for a client file" : "has a client file"
-        case IdentifyRequest.type:
-            let message = try message.decode(IdentifyRequest.self)
-            about(message.context.realm, clientFile: message.clientFile.ident)
-            text = "has server version \(message.download.serverVersion)"
-        case PageRequest.type:
-            let message = try message.decode(PageRequest.self)
-            about(message.context.realm, clientFile: message.clientFile)
-            text = "after server version \(message.after.serverVersion)" + (message.isMark ? ", mark" : "")
-        case UnbindNotice.type:
-            let message = try message.decode(UnbindNotice.self)
-            about(message.realm, clientFile: message.clientFile)
-            text = message.isOrderly ? "session ended" : "connection lost"
-        case IntegratedNotice.type:
-            let message = try message.decode(IntegratedNotice.self)
-            about(message.realm)
-            if message.acknowledgements.count == 1 { clientFile = message.acknowledgements.first?.clientFile }
-            text =
-                "server versions \(message.follows) to \(message.latest.version), acknowledges "
-                + "\(message.acknowledgements.count) client file\(message.acknowledgements.count == 1 ? "" : "s")"
-        default: try describeControl(message)
+                    "follows client version \($0.follows) to \($0.progress.clientVersion), generation \($0.generation)"
+                } ?? "published from a shell"
+            return Content(message.realm, message.upload?.clientFile, "\(count), \(origin)")
         }
-    }
+        read(BindRequest.self) {
+            Content($0.context.realm, nil, $0.needsClientFile ? "asks for a client file" : "has a client file")
+        }
+        read(IdentifyRequest.self) {
+            Content($0.context.realm, $0.clientFile.ident, "has server version \($0.download.serverVersion)")
+        }
+        read(PageRequest.self) {
+            let text = "after server version \($0.after.serverVersion)" + ($0.isMark ? ", mark" : "")
+            return Content($0.context.realm, $0.clientFile, text)
+        }
+        read(UnbindNotice.self) {
+            Content($0.realm, $0.clientFile, $0.isOrderly ? "session ended" : "connection lost")
+        }
+        read(IntegratedNotice.self) {
+            let files = $0.acknowledgements.map(\.clientFile)
+            let text =
+                "server versions \($0.follows) to \($0.latest.version), acknowledges "
+                + "\(files.count) client file\(files.count == 1 ? "" : "s")"
+            return Content($0.realm, files.count == 1 ? files[0] : nil, text)
+        }
+        read(
+            TerminationMessage.self,
+            withID: {
+                let generation = $0.generation.map(String.init) ?? "next"
+                return Content(app: $0.app, text: "campaign \($0.campaign ?? $1 ?? "?"), generation \(generation)")
+            })
+        read(ResetMessage.self, withID: { Content($0.realm, $0.clientFile, "campaign \($0.campaign ?? $1 ?? "?")") })
+        read(EraseMessage.self, withID: { Content($0.realm, nil, "campaign \($0.campaign ?? $1 ?? "?")") })
+        read(EraseAppMessage.self) { Content(app: $0.app) }
+        read(AllowResetsMessage.self) { Content(app: $0.app, text: "for \($0.seconds) s") }
+        read(RulesMessage.self) { Content(app: $0.app, text: "version \($0.version)") }
+        read(SettingsNotice.self) { Content(app: $0.app, text: $0.user.map { "user \($0)" } ?? "") }
+        read(GenerationNotice.self) { Content(app: $0.app, slice: $0.slice, text: "generation \($0.generation)") }
+        read(ResetNotice.self) {
+            Content(
+                app: $0.app, partition: $0.partition, clientFile: $0.clientFile, slice: $0.slice,
+                text: "code \($0.code.rawValue), generation \($0.generation), campaign \($0.campaign)")
+        }
+        read(ErasedReport.self) {
+            Content(app: $0.app, slice: $0.slice, text: "\($0.erased) realms erased, \($0.left) left")
+        }
+        read(FoundReport.self) {
+            let text = "\($0.clientRealms.count) client realms, campaign \($0.campaign)"
+            return Content(app: $0.app, slice: $0.slice, text: text)
+        }
+        read(NotifiedReport.self) { Content($0.realm, $0.clientFile, "campaign \($0.campaign)") }
+        read(OutcomeReport.self) { Content($0.realm, $0.identOld, "\($0.result.rawValue), \($0.evidence.rawValue)") }
+        read(HeartbeatMessage.self) {
+            Content(text: "\($0.worker) owns \($0.owns.count), stands by \($0.standsBy.count)")
+        }
+        read(ClaimMessage.self) { Content(text: "by \($0.worker)") }
+        read(TickMessage.self) { _ in Content() }
+        return readers
+    }()
+}
 
-    private mutating func describeControl(_ message: AMQPMessage) throws(MessageError) {
-        switch type {
-        case TerminationMessage.type:
-            let message = try message.decode(TerminationMessage.self)
-            app = message.app
-            text =
-                "campaign \(message.campaign ?? id ?? "?"), generation \(message.generation.map(String.init) ?? "next")"
-        case AllowResetsMessage.type:
-            let message = try message.decode(AllowResetsMessage.self)
-            app = message.app
-            text = "for \(message.seconds) s"
-        case ResetMessage.type:
-            let message = try message.decode(ResetMessage.self)
-            about(message.realm, clientFile: message.clientFile)
-            text = "campaign \(message.campaign ?? id ?? "?")"
-        case ResetNotice.type:
-            let message = try message.decode(ResetNotice.self)
-            (app, partition, clientFile) = (message.app, message.partition, message.clientFile)
-            slice = message.slice.value
-            text = "code \(message.code.rawValue), generation \(message.generation), campaign \(message.campaign)"
-        case GenerationNotice.type:
-            let message = try message.decode(GenerationNotice.self)
-            (app, slice) = (message.app, message.slice.value)
-            text = "generation \(message.generation)"
-        case SigningKeysNotice.type: text = "new keys sign tokens"
-        case SettingsNotice.type:
-            let message = try message.decode(SettingsNotice.self)
-            app = message.app
-            text = message.user.map { "user \($0)" } ?? ""
-        case RulesMessage.type:
-            let message = try message.decode(RulesMessage.self)
-            app = message.app
-            text = "version \(message.version)"
-        case EraseMessage.type:
-            let message = try message.decode(EraseMessage.self)
-            about(message.realm)
-            text = "campaign \(message.campaign ?? id ?? "?")"
-        case EraseAppMessage.type: app = try message.decode(EraseAppMessage.self).app
-        case ErasedReport.type:
-            let message = try message.decode(ErasedReport.self)
-            (app, slice) = (message.app, message.slice.value)
-            text = "\(message.erased) realms erased, \(message.left) left"
-        case FoundReport.type:
-            let message = try message.decode(FoundReport.self)
-            (app, slice) = (message.app, message.slice.value)
-            text = "\(message.clientRealms.count) client realms, campaign \(message.campaign)"
-        case NotifiedReport.type:
-            let message = try message.decode(NotifiedReport.self)
-            about(message.realm, clientFile: message.clientFile)
-            text = "campaign \(message.campaign)"
-        case OutcomeReport.type:
-            let message = try message.decode(OutcomeReport.self)
-            about(message.realm, clientFile: message.identOld)
-            text = "\(message.result.rawValue), \(message.evidence.rawValue)"
-        case HeartbeatMessage.type:
-            let message = try message.decode(HeartbeatMessage.self)
-            text = "\(message.worker) owns \(message.owns.count), stands by \(message.standsBy.count)"
-        case ClaimMessage.type: text = "by \(try message.decode(ClaimMessage.self).worker)"
-        case TickMessage.type: _ = try message.decode(TickMessage.self)
-        default: text = "a type that this version does not know"
-        }
+/// What a message is about, and a few words about it.
+private struct Content {
+    var app: String?
+    var partition: String?
+    var clientFile: FileIdent?
+    var slice: SliceNumber?
+    var text = ""
+}
+
+extension Content {
+    init(_ realm: RealmName, _ clientFile: FileIdent?, _ text: String) {
+        self.init(app: realm.app, partition: realm.partition, clientFile: clientFile, text: text)
     }
 }

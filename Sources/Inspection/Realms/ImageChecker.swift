@@ -13,7 +13,7 @@ struct ImageChecker {
 
     init?(_ record: RealmRecord) {
         guard record.name.isFlexible, let imaged = try? ImagedColumns(decoding: record.imaged),
-            let schema = try? record.schema.isEmpty ? Schema() : Schema(decoding: record.schema)
+            let schema = try? record.storedSchema()
         else { return nil }
         self.record = record
         self.imaged = imaged

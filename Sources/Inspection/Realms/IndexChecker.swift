@@ -22,7 +22,7 @@ struct IndexChecker {
     init?(_ record: RealmRecord) {
         let indexed = IndexedColumns(decoding: record.indexed, at: record.latest.salt)
         guard record.name.isFlexible, indexed.isClean,
-            let schema = try? record.schema.isEmpty ? Schema() : Schema(decoding: record.schema)
+            let schema = try? record.storedSchema()
         else { return nil }
         self.record = record
         self.indexed = indexed

@@ -27,7 +27,7 @@ package struct RealmExport {
     package func state(to write: (String) async throws -> Void) async throws -> Count {
         try await reader.withSnapshot { snapshot in
             let record = try await realm(in: snapshot)
-            let schema = try record.schema.isEmpty ? Schema() : Schema(decoding: record.schema)
+            let schema = try record.storedSchema()
             try await write(Self.line(Head(record, "state")))
             for table in schema.tables.sorted(by: { $0.name < $1.name }) {
                 try await write(Self.line(ClassLine(table)))
@@ -104,7 +104,7 @@ package struct RealmExport {
             guard let address = schema.address(of: row) else { continue }
             let object = try StoredObject(decoding: body)
             state.load(address, object)
-            for entry in object.entries { entry.value.collectLinks(into: &targets) }
+            object.forEachLink { targets.insert($0) }
         }
         let missing = targets.filter { !state.contains($0) }
         for address in try await reader.objects(in: realm, at: missing, schema).keys {
@@ -199,17 +199,5 @@ package struct RealmExport {
 
     private static func line(_ value: some Encodable) throws -> String {
         String(decoding: try JSONEncoder.message.encode(value), as: UTF8.self)
-    }
-}
-
-extension Value {
-    fileprivate func collectLinks(into targets: inout Set<ObjectAddress>) {
-        switch self {
-        case .link(let address): targets.insert(address)
-        case .list(let items), .set(let items): for item in items { item.collectLinks(into: &targets) }
-        case .dictionary(let entries): for entry in entries { entry.value.collectLinks(into: &targets) }
-        case .embedded(let object): for entry in object.entries { entry.value.collectLinks(into: &targets) }
-        default: break
-        }
     }
 }

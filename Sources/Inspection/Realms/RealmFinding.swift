@@ -22,11 +22,6 @@ package struct RealmFinding: Sendable, Equatable, Codable {
     package var check: Check
     /// What was expected and what is stored. Names objects and versions, never their contents.
     package var what: String
-
-    package init(_ check: Check, _ what: String) {
-        self.check = check
-        self.what = what
-    }
 }
 
 /// The first findings of a realm, and how many there were.
@@ -37,7 +32,7 @@ struct FindingList {
 
     mutating func add(_ check: RealmFinding.Check, _ what: String) {
         count += 1
-        if listed.count < Self.maxListed { listed.append(RealmFinding(check, what)) }
+        if listed.count < Self.maxListed { listed.append(RealmFinding(check: check, what: what)) }
     }
 }
 

@@ -1,5 +1,4 @@
 import Changesets
-import Foundation
 import RealmState
 package import Storage
 package import SyncModel
@@ -55,12 +54,8 @@ package struct RealmPages: Sendable {
         self.record = record
     }
 
-    private func schema() throws -> Schema {
-        try record.schema.isEmpty ? Schema() : Schema(decoding: record.schema)
-    }
-
     package func classes() throws -> [ClassSummary] {
-        try schema().tables.sorted { $0.name < $1.name }.map { table in
+        try record.storedSchema().tables.sorted { $0.name < $1.name }.map { table in
             ClassSummary(
                 name: table.name.string, kind: "\(table.kind)", primaryKey: table.key?.name.string,
                 properties: table.columns.sorted { $0.name < $1.name }.map { column in
@@ -107,7 +102,7 @@ package struct RealmPages: Sendable {
         guard let changeset = try? Changeset(parsing: bytes) else { return [] }
         var counts: [String: Int] = [:]
         for instruction in changeset.instructions {
-            counts[changeset.strings[instruction.touchedTable]?.string ?? "?", default: 0] += 1
+            counts[changeset.strings[instruction.target.table]?.string ?? "?", default: 0] += 1
         }
         return counts.sorted { $0.key < $1.key }.map { .init(className: $0.key, instructions: $0.value) }
     }
@@ -117,7 +112,7 @@ package struct RealmPages: Sendable {
     package func objects(ofClass className: String?, after: ObjectRow?, limit: Int) async throws -> (
         objects: [ObjectLine], next: ObjectRow?
     ) {
-        let schema = try schema()
+        let schema = try record.storedSchema()
         let wanted = try className.map { name in
             guard let table = schema.tables.first(where: { $0.name.string == name }) else {
                 throw InspectionError(.notFound, "realm \(record.name) has no class \(name)")
@@ -142,23 +137,5 @@ package struct RealmPages: Sendable {
             last = page.last?.row
         }
         return (found, last)
-    }
-}
-
-extension Instruction {
-    /// The class that the instruction is about.
-    fileprivate var touchedTable: InternedString {
-        switch self {
-        case .addTable(let instruction): instruction.table
-        case .addColumn(let instruction): instruction.table
-        case .update(let instruction): instruction.target.table
-        case .eraseTable(let table), .createObject(let table, _), .eraseObject(let table, _),
-            .eraseColumn(let table, _):
-            table
-        case .addInteger(let path, _), .arrayInsert(let path, _, _), .arrayMove(let path, _, _),
-            .arrayErase(let path, _),
-            .clear(let path, _), .setInsert(let path, _), .setErase(let path, _):
-            path.table
-        }
     }
 }

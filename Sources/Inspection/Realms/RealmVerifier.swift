@@ -75,20 +75,18 @@ package final class RealmVerifier {
         }
     }
 
-    private func scratch(_ historyBytes: UInt64) async throws -> ScratchRealm {
-        try await ScratchRealm(historyBytes: historyBytes, compatibility: record.compatibility)
-    }
-
     /// Reads the whole history once and checks it. Applies it to an empty realm, and applies what follows the newest base to
     /// that base, as a new client does.
     private func replay(_ progress: Progress) async throws -> RealmVerdict.Replay {
         let isWhole = record.historyBase == 0
-        let whole = isWhole ? try await scratch(record.historyBytes) : nil
+        let whole =
+            isWhole
+            ? try await ScratchRealm(historyBytes: record.historyBytes, compatibility: record.compatibility) : nil
         var begun: ScratchRealm?
         var isBroken = false
         if let newest {
             let bytes = newest.bytes &+ (record.historyBytes &- min(record.historyBytes, newest.historyBytes))
-            let scratch = try await scratch(bytes)
+            let scratch = try await ScratchRealm(historyBytes: bytes, compatibility: record.compatibility)
             begun = scratch
             isBroken = try await !apply(newest, to: scratch)
         } else if !isWhole {
@@ -97,6 +95,7 @@ package final class RealmVerifier {
         }
         var checker = HistoryChecker(record: record)
         let images = ImageChecker(record)
+        let start = newest?.version ?? 0
         var done: UInt64 = 0
         try await reader.forEachHistoryPage(of: key, after: record.historyBase, through: record.latest.version) {
             page in
@@ -107,14 +106,14 @@ package final class RealmVerifier {
                 guard !entry.changeset.isEmpty else { continue }
                 do {
                     let changeset = try Changeset(parsing: entry.changeset)
-                    if let images, !isBroken,
-                        let replayed = entry.serverVersion > newest?.version ?? 0 ? begun ?? whole : whole
-                    {
+                    guard !isBroken else { continue }
+                    let following = entry.serverVersion > start ? begun : nil
+                    if let images, let replayed = following ?? whole {
                         try await replayed.load(changeset.touchedAddresses)
                         images.check(stored, changeset, replayed.state, &findings)
                     }
-                    if !isBroken { try await whole?.apply(changeset) }
-                    if !isBroken, entry.serverVersion > newest?.version ?? 0 { try await begun?.apply(changeset) }
+                    try await whole?.apply(changeset)
+                    try await following?.apply(changeset)
                 } catch let error as StoreError {
                     throw error
                 } catch {
@@ -188,7 +187,7 @@ package final class RealmVerifier {
         objectsByTable = [:]
         let schema: Schema
         do {
-            schema = record.schema.isEmpty ? Schema() : try Schema(decoding: record.schema)
+            schema = try record.storedSchema()
         } catch {
             findings.add(.encoding, "the schema cannot be read: \(error)")
             return false

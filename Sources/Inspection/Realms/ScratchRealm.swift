@@ -25,11 +25,9 @@ final class ScratchRealm {
     ///   - compatibility: the compatibility of the realm that is verified.
     init(historyBytes: UInt64, compatibility: PeerCompatibility) async throws {
         state = RealmState(schema: Schema(), residency: .partial, compatibility: compatibility)
-        var folder: String?
-        if historyBytes > Self.maxBytesInMemory {
-            folder = FileManager.default.temporaryDirectory.appending(path: "sluice-verify-\(UUID().uuidString)").path
-        }
-        self.folder = folder
+        folder =
+            historyBytes > Self.maxBytesInMemory
+            ? FileManager.default.temporaryDirectory.appending(path: "sluice-verify-\(UUID().uuidString)").path : nil
         stores = folder.map { SQLiteStores(folder: $0) } ?? .inMemory()
         store = try await stores.store(for: SliceNumber(0))
         guard case .owned(let epoch) = try await store.claim(by: "verify", now: 0, leaseUntil: 1 << 60, gone: nil)

@@ -52,6 +52,13 @@ extension SliceContent {
     }
 }
 
+extension RealmRecord {
+    /// The realm's schema; an empty one before the first changeset.
+    func storedSchema() throws(RealmStateError) -> Schema {
+        schema.isEmpty ? Schema() : try Schema(decoding: schema)
+    }
+}
+
 extension Schema {
     /// The address of a stored object; nil if the schema does not have its class.
     func address(of row: ObjectRow) -> ObjectAddress? {

@@ -47,32 +47,21 @@ package struct ObjectVerdict: Encodable, Sendable {
 
 /// Tells what a client with certain subscriptions and roles would be sent of a stored flexible realm. Reads all objects within one snapshot,
 /// page by page.
-package struct ViewInspection {
-    let reader: any SliceReader
-    let name: RealmName
-    let queries: String
-    let roles: ClosedRoles
-
-    /// - Parameter queries: by class a query, as JSON.
-    package init(reader: any SliceReader, name: RealmName, queries: String, roles: ClosedRoles) {
-        self.reader = reader
-        self.name = name
-        self.queries = queries
-        self.roles = roles
-    }
-
+package enum ViewInspection {
     /// - Parameters:
+    ///   - queries: by class a query, as JSON.
     ///   - wanted: which objects are told of one by one.
     ///   - tell: is called with each of these.
     /// - Throws: `notFound`, `corrupt`, and `badInput` if the queries cannot be a view.
-    package func run(
-        wanted: (String, String) -> Bool = { _, _ in false }, tell: (ObjectVerdict) -> Void = { _ in }
+    package static func run(
+        _ queries: String, _ roles: ClosedRoles, on name: RealmName, in reader: any SliceReader,
+        wanted: (String, String) -> Bool, tell: (ObjectVerdict) -> Void
     ) async throws -> [ClassViewCount] {
         try await reader.withSnapshot { snapshot in
             guard let record = try await snapshot.realm(name) else {
                 throw InspectionError(.notFound, "app \(name.app) has no flexible realm in the store")
             }
-            let schema = record.schema.isEmpty ? Schema() : try Schema(decoding: record.schema)
+            let schema = try record.storedSchema()
             let view: View
             do throws(ViewError) {
                 view = try View(ViewDefinition(version: 1, queries: queries, roles: roles.text), schema: schema)
@@ -104,7 +93,7 @@ package struct ViewInspection {
                             className: table.name.string, key: row.key.plainText, isSelected: isSelected,
                             isVisible: isVisible, isInView: isSelected && isVisible,
                             mayWrite: part?.role?.mayWrite(object, row.key) ?? false,
-                            looksAt: try Self.json(object, row.key, of: table, part?.columns ?? [], schema)))
+                            looksAt: try json(object, row.key, of: table, part?.columns ?? [], schema)))
                 }
             }
             return counts.values.sorted { $0.className < $1.className }

@@ -32,25 +32,14 @@ extension OperationWriter {
     }
 
     private func key(of instruction: Instruction, in strings: InternTable) -> String? {
-        let key: PrimaryKey
-        switch instruction {
-        case .createObject(_, let object), .eraseObject(_, let object): key = object
-        default:
-            guard let path = instruction.fieldPath else { return nil }
-            key = path.object
-        }
+        guard let key = instruction.target.object else { return nil }
         switch key {
         case .null: return "null"
         case .int(let value): return String(value)
         case .string(let string): return strings[string].map { "\"\($0)\"" }
-        case .globalKey(let high, let low): return "{\(hex(high))-\(hex(low))}"
-        case .objectID(let value): return hex(value.high, digits: 16) + hex(UInt64(value.low), digits: 8)
-        case .uuid(let value): return hex(value.high, digits: 16) + hex(value.low, digits: 16)
+        case .globalKey(let high, let low): return "{\(hexText(high, 1))-\(hexText(low, 1))}"
+        case .objectID(let value): return hexText(value.high, 16) + hexText(UInt64(value.low), 8)
+        case .uuid(let value): return hexText(value.high, 16) + hexText(value.low, 16)
         }
-    }
-
-    private func hex(_ value: UInt64, digits: Int = 1) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
     }
 }

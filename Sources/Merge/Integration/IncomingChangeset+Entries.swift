@@ -2,11 +2,6 @@ package import Changesets
 package import SyncModel
 
 extension IncomingChangeset {
-    /// A changeset on its way up.
-    package init(_ entry: UploadedChangeset, from clientFile: FileIdent) throws(ChangesetError) {
-        self.init(entry, parsed: try Changeset(parsing: entry.changeset), from: clientFile)
-    }
-
     /// A changeset on its way up, parsed already.
     package init(_ entry: UploadedChangeset, parsed changeset: Changeset, from clientFile: FileIdent) {
         self.init(

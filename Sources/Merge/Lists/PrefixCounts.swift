@@ -1,12 +1,10 @@
 /// Counts by place, and how many there are before a place, both in logarithmic time: a Fenwick tree.
 struct PrefixCounts {
     private var sums: [Int32]
-    private(set) var total: UInt32 = 0
 
     init(count: Int) { sums = Array(repeating: 0, count: count + 1) }
 
     mutating func add(_ amount: Int32, at place: Int) {
-        total = UInt32(truncatingIfNeeded: Int64(total) + Int64(amount))
         var index = place + 1
         while index < sums.count {
             sums[index] += amount

@@ -66,23 +66,13 @@ package struct BrokerGate: Sendable {
         try await folder?.make(on: connection)
         guard leavesMark else { return }
         // What an earlier version made has one exchange less. A user that may not make that one has just found it.
-        if let refusal = try await makeIfAllowed(on: channel), finding == .none {
+        let refusal = try await AMQPError.refusal(.accessRefused) { () throws(AMQPError) in
+            try await mark.make(on: channel)
+        }
+        if let refusal, finding == .none {
             throw MissingTopology(mark.exchanges.map { "exchange \($0.name)" }, refusal)
         }
         if !isKnown { try await didMark() }
-    }
-
-    /// Makes the mark.
-    /// - Returns: the broker's refusal, if the user may not.
-    @discardableResult
-    private func makeIfAllowed(on channel: AMQPChannel) async throws(AMQPError) -> AMQPError? {
-        do {
-            try await mark.make(on: channel)
-            return nil
-        } catch {
-            guard error.code == .accessRefused else { throw error }
-            return error
-        }
     }
 }
 

@@ -55,15 +55,12 @@ package struct BrokerMark: Sendable, Hashable {
     }
 
     private func findProof(on connection: AMQPConnection) async throws(AMQPError) -> Finding {
-        do {
+        let missing = try await AMQPError.refusal(.notFound) { () throws(AMQPError) in
             let channel = try await connection.openChannel()
             try await channel.declareExchange(proof, type: .fanout, passive: true, record: false)
             await channel.close()
-            return .own
-        } catch {
-            guard error.code == .notFound else { throw error }
-            return .unproven
         }
+        return missing == nil ? .own : .unproven
     }
 
     /// Makes the mark, and again whenever the channel is opened again.

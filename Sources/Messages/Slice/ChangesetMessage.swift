@@ -44,25 +44,21 @@ package struct ChangesetMessage: Message, Equatable {
         self.entries = entries
     }
 
-    private enum Key: String, CodingKey { case realm, upload, entries, changesets, timestamp }
+    private enum CodingKeys: String, CodingKey { case realm, upload, entries }
+    /// Of a message from a shell, in place of entries.
+    private enum ShellKey: String, CodingKey { case changesets, timestamp }
 
     package init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let shell = try decoder.container(keyedBy: ShellKey.self)
         realm = try container.decode(RealmName.self, forKey: .realm)
         upload = try container.decodeIfPresent(Upload.self, forKey: .upload)
-        if let changesets = try container.decodeIfPresent([HexBytes].self, forKey: .changesets) {
-            let timestamp = try container.decodeIfPresent(SyncTimestamp.self, forKey: .timestamp) ?? 0
+        if let changesets = try shell.decodeIfPresent([HexBytes].self, forKey: .changesets) {
+            let timestamp = try shell.decodeIfPresent(SyncTimestamp.self, forKey: .timestamp) ?? 0
             entries = changesets.map { UploadedChangeset(timestamp: timestamp, changeset: $0.bytes) }
         } else {
             entries = try container.decode([UploadedChangeset].self, forKey: .entries)
         }
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(realm, forKey: .realm)
-        try container.encodeIfPresent(upload, forKey: .upload)
-        try container.encode(entries, forKey: .entries)
     }
 
     package func binaryBody() -> [UInt8]? {
@@ -128,14 +124,11 @@ extension WireReader {
         guard (1...newest).contains(version) else {
             throw MessageError(
                 messageType: "binary",
-                reason:
-                    "format version \(version); this build reads \(newest == 1 ? "version 1" : "versions 1 to \(newest)")",
+                reason: "format version \(version); this build reads versions 1 to \(newest)",
                 isNewer: version > newest)
         }
         return version
     }
-
-    mutating func expectVersion1() throws(MessageError) { _ = try version(atMost: 1) }
 
     /// Nothing but 0 or 1: an upload that is not read as one would count as an operator's.
     fileprivate mutating func flag() throws(MessageError) -> Bool {

@@ -68,7 +68,7 @@ package struct IdentifyRequest: Message, Equatable {
     /// version that cannot be asked.
     package var confirms: UInt64?
     /// Of a flexible realm: the subscription set in force.
-    package var view: IdentifiedView?
+    package var view: ViewDefinition?
     /// As in `BindRequest`.
     package var schemaVersion: UInt64?
     /// Of a client that came from partition sync: its partition, as a realm's name has it.
@@ -77,7 +77,7 @@ package struct IdentifyRequest: Message, Equatable {
     package init(
         context: RequestContext, user: String, clientFile: ClientFileIdent, download: DownloadCursor,
         latest: SaltedServerVersion,
-        confirms: UInt64? = 0, view: IdentifiedView? = nil, schemaVersion: UInt64? = nil,
+        confirms: UInt64? = 0, view: ViewDefinition? = nil, schemaVersion: UInt64? = nil,
         migratedPartition: String? = nil
     ) {
         self.context = context

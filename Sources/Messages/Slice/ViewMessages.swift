@@ -3,21 +3,6 @@ package import SyncModel
 // What requests and answers of flexible realms carry besides: the subscription set that a client asks for, the way of its data, and
 // what was not allowed to be written.
 
-/// The subscription set in force at a client, as its IDENT says, and what its user may do.
-package struct IdentifiedView: Codable, Sendable, Equatable {
-    package var version: UInt64
-    /// By class, a query: JSON as the client sent it.
-    package var queries: String
-    /// The user's roles, closed, as text.
-    package var roles: String
-
-    package init(version: UInt64, queries: String, roles: String) {
-        self.version = version
-        self.queries = queries
-        self.roles = roles
-    }
-}
-
 /// Asks for the next page of a subscription set's data, which brings the client from the view that it has to this one.
 package struct BootstrapRequest: Codable, Sendable, Equatable {
     package var version: UInt64

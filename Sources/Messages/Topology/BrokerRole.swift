@@ -24,6 +24,14 @@ package struct BrokerPermissions: Sendable, Hashable {
         let anonymous = "anonymous."
         // Every process says in which folder it has an embedded store.
         let claims = "\(topology.folder)."
+        let published = [
+            topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.dead,
+        ]
+        // The exchanges that messages pass, for those who watch them pass.
+        let watched = [
+            topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
+            topology.dead,
+        ]
         switch role {
         case .gateway:
             configure = NamePattern([topology.folder], beginnings: [gateways, claims])
@@ -39,29 +47,12 @@ package struct BrokerPermissions: Sendable, Hashable {
             read = NamePattern([topology.presence, topology.folder], beginnings: [slices, claims, anonymous])
         case .coordinator:
             configure = NamePattern([topology.folder], beginnings: [claims, anonymous])
-            write = NamePattern(
-                [
-                    topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.dead,
-                    topology.folder,
-                ], beginnings: [claims, anonymous])
-            // The exchanges that messages pass, for those who watch them pass in the dashboard.
-            read = NamePattern(
-                [
-                    topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
-                    topology.dead, topology.folder,
-                ], beginnings: [claims, anonymous])
+            write = NamePattern(published + [topology.folder], beginnings: [claims, anonymous])
+            read = NamePattern(watched + [topology.folder], beginnings: [claims, anonymous])
         case .operator:
             configure = NamePattern(beginnings: [doctors, anonymous])
-            write = NamePattern(
-                [
-                    topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.dead,
-                    NamePattern.defaultExchange,
-                ], beginnings: [doctors, anonymous])
-            read = NamePattern(
-                [
-                    topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
-                    topology.dead,
-                ], beginnings: [doctors, anonymous])
+            write = NamePattern(published + [NamePattern.defaultExchange], beginnings: [doctors, anonymous])
+            read = NamePattern(watched, beginnings: [doctors, anonymous])
         }
     }
 }

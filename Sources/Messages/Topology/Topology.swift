@@ -19,8 +19,6 @@ package struct Topology: Sendable, Hashable {
     package var dead: String { "\(prefix).dead" }
     /// The exchange that says whose the others are (`BrokerMark`).
     package var cluster: String { "\(prefix).cluster" }
-    /// The exchange that says the same to a process that may not compare `cluster`.
-    package func cluster(_ id: String) -> String { "\(cluster).\(id)" }
     /// The exchange that says in which folder the processes have an embedded store (`FolderClaim`).
     package var folder: String { "\(prefix).folder" }
     package func slice(_ number: SliceNumber) -> String { "\(prefix).slice.\(number.value)" }

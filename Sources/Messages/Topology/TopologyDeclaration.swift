@@ -16,23 +16,23 @@ struct TopologyDeclaration {
         guard let refusal = try await declare(on: channel) else { return }
         var missing: [String] = []
         for exchange in plan.exchanges where missing.count < Self.maxNames {
-            let isThere = try await Self.exists { () throws(AMQPError) in
+            let error = try await AMQPError.refusal(.notFound) { () throws(AMQPError) in
                 try await channel.declareExchange(exchange.name, type: exchange.type, passive: true, record: false)
             }
-            if !isThere { missing.append("exchange \(exchange.name)") }
+            if error != nil { missing.append("exchange \(exchange.name)") }
         }
         for queue in plan.queues where missing.count < Self.maxNames {
-            let isThere = try await Self.exists { () throws(AMQPError) in
+            let error = try await AMQPError.refusal(.notFound) { () throws(AMQPError) in
                 try await channel.declareQueue(AMQPQueueDeclaration(name: queue.name, passive: true), record: false)
             }
-            if !isThere { missing.append("queue \(queue.name)") }
+            if error != nil { missing.append("queue \(queue.name)") }
         }
         guard missing.isEmpty else { throw MissingTopology(missing, refusal) }
     }
 
     /// - Returns: the broker's refusal, if the user may not declare something of the plan.
     private func declare(on channel: AMQPChannel) async throws(AMQPError) -> AMQPError? {
-        do throws(AMQPError) {
+        try await AMQPError.refusal(.accessRefused) { () throws(AMQPError) in
             for exchange in plan.exchanges {
                 try await channel.declareExchange(exchange.name, type: exchange.type, arguments: exchange.arguments)
             }
@@ -41,20 +41,21 @@ struct TopologyDeclaration {
                 try await channel.bindQueue(
                     binding.queue, exchange: binding.exchange, routingKey: binding.routingKey)
             }
-            return nil
-        } catch {
-            guard error.code == .accessRefused else { throw error }
-            return error
         }
     }
+}
 
-    private static func exists(_ ask: () async throws(AMQPError) -> Void) async throws(AMQPError) -> Bool {
+extension AMQPError {
+    /// Asks the broker for something; returns its refusal if that is of a certain kind, and throws any other.
+    static func refusal(
+        _ code: Code, _ ask: () async throws(AMQPError) -> Void
+    ) async throws(AMQPError) -> AMQPError? {
         do {
             try await ask()
-            return true
+            return nil
         } catch {
-            guard error.code == .notFound else { throw error }
-            return false
+            guard error.code == code else { throw error }
+            return error
         }
     }
 }
@@ -87,10 +88,8 @@ extension Topology {
     /// Declares the exchange of the workers' heartbeats, for a channel that binds to it: then it is there whenever the channel is
     /// opened again. A user that may not declare it goes without.
     package func declarePresence(on channel: AMQPChannel) async throws(AMQPError) {
-        do {
+        _ = try await AMQPError.refusal(.accessRefused) { () throws(AMQPError) in
             try await channel.declareExchange(presence, type: .fanout)
-        } catch {
-            guard error.code == .accessRefused else { throw error }
         }
     }
 }

@@ -1,5 +1,4 @@
 import Configuration
-import Logging
 
 /// Reads single settings as text and parses them here, so that every source gets the same precise errors.
 struct SettingsReader {

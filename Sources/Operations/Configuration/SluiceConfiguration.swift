@@ -13,11 +13,6 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
 
         /// `http` or `https`.
         package var scheme: String { tls == nil ? "http" : "https" }
-
-        package init(host: String, port: Int) {
-            self.host = host
-            self.port = port
-        }
     }
 
     /// `id`: names the process in queues, heartbeats and logs. Nil: made up at start.

@@ -14,14 +14,9 @@ package final class AnsweredRequest: ChannelDuplexHandler, RemovableChannelHandl
     package typealias OutboundOut = HTTPResponsePart
 
     /// What may still come of a body before its connection is closed.
-    package struct Bounds: Sendable {
-        package var bytes = 1 << 20
-        package var time = TimeAmount.seconds(2)
-
-        package init(bytes: Int = 1 << 20, time: TimeAmount = .seconds(2)) {
-            self.bytes = bytes
-            self.time = time
-        }
+    struct Bounds {
+        var bytes = 1 << 20
+        var time = TimeAmount.seconds(2)
     }
 
     private let bounds: Bounds
@@ -35,7 +30,9 @@ package final class AnsweredRequest: ChannelDuplexHandler, RemovableChannelHandl
     private var isLeaving = false
     private var timer: Scheduled<Void>?
 
-    package init(_ bounds: Bounds = Bounds()) { self.bounds = bounds }
+    package convenience init() { self.init(Bounds()) }
+
+    init(_ bounds: Bounds) { self.bounds = bounds }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {

@@ -2,59 +2,42 @@ import Synchronization
 
 /// The port that a server listens on, known only once it listens when port 0 was asked for.
 package final class BoundPort: Sendable {
-    private enum State {
-        case waiting([CheckedContinuation<Int, any Error>])
-        case bound(Int)
-        case stopped
+    private struct State {
+        /// The port, or that there will be none.
+        var outcome: Result<Int, any Error>?
+        var waiters: [CheckedContinuation<Int, any Error>] = []
     }
 
-    private let state = Mutex(State.waiting([]))
+    private let state = Mutex(State())
 
     package init() {}
-
-    /// Nil until the server listens.
-    package var current: Int? {
-        state.withLock { if case .bound(let port) = $0 { port } else { nil } }
-    }
 
     /// Waits until the server listens.
     /// - Throws: `OperationsError.stopped` if it ends without ever listening.
     package func value() async throws -> Int {
         try await withCheckedThrowingContinuation { continuation in
-            let known: Result<Int, any Error>? = state.withLock { state in
-                switch state {
-                case .waiting(var waiters):
-                    waiters.append(continuation)
-                    state = .waiting(waiters)
-                    return nil
-                case .bound(let port): return .success(port)
-                case .stopped: return .failure(Self.neverListened)
-                }
+            let outcome = state.withLock { state in
+                if state.outcome == nil { state.waiters.append(continuation) }
+                return state.outcome
             }
-            if let known { continuation.resume(with: known) }
+            if let outcome { continuation.resume(with: outcome) }
         }
     }
 
-    package func set(_ port: Int) { resolve(.bound(port), with: .success(port)) }
+    package func set(_ port: Int) { resolve(.success(port)) }
 
     /// To be called when the server has ended, for whatever reason.
     package func stop() {
-        state.withLock { state -> [CheckedContinuation<Int, any Error>] in
-            guard case .waiting(let waiters) = state else { return [] }
-            state = .stopped
-            return waiters
-        }.forEach { $0.resume(throwing: Self.neverListened) }
+        resolve(.failure(OperationsError(.stopped, "the server ended before it could listen; its log says why")))
     }
 
-    private func resolve(_ new: State, with result: Result<Int, any Error>) {
-        state.withLock { state -> [CheckedContinuation<Int, any Error>] in
-            defer { state = new }
-            guard case .waiting(let waiters) = state else { return [] }
-            return waiters
-        }.forEach { $0.resume(with: result) }
-    }
-
-    private static var neverListened: OperationsError {
-        OperationsError(.stopped, "the server ended before it could listen; its log says why")
+    /// What was first is true.
+    private func resolve(_ outcome: Result<Int, any Error>) {
+        let waiters = state.withLock { state in
+            state.outcome = state.outcome ?? outcome
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume(with: outcome) }
     }
 }

@@ -37,10 +37,8 @@ extension Request {
             }
         } catch is CancellationError {
             throw LateRequestBody(isStopping: true)
-        } catch let error as NIOTooManyBytesError {
+        } catch  where error is NIOTooManyBytesError || error is LateRequestBody {
             throw error
-        } catch let late as LateRequestBody {
-            throw late
         } catch {
             // The client has left, or has sent less than it announced: no mistake of ours.
             throw HTTPError(.badRequest, message: "the request's body ended before its end")

@@ -16,13 +16,13 @@ package func reportingTakenPort(
     do {
         try await serve()
     } catch let error as IOError {
-        let why: String
-        switch error.errnoCode {
-        case EADDRINUSE: why = "another process listens at \(host):\(port)"
-        case EACCES: why = "this user may not listen at \(host):\(port)"
-        case EADDRNOTAVAIL: why = "this machine has no address \(host)"
-        default: throw error
-        }
+        let why =
+            switch error.errnoCode {
+            case EADDRINUSE: "another process listens at \(host):\(port)"
+            case EACCES: "this user may not listen at \(host):\(port)"
+            case EADDRNOTAVAIL: "this machine has no address \(host)"
+            default: throw error
+            }
         let variable = SluiceConfiguration.environmentName(settings)
         throw OperationsError(
             .cannotListen,

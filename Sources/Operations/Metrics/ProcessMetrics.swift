@@ -28,6 +28,9 @@ struct ProcessMetrics {
     private static func samples() -> [Sample] {
         #if canImport(Glibc)
         var found: [Sample] = []
+        func add(_ name: String, _ kind: String, _ help: String, _ value: Double) {
+            found.append(Sample(name: name, kind: kind, help: help, value: value))
+        }
         // After the command, which stands in parentheses and may hold anything: state is field 3 of proc(5).
         if let stat = try? String(contentsOfFile: "/proc/self/stat", encoding: .utf8),
             let end = stat.lastIndex(of: ")")
@@ -36,36 +39,23 @@ struct ProcessMetrics {
             let ticks = Double(max(1, sysconf(Int32(_SC_CLK_TCK))))
             let page = Double(max(1, sysconf(Int32(_SC_PAGESIZE))))
             func field(_ number: Int) -> Double { fields.indices.contains(number - 3) ? fields[number - 3] : 0 }
-            found += [
-                Sample(
-                    name: "process_cpu_seconds_total", kind: "counter", help: "Processor time, user and system.",
-                    value: (field(14) + field(15)) / ticks),
-                Sample(name: "process_threads", kind: "gauge", help: "Threads.", value: field(20)),
-                Sample(
-                    name: "process_virtual_memory_bytes", kind: "gauge", help: "Address space.", value: field(23)),
-                Sample(
-                    name: "process_resident_memory_bytes", kind: "gauge", help: "Memory in use.",
-                    value: field(24) * page),
-            ]
+            add(
+                "process_cpu_seconds_total", "counter", "Processor time, user and system.",
+                (field(14) + field(15)) / ticks)
+            add("process_threads", "gauge", "Threads.", field(20))
+            add("process_virtual_memory_bytes", "gauge", "Address space.", field(23))
+            add("process_resident_memory_bytes", "gauge", "Memory in use.", field(24) * page)
             if let boot = bootTime() {
-                found.append(
-                    Sample(
-                        name: "process_start_time_seconds", kind: "gauge", help: "When the process began, Unix time.",
-                        value: boot + field(22) / ticks))
+                let start = boot + field(22) / ticks
+                add("process_start_time_seconds", "gauge", "When the process began, Unix time.", start)
             }
         }
         if let files = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-            found.append(
-                Sample(
-                    name: "process_open_fds", kind: "gauge", help: "Open files and sockets.",
-                    value: Double(files.count)))
+            add("process_open_fds", "gauge", "Open files and sockets.", Double(files.count))
         }
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-            found.append(
-                Sample(
-                    name: "process_max_fds", kind: "gauge", help: "The most files and sockets that may be open.",
-                    value: Double(limit.rlim_cur)))
+            add("process_max_fds", "gauge", "The most files and sockets that may be open.", Double(limit.rlim_cur))
         }
         return found.sorted { $0.name < $1.name }
         #else

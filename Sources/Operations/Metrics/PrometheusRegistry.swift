@@ -7,14 +7,9 @@ import Synchronization
 /// metric and in all: a label set past the bound shares one series labelled `overflow="true"`, and
 /// `sluice_metrics_overflow_total` counts how many were folded so.
 package final class PrometheusRegistry: MetricsFactory {
-    package struct Limits: Sendable {
-        package var seriesPerMetric: Int
-        package var metrics: Int
-
-        package init(seriesPerMetric: Int = 256, metrics: Int = 512) {
-            self.seriesPerMetric = seriesPerMetric
-            self.metrics = metrics
-        }
+    struct Limits {
+        var seriesPerMetric = 256
+        var metrics = 512
     }
 
     enum Kind: String { case counter, gauge, histogram }
@@ -36,7 +31,9 @@ package final class PrometheusRegistry: MetricsFactory {
     private let limits: Limits
     private let state = Mutex(State())
 
-    package init(limits: Limits = Limits()) { self.limits = limits }
+    package convenience init() { self.init(limits: Limits()) }
+
+    init(limits: Limits) { self.limits = limits }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         counter(label, dimensions)

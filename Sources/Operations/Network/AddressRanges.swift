@@ -31,25 +31,20 @@ package struct AddressRanges: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    package let description: String
-    private let ranges: [Range]
+    package private(set) var description = ""
+    private var ranges: [Range] = []
 
     /// None.
-    package init() {
-        description = ""
-        ranges = []
-    }
+    package init() {}
 
     /// - Parameter text: separated by commas.
     package init(_ text: String) throws(Invalid) {
-        var ranges: [Range] = []
         for entry in text.split(separator: ",", omittingEmptySubsequences: false) {
             let entry = entry.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
             guard let range = Range(Substring(String(entry))) else { throw Invalid(entry: String(entry)) }
             ranges.append(range)
         }
         description = text
-        self.ranges = ranges
     }
 
     package func contains(_ address: IPAddress) -> Bool { ranges.contains { $0.contains(address) } }

@@ -10,30 +10,14 @@ package final class Readiness: Sendable {
         package var ready: Bool
         /// Why it is not ready, or what it does when it is; no secrets.
         package var reason: String
-
-        package init(name: String, ready: Bool, reason: String) {
-            self.name = name
-            self.ready = ready
-            self.reason = reason
-        }
     }
 
-    private let state: Mutex<[String: Component]>
+    private let state = Mutex<[String: Component]>([:])
 
-    /// - Parameter expecting: components that count as not ready until they report.
-    package init(expecting names: [String] = []) {
-        state = Mutex(
-            Dictionary(
-                names.map { ($0, Component(name: $0, ready: false, reason: "starting")) },
-                uniquingKeysWith: { first, _ in first }))
-    }
+    package init() {}
 
     package func set(_ component: String, ready: Bool, reason: String = "") {
         state.withLock { $0[component] = Component(name: component, ready: ready, reason: reason) }
-    }
-
-    package func remove(_ component: String) {
-        state.withLock { $0[component] = nil }
     }
 
     /// In the order of their names.

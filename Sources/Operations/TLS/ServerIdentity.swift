@@ -62,43 +62,38 @@ package final class ServerIdentity: Sendable {
 
     /// Looks whether the files have changed, and uses them if so. Reads files: not for a cooperative thread.
     package func refresh() {
+        defer { measureFailing() }
         let contents: Contents
         do {
             contents = try Self.read(files)
         } catch {
             let reason = "\(error)"
-            keep(because: reason) { held in
+            let isNews = held.withLock { held in
                 defer { held.unreadable = reason }
                 return held.unreadable != reason
             }
-            return measureFailing()
+            if isNews { reportKept(because: reason) }
+            return
         }
         let isToBeUsed = held.withLock { held in
             held.unreadable = nil
             if held.contents == contents { held.refused = nil }
             return held.contents != contents && held.refused != contents
         }
-        guard isToBeUsed else { return measureFailing() }
+        guard isToBeUsed else { return }
         do {
             let (context, expiry) = try Self.context(contents)
             held.withLock { $0 = Held(context: context, contents: contents) }
             Self.measure(listener, expiry: expiry)
             logger.notice("new certificate", metadata: ["listener": "\(listener)"])
         } catch {
-            keep(because: "\(error)") { held in
-                held.refused = contents
-                return true
-            }
+            held.withLock { $0.refused = contents }
+            reportKept(because: "\(error)")
         }
-        measureFailing()
     }
 
-    /// Goes on with what there is, and says so once for each state of the files.
-    ///
-    /// - Parameter isNews: notes the state, and returns whether it is another one than before.
-    private func keep(because reason: String, isNews: (inout Held) -> Bool) {
-        let isNew = held.withLock { isNews(&$0) }
-        guard isNew else { return }
+    /// Says that what there is stays in use; to be said once for each state of the files.
+    private func reportKept(because reason: String) {
         logger.error(
             "the new certificate cannot be used; the old one is shown on",
             metadata: [

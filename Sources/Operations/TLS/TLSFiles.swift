@@ -2,9 +2,4 @@
 package struct TLSFiles: Sendable, Equatable {
     package var certificate: String
     package var key: String
-
-    package init(certificate: String, key: String) {
-        self.certificate = certificate
-        self.key = key
-    }
 }

@@ -4,7 +4,9 @@ package struct PostgresPipeline: Sendable {
 
     package init() {}
 
-    package var count: Int { statements.count }
+    /// One statement.
+    init(_ sql: String, _ values: [PostgresValue]) { add(sql, values) }
+
     package var isEmpty: Bool { statements.isEmpty }
 
     /// Adds a statement. It is prepared once for each connection, by its text and its parameters' types: values belong into the

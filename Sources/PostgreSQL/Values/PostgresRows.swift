@@ -78,8 +78,6 @@ package struct PostgresRow {
 
     package func text(_ column: Int) -> String { withBytes(column) { String(decoding: $0, as: UTF8.self) } }
 
-    package func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
-
     package func bytes(_ column: Int) -> [UInt8] { withBytes(column) { Array($0) } }
 }
 

@@ -1,5 +1,5 @@
 package import Changesets
-import RealmState
+package import RealmState
 
 /// What SORT, DISTINCT and LIMIT make of the objects that a query selects, in the order in which they are applied.
 package struct Arrangement: Sendable, Hashable {
@@ -46,6 +46,18 @@ extension Arrangement.Key {
         if dictionaryKey == nil, text.hasSuffix("[*]") { text.removeLast(3) }
         return text
     }
+
+    /// What an object is sorted by; nil behind a null link, which comes last.
+    package func value(
+        of object: any QueryObject, _ address: ObjectAddress, in graph: (any QueryGraph)? = nil
+    ) -> Value? {
+        let node = QueryNode(object: object, className: address.className, key: address.key)
+        guard let last = Reader(graph: graph).objects(over: hops[...], from: node).first else { return nil }
+        let value = last.value(property)
+        guard let dictionaryKey else { return value }
+        guard case .dictionary(let entries) = value else { return .null }
+        return entries[dictionaryKey] ?? .null
+    }
 }
 
 extension Checker {
@@ -54,13 +66,11 @@ extension Checker {
         for step in syntax {
             switch step {
             case .limit(let count): result.steps.append(.limit(Int(count)))
-            case .distinct(let paths):
-                var keys: [Arrangement.Key] = []
-                for path in paths { keys.append(try key(path)) }
-                result.steps.append(.distinct(keys))
+            case .distinct(let paths): result.steps.append(.distinct(try paths.map(key)))
             case .sort(let parts):
-                var keys: [Arrangement.SortKey] = []
-                for part in parts { keys.append(.init(key: try key(part.path), isAscending: part.ascending)) }
+                let keys = try parts.map { part throws(QueryError) in
+                    Arrangement.SortKey(key: try key(part.path), isAscending: part.ascending)
+                }
                 // Of sorts that follow each other the later one counts first.
                 if case .sort(let earlier)? = result.steps.last {
                     result.steps[result.steps.count - 1] = .sort(keys + earlier)
@@ -79,7 +89,7 @@ extension Checker {
         var dictionaryKey: ByteString?
         for element in syntax.elements {
             guard case .key(let name) = element.element else {
-                throw QueryError(.query, "expected names in SORT and DISTINCT, found an index", at: element.offset)
+                throw .query("expected names in SORT and DISTINCT, found an index", at: element.offset)
             }
             if let property = found {
                 if property.collection == .dictionary, dictionaryKey == nil {
@@ -89,20 +99,19 @@ extension Checker {
                 guard property.type == .link, !property.isCollection, let target = property.target,
                     let next = schema[target]
                 else {
-                    throw QueryError(
-                        .query, "\"\(property.name)\" is \(property.kindText): nothing follows it in SORT and DISTINCT",
+                    throw .query(
+                        "\"\(property.name)\" is \(property.kindText): nothing follows it in SORT and DISTINCT",
                         at: element.offset)
                 }
                 hops.append(.init(kind: .link(property), target: target, isEmbedded: next.isEmbedded))
                 type = next
             }
-            guard let property = type[name] else { throw QueryError.unknownProperty(name, type, element.offset) }
+            guard let property = type[name] else { throw .unknownProperty(name, type, element.offset) }
             found = property
         }
         guard let found, !found.isCollection || dictionaryKey != nil, found.type != .link || dictionaryKey != nil else {
-            throw QueryError(
-                .query, "SORT and DISTINCT take single values, found \(found?.kindText ?? "nothing")", at: syntax.offset
-            )
+            throw .query(
+                "SORT and DISTINCT take single values, found \(found?.kindText ?? "nothing")", at: syntax.offset)
         }
         return Arrangement.Key(hops: hops, property: found, dictionaryKey: dictionaryKey)
     }

@@ -190,15 +190,9 @@ struct CanonicalText {
         case .property(let property, let indexes):
             let all = property.collection == .dictionary && indexes.isEmpty ? "[*]" : ""
             parts.append(Self.name(property.name) + all + indexes.map(Self.index).joined())
-        case .keys(let property):
-            parts.append(Self.name(property.name))
-            parts.append("@keys")
-        case .elementLengths(let property):
-            parts.append(Self.name(property.name))
-            parts.append("length")
-        case .backlinkCount:
-            parts.append("@links")
-            parts.append("@count")
+        case .keys(let property): parts += [Self.name(property.name), "@keys"]
+        case .elementLengths(let property): parts += [Self.name(property.name), "length"]
+        case .backlinkCount: parts += ["@links", "@count"]
         }
         switch path.suffix {
         case .none: break

@@ -27,8 +27,8 @@ enum CanonicalValue {
             NumberText.text(
                 Double(bitPattern: bits), digits: digits == .full ? NumberText.doubleDigits : NumberText.shortDigits)
         case .decimal(let value): DecimalNumber(value).queryText
-        case .objectID(let value): "oid(\(hex(value.high, 16))\(hex(UInt64(value.low), 8)))"
-        case .uuid(let value): "uuid(\(uuid(value)))"
+        case .objectID(let value): key(.objectID(value))
+        case .uuid(let value): key(.uuid(value))
         case .link(let address): "obj(\(string(Array("class_".utf8) + address.className.bytes)),\(key(address.key)))"
         case .list, .set, .dictionary, .embedded: "NULL"
         }
@@ -37,24 +37,12 @@ enum CanonicalValue {
     private static func key(_ key: ObjectKey) -> String {
         switch key {
         case .null: "NULL"
-        case .int(let value): "\(value)"
+        case .int: key.plainText
         case .string(let text): string(text.bytes)
-        case .objectID(let value): "oid(\(hex(value.high, 16))\(hex(UInt64(value.low), 8)))"
-        case .uuid(let value): "uuid(\(uuid(value)))"
-        case .globalKey(let high, let low): "\"\(high)-\(low)\""
+        case .objectID: "oid(\(key.plainText))"
+        case .uuid: "uuid(\(key.plainText))"
+        case .globalKey: "\"\(key.plainText)\""
         }
-    }
-
-    private static func uuid(_ value: UUIDValue) -> String {
-        let high = hex(value.high, 16)
-        let low = hex(value.low, 16)
-        return
-            "\(high.prefix(8))-\(high.dropFirst(8).prefix(4))-\(high.dropFirst(12))-\(low.prefix(4))-\(low.dropFirst(4))"
-    }
-
-    private static func hex(_ value: UInt64, _ count: Int) -> String {
-        let text = String(value, radix: 16)
-        return String(repeating: "0", count: count - text.utf8.count) + text
     }
 
     /// In quotes if every byte may stand there, else as base64.

@@ -21,20 +21,14 @@ extension Checker {
             Comparison(op: syntax.op, ignoresCase: ignoresCase, left: left, right: right, isDirect: isDirect))
     }
 
-    /// Both sides; a constant takes its type from the other one.
     private mutating func sides(_ syntax: ConditionSyntax.Comparison) throws(QueryError) -> (Side, Side) {
         guard !syntax.left.isConstant || !syntax.right.isConstant else {
-            throw QueryError(.query, "expected a property on one side at least, found two constants", at: syntax.offset)
+            throw .query("expected a property on one side at least, found two constants", at: syntax.offset)
         }
-        let left: Side
-        let right: Side
+        let (left, right) = try sides(syntax.left, syntax.right)
         if syntax.right.isConstant {
-            left = try side(syntax.left, hint: .int)
-            right = try side(syntax.right, hint: left.type)
             try checkShapes(left, right, syntax.offset)
         } else {
-            right = try side(syntax.right, hint: .int)
-            left = try side(syntax.left, hint: syntax.left.isConstant ? right.type : .int)
             try checkShapes(right, left, syntax.offset)
         }
         return (try withLinks(left, beside: right, syntax.offset), try withLinks(right, beside: left, syntax.offset))
@@ -44,28 +38,17 @@ extension Checker {
         if case .path(let first) = left, case .path(let second) = right, first.scalarCollection != nil,
             second.scalarCollection != nil
         {
-            throw QueryError(
-                .query, "two collections cannot be compared: \(first.description) and \(second.description)", at: offset
-            )
+            throw .query(
+                "two collections cannot be compared: \(first.description) and \(second.description)", at: offset)
         }
-        if case .constant(let first) = left, case .constant(let second) = right, first.type == .typeName,
-            second.type == .typeName
-        {
-            throw QueryError(
-                .query, "expected a property that can be of several types before @type, found two constants", at: offset
-            )
-        }
-        if case .constant(let first) = left, case .list(let second) = right, first.type == .typeName,
-            second.type == .typeName
-        {
-            throw QueryError(
-                .query, "expected a property that can be of several types before @type, found two constants", at: offset
-            )
+        if case .constant = left, right.isConstant, left.type == .typeName, right.type == .typeName {
+            throw .query(
+                "expected a property that can be of several types before @type, found two constants", at: offset)
         }
         if case .path(let path) = left, path.suffix == .none, case .objects = path.end, path.isMulti,
             right.singleConstant?.isNull == true
         {
-            throw QueryError(.query, "\(path.description) cannot be compared with null", at: offset)
+            throw .query("\(path.description) cannot be compared with null", at: offset)
         }
     }
 
@@ -92,13 +75,11 @@ extension Checker {
         case .null: break
         case .link(let address):
             guard address.className == target else {
-                throw QueryError(
-                    .argument, "\(path.description) cannot be compared with an object of \"\(address.className)\"",
-                    at: offset)
+                throw .argument(
+                    "\(path.description) cannot be compared with an object of \"\(address.className)\"", at: offset)
             }
         default:
-            throw QueryError(
-                .query, "\(path.description) cannot be compared with \(constant.type.rawValue)", at: offset)
+            throw .query("\(path.description) cannot be compared with \(constant.type.rawValue)", at: offset)
         }
     }
 
@@ -108,29 +89,24 @@ extension Checker {
         let offset = syntax.offset
         if syntax.op.isString { return try checkText(right, syntax.op.rawValue, offset) }
         if syntax.op.isOrder, [left.type, right.type].contains(where: { $0 == .link || $0 == .typeName }) {
-            throw QueryError(
-                .query, "\(syntax.op.rawValue) does not go with \(left.type.rawValue): expected == or !=", at: offset)
+            throw .query("\(syntax.op.rawValue) does not go with \(left.type.rawValue): expected == or !=", at: offset)
         }
         guard left.type.isComparable(with: right.type) else {
-            throw QueryError(
-                .query, "\(left.description) cannot be compared with \(right.description)", at: offset)
+            throw .query("\(left.description) cannot be compared with \(right.description)", at: offset)
         }
         if left.type == .typeName || right.type == .typeName, left.type != right.type {
-            throw QueryError(
-                .argument,
+            throw .argument(
                 "@type is compared with the name of a type, found \(left.description) and \(right.description)",
                 at: offset)
         }
         if syntax.op == .member, !right.hasSeveralValues {
-            throw QueryError(
-                .argument, "expected a list or collection after IN, found \(right.description)", at: offset)
+            throw .argument("expected a list or collection after IN, found \(right.description)", at: offset)
         }
     }
 
     private func checkText(_ right: Side, _ name: String, _ offset: Int) throws(QueryError) {
         guard [.string, .binary, .mixed].contains(right.type) else {
-            throw QueryError(
-                .query, "expected a string or binary to the right of \(name), found \(right.description)", at: offset)
+            throw .query("expected a string or binary to the right of \(name), found \(right.description)", at: offset)
         }
     }
 
@@ -166,17 +142,16 @@ extension Checker {
         _ left: ExpressionSyntax, _ list: ListSyntax, _ offset: Int
     ) throws(QueryError) -> Condition {
         guard list.elements.count == 2 else {
-            throw QueryError(
-                .query, "expected a list of 2 elements after BETWEEN, found \(list.elements.count)", at: list.offset)
+            throw .query("expected a list of 2 elements after BETWEEN, found \(list.elements.count)", at: list.offset)
         }
         let subject = try side(left, hint: .int)
         if case .path(let path) = subject {
             if path.scalarCollection != nil, path.quantifier != .all {
-                throw QueryError(.query, "expected ALL before a collection with BETWEEN", at: offset)
+                throw .query("expected ALL before a collection with BETWEEN", at: offset)
             }
             switch path.end {
             case .elementLengths, .backlinkCount:
-                throw QueryError(.query, "\(path.description) cannot stand before BETWEEN", at: offset)
+                throw .query("\(path.description) cannot stand before BETWEEN", at: offset)
             default: break
             }
         }
@@ -203,10 +178,10 @@ extension Checker {
     ) throws(QueryError) -> Condition {
         guard case .path(let path) = try side(left, hint: .int), case .property(let property, _) = path.end,
             path.suffix == .none, property.isFullText
-        else { throw QueryError(.query, "expected a property with a full-text index before TEXT", at: offset) }
+        else { throw .query("expected a property with a full-text index before TEXT", at: offset) }
         guard case .constant(let constant) = try side(right, hint: .string), case .string(let text) = constant.value
         else {
-            throw QueryError(.query, "expected a string after TEXT", at: offset)
+            throw .query("expected a string after TEXT", at: offset)
         }
         return .fullText(path, try FullTextPattern(text, at: offset), text: text)
     }
@@ -216,18 +191,16 @@ extension Checker {
         guard case .objects = path.end, path.suffix == .none, let target = path.hops.last?.target,
             let type = schema[target]
         else {
-            throw QueryError(
-                .query,
+            throw .query(
                 "expected an embedded object with type and coordinates before GEOWITHIN, found \(path.description)",
                 at: offset)
         }
         let region = try RegionReader(arguments: arguments, limits: limits).region(region, offset)
-        if let flaw = region.flaw { throw QueryError(.query, "expected a region with \(flaw)", at: offset) }
+        if let flaw = region.flaw { throw .query("expected a region with \(flaw)", at: offset) }
         guard type.isEmbedded, let kind = type["type"], kind.type == .string, !kind.isCollection,
             let coordinates = type["coordinates"], coordinates.type == .double, coordinates.collection == .list
         else {
-            throw QueryError(
-                .query,
+            throw .query(
                 "expected \"\(target)\" to be an embedded class with type: string and coordinates: list of double",
                 at: offset)
         }

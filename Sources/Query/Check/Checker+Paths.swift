@@ -24,8 +24,7 @@ extension Checker {
         while position < steps.count, try follow(steps[position], &path, &type) { position += 1 }
         if position < steps.count, case .allBacklinks = steps[position].kind {
             guard position == steps.count - 1 else {
-                throw QueryError(
-                    .query, "expected a class and property after @links", at: steps[position].offset)
+                throw .query("expected a class and property after @links", at: steps[position].offset)
             }
             path.end = .backlinkCount
             return path
@@ -53,18 +52,18 @@ extension Checker {
                 case .value(.int(let index)): steps.append(PathStep(kind: .index(.index(index)), offset: offset))
                 case .value(.string(let key)): steps.append(PathStep(kind: .key(key), offset: offset))
                 default:
-                    throw QueryError(.query, "expected an integer or string for the index $\(number)", at: offset)
+                    throw .query("expected an integer or string for the index $\(number)", at: offset)
                 }
             case .path(let number):
                 guard syntax.elements.count == 1 else {
-                    throw QueryError(.query, "expected $K\(number) to be the whole path", at: offset)
+                    throw .query("expected $K\(number) to be the whole path", at: offset)
                 }
                 guard case .value(.string(let text)) = try arguments.argument(number, offset) else {
-                    throw QueryError(.argument, "expected a string for the path $K\(number)", at: offset)
+                    throw .argument("expected a string for the path $K\(number)", at: offset)
                 }
                 let names = text.bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
                 guard names.count <= limits.pathElements else {
-                    throw QueryError(.limit, "expected a path of at most \(limits.pathElements) elements", at: offset)
+                    throw .limit("expected a path of at most \(limits.pathElements) elements", at: offset)
                 }
                 steps += names.map { PathStep(kind: .key(ByteString(Array($0))), offset: offset) }
             }
@@ -89,7 +88,7 @@ extension Checker {
             }
             guard position + 2 < steps.count, case .key(let className) = steps[position + 1].kind,
                 case .key(let property) = steps[position + 2].kind
-            else { throw QueryError(.query, "expected a class and property after @links", at: step.offset) }
+            else { throw .query("expected a class and property after @links", at: step.offset) }
             result.append(
                 PathStep(kind: .backlink(className: className, property: property), offset: step.offset))
             position += 3
@@ -107,9 +106,8 @@ extension Checker {
             guard let origin = schema[className], let property = origin[name], property.type == .link,
                 property.target == type.name
             else {
-                throw QueryError(
-                    .query, "\"\(className)\" has no property \"\(name)\" that links to \"\(type.name)\"",
-                    at: step.offset)
+                throw .query(
+                    "\"\(className)\" has no property \"\(name)\" that links to \"\(type.name)\"", at: step.offset)
             }
             path.hops.append(
                 .init(
@@ -146,12 +144,12 @@ extension Checker {
     /// A path that ends on a link.
     private func endAtObjects(_ path: inout QueryPath, _ offset: Int) throws(QueryError) {
         guard let last = path.hops.last else {
-            throw QueryError(.query, "expected a property, found a variable alone", at: offset)
+            throw .query("expected a property, found a variable alone", at: offset)
         }
         guard case .link(let property) = last.kind, last.selection != .all else { return }
         // What is chosen from a dictionary is a value like that of any dictionary.
         guard property.collection == .dictionary, case .key(let key) = last.selection else {
-            throw QueryError(.query, "the list of links \"\(property.name)\" takes no index at the end", at: offset)
+            throw .query("the list of links \"\(property.name)\" takes no index at the end", at: offset)
         }
         path.hops.removeLast()
         path.end = key == "@keys" ? .keys(property) : .property(property, [last.selection])
@@ -161,10 +159,10 @@ extension Checker {
         _ rest: ArraySlice<PathStep>, _ path: inout QueryPath, _ type: QueryClass, _ syntax: PathSyntax
     ) throws(QueryError) -> QueryPath.End {
         guard let step = rest.first, case .key(let name) = step.kind else {
-            throw QueryError(.query, "an index cannot stand here", at: rest.first?.offset ?? syntax.offset)
+            throw .query("an index cannot stand here", at: rest.first?.offset ?? syntax.offset)
         }
         guard let property = type[name], property.type != .link else {
-            throw QueryError.unknownProperty(name, type, step.offset)
+            throw .unknownProperty(name, type, step.offset)
         }
         var indexes: [PathIndex] = []
         for step in rest.dropFirst() {
@@ -172,12 +170,11 @@ extension Checker {
             case .key(let key): indexes.append(.key(key))
             case .index(let index): indexes.append(index)
             case .backlink, .allBacklinks:
-                throw QueryError(.query, "@links cannot follow \"\(name)\", which is no link", at: step.offset)
+                throw .query("@links cannot follow \"\(name)\", which is no link", at: step.offset)
             }
         }
         if !property.isCollection, path.quantifier != nil, indexes.isEmpty, !path.isMulti {
-            throw QueryError(
-                .argument,
+            throw .argument(
                 "expected a collection after \(path.quantifier?.rawValue ?? ""), found \"\(name)\", which is \(property.kindText)",
                 at: syntax.offset)
         }
@@ -190,8 +187,8 @@ extension Checker {
         guard let first = indexes.first else { return .property(property, []) }
         func refused() -> QueryError {
             let text = indexes.map(CanonicalText.index).joined()
-            return QueryError(
-                .query, "\"\(property.name)\", which is \(property.kindText), does not take \(text)", at: syntax.offset)
+            return .query(
+                "\"\(property.name)\", which is \(property.kindText), does not take \(text)", at: syntax.offset)
         }
         switch (property.collection, first) {
         case (.dictionary, .key("@values")) where indexes.count == 1: return .property(property, [])
@@ -221,20 +218,19 @@ extension Checker {
             case .property(let property, _) where property.isCollection: break
             case .property(let property, _) where [.string, .binary, .mixed].contains(property.type): break
             default:
-                throw QueryError(
-                    .query,
+                throw .query(
                     "@count and @size go with collections, strings, binaries and mixed values, found \(path.description)",
                     at: offset)
             }
             path.suffix = .count
         case .type:
             switch path.end {
+            case .objects: break
             case .property(let property, _)
-            where property.isCollection && property.type != .mixed && property.collection != .dictionary:
-                throw QueryError(.query, "@type goes with mixed values, found \(path.description)", at: offset)
-            case .objects, .property: break
-            case .keys, .elementLengths, .backlinkCount:
-                throw QueryError(.query, "@type goes with mixed values, found \(path.description)", at: offset)
+            where !property.isCollection || property.type == .mixed || property.collection == .dictionary:
+                break
+            default:
+                throw .query("@type goes with mixed values, found \(path.description)", at: offset)
             }
             path.suffix = .type
         }

@@ -1,5 +1,4 @@
 import Changesets
-import RealmState
 
 /// Gives a query's syntax its meaning: finds its properties in the schema, gives constants the types of what they are compared with,
 /// and refuses what cannot be compared. All that can be wrong with a query is found here, before any object is looked at.
@@ -31,10 +30,7 @@ struct Checker {
     }
 
     private mutating func check(_ parts: [ConditionSyntax]) throws(QueryError) -> [Condition] {
-        var result: [Condition] = []
-        result.reserveCapacity(parts.count)
-        for part in parts { result.append(try check(part)) }
-        return result
+        try parts.map { part throws(QueryError) in try check(part) }
     }
 
     /// One side of a comparison.
@@ -48,6 +44,18 @@ struct Checker {
         case .subquery(let path, let variable, let condition): return try subquery(path, variable, condition)
         case .operation(let op, let left, let right, let offset): return try operation(op, left, right, offset, hint)
         }
+    }
+
+    /// Both sides of an operator, which are not both constants; a constant takes its type from the other one.
+    mutating func sides(
+        _ left: ExpressionSyntax, _ right: ExpressionSyntax
+    ) throws(QueryError) -> (left: Side, right: Side) {
+        if right.isConstant {
+            let leftSide = try side(left, hint: .int)
+            return (leftSide, try side(right, hint: leftSide.type))
+        }
+        let rightSide = try side(right, hint: .int)
+        return (try side(left, hint: left.isConstant ? rightSide.type : .int), rightSide)
     }
 
     /// The type of a property that can only have one is a constant.
@@ -66,20 +74,15 @@ struct Checker {
         _ syntax: PathSyntax, _ variable: ByteString, _ condition: ConditionSyntax
     ) throws(QueryError) -> Side {
         let path = try resolve(syntax)
-        guard case .objects = path.end, let last = path.hops.last else {
-            throw QueryError(
-                .query, "expected a list of links or embedded objects for SUBQUERY, found \(path.description)",
+        guard case .objects = path.end, let last = path.hops.last, last.hasList else {
+            throw .query(
+                "expected a list of links or embedded objects for SUBQUERY, found \(path.description)",
                 at: syntax.offset)
         }
-        if case .link(let property) = last.kind, property.collection != .list {
-            throw QueryError(
-                .query, "expected a list of links or embedded objects for SUBQUERY, found \(path.description)",
-                at: syntax.offset)
-        }
-        guard let target = schema[last.target] else { throw QueryError.unknownClass(last.target, syntax.offset) }
+        guard let target = schema[last.target] else { throw .unknownClass(last.target, syntax.offset) }
         guard !variables.contains(where: { $0.name == variable && $0.className == target.name }) else {
-            throw QueryError(
-                .query, "the variable \(variable) already stands for objects of \(target.name) here", at: syntax.offset)
+            throw .query(
+                "the variable \(variable) already stands for objects of \(target.name) here", at: syntax.offset)
         }
         let outer = current
         current = target
@@ -96,28 +99,25 @@ struct Checker {
         let path = try resolve(syntax)
         guard let field else {
             guard case .property(let property, let indexes) = path.end, property.isCollection, indexes.isEmpty else {
-                throw QueryError(
-                    .query, "expected a collection before \(function.rawValue), found \(path.description)",
-                    at: syntax.offset)
+                throw .query(
+                    "expected a collection before \(function.rawValue), found \(path.description)", at: syntax.offset)
             }
             let type = property.type
             guard type.isNumeric || type == .mixed else {
-                throw QueryError(
-                    .query, "expected numbers or mixed values before \(function.rawValue), found \(type.rawValue)",
+                throw .query(
+                    "expected numbers or mixed values before \(function.rawValue), found \(type.rawValue)",
                     at: syntax.offset)
             }
             return .aggregate(path, function, field: nil)
         }
         guard case .objects = path.end, let last = path.hops.last, let target = schema[last.target] else {
-            throw QueryError(
-                .query, "expected links before \(function.rawValue).\(field), found \(path.description)",
-                at: syntax.offset)
+            throw .query(
+                "expected links before \(function.rawValue).\(field), found \(path.description)", at: syntax.offset)
         }
-        guard let property = target[field] else { throw QueryError.unknownProperty(field, target, syntax.offset) }
+        guard let property = target[field] else { throw .unknownProperty(field, target, syntax.offset) }
         let isTime = property.type == .timestamp && (function == .min || function == .max)
         guard !property.isCollection, property.type.isNumeric || property.type == .mixed || isTime else {
-            throw QueryError(
-                .query,
+            throw .query(
                 "\(function.rawValue) cannot be taken of \(target.name).\(field), which is \(property.kindText)",
                 at: syntax.offset)
         }
@@ -127,27 +127,16 @@ struct Checker {
     private mutating func operation(
         _ op: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax, _ offset: Int, _ hint: QueryType
     ) throws(QueryError) -> Side {
-        var leftSide: Side
-        var rightSide: Side
-        if left.isConstant, right.isConstant {
-            leftSide = try side(left, hint: hint)
-            rightSide = try side(right, hint: hint)
-            if case .constant(let first) = leftSide, case .constant(let second) = rightSide,
-                let firstValue = first.value,
-                let secondValue = second.value
-            {
-                return .constant(Constant(Arithmetic.apply(op, firstValue, secondValue), .mixed))
-            }
-        } else if right.isConstant {
-            leftSide = try side(left, hint: .int)
-            rightSide = try side(right, hint: leftSide.type)
-        } else {
-            rightSide = try side(right, hint: .int)
-            leftSide = try side(left, hint: left.isConstant ? rightSide.type : .int)
+        let (leftSide, rightSide) =
+            left.isConstant && right.isConstant
+            ? (try side(left, hint: hint), try side(right, hint: hint)) : try sides(left, right)
+        if case .constant(let first) = leftSide, case .constant(let second) = rightSide, let first = first.value,
+            let second = second.value
+        {
+            return .constant(Constant(Arithmetic.apply(op, first, second), .mixed))
         }
         for type in [leftSide.type, rightSide.type] where !type.isNumeric && type != .mixed {
-            throw QueryError(
-                .argument, "expected numbers on both sides of \"\(op.rawValue)\", found \(type.rawValue)", at: offset)
+            throw .argument("expected numbers on both sides of \"\(op.rawValue)\", found \(type.rawValue)", at: offset)
         }
         return .operation(op, leftSide, rightSide, type: leftSide.type)
     }
@@ -164,6 +153,11 @@ extension QueryProperty {
         case .dictionary: return "dictionary of \(base)"
         }
     }
+}
+
+extension QueryPath.Hop {
+    /// Whether a list of links is followed, or all links to an object.
+    fileprivate var hasList: Bool { if case .link(let property) = kind { property.collection == .list } else { true } }
 }
 
 extension QueryPath {

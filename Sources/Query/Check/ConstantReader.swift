@@ -23,16 +23,14 @@ struct ConstantReader {
         if case .argument(let number, let quantifier) = located.constant {
             switch try arguments.argument(number, located.offset) {
             case .list(let values):
-                var elements: [Constant] = []
-                for value in values {
-                    elements.append(try element(RawConstant(value: value, isArgument: true), hint, located.offset))
+                let elements = try values.map { value throws(QueryError) in
+                    try element(RawConstant(value: value, isArgument: true), hint, located.offset)
                 }
                 return .list(ConstantList(elements: elements, quantifier: quantifier, type: .mixed))
             case .value:
                 guard quantifier == nil else {
-                    throw QueryError(
-                        .query, "expected a list for $\(number), since a quantifier stands before it",
-                        at: located.offset)
+                    throw .query(
+                        "expected a list for $\(number), since a quantifier stands before it", at: located.offset)
                 }
             }
         }
@@ -40,12 +38,9 @@ struct ConstantReader {
     }
 
     func list(_ syntax: ListSyntax, _ hint: QueryType) throws(QueryError) -> ConstantList {
-        var elements: [Constant] = []
-        elements.reserveCapacity(syntax.elements.count)
-        for element in syntax.elements { elements.append(try constant(element, hint)) }
+        let elements = try syntax.elements.map { element throws(QueryError) in try constant(element, hint) }
         if hint == .typeName, let other = elements.first(where: { $0.type != .typeName }) {
-            throw QueryError(
-                .query, "expected names of types in the list, found \(other.type.rawValue)", at: syntax.offset)
+            throw .query("expected names of types in the list, found \(other.type.rawValue)", at: syntax.offset)
         }
         return ConstantList(
             elements: elements, quantifier: syntax.quantifier, type: hint == .typeName ? .typeName : .mixed)
@@ -59,13 +54,13 @@ struct ConstantReader {
         let constant = try element(raw, hint, located.offset)
         if hint == .typeName, case .string(let name)? = constant.value {
             guard let types = TypeNames(named: name) else {
-                throw QueryError(.argument, "\"\(name)\" is the name of no type", at: located.offset)
+                throw .argument("\"\(name)\" is the name of no type", at: located.offset)
             }
             return Constant(types)
         }
         if raw.isArgument, !raw.isObject, !constant.type.isComparable(with: hint) {
-            throw QueryError(
-                .argument, "an argument of type \(constant.type.rawValue) cannot be compared with \(hint.rawValue)",
+            throw .argument(
+                "an argument of type \(constant.type.rawValue) cannot be compared with \(hint.rawValue)",
                 at: located.offset)
         }
         return constant
@@ -73,19 +68,11 @@ struct ConstantReader {
 
     private func raw(_ syntax: ConstantSyntax, _ offset: Int) throws(QueryError) -> RawConstant {
         switch syntax {
-        case .null: return RawConstant(value: .null)
-        case .bool(let value): return RawConstant(value: .bool(value))
-        case .int(let value): return RawConstant(value: .int(value))
-        case .float(let value): return RawConstant(value: .float(bits: value.bitPattern))
+        case .value(let value): return RawConstant(value: value)
         case .double(let value, let text): return RawConstant(value: .double(bits: value.bitPattern), digits: text)
-        case .string(let value): return RawConstant(value: .string(value))
-        case .binary(let value): return RawConstant(value: .binary(value))
-        case .timestamp(let value): return RawConstant(value: .timestamp(value))
-        case .objectID(let value): return RawConstant(value: .objectID(value))
-        case .uuid(let value): return RawConstant(value: .uuid(value))
         case .argument(let number, let quantifier):
             guard case .value(let value) = try arguments.argument(number, offset), quantifier == nil else {
-                throw QueryError(.argument, "expected one value for $\(number), found a list", at: offset)
+                throw .argument("expected one value for $\(number), found a list", at: offset)
             }
             if case .link(let address) = value { return RawConstant(value: target(address), isArgument: true) }
             return RawConstant(value: value, isArgument: true)
@@ -102,7 +89,7 @@ struct ConstantReader {
         if type == nil, className.bytes.starts(with: prefix) {
             type = schema[ByteString(Array(className.bytes.dropFirst(prefix.count)))]
         }
-        guard let type else { throw QueryError.unknownClass(className, offset) }
+        guard let type else { throw .unknownClass(className, offset) }
         let objectKey: ObjectKey
         switch (key, type.keyType) {
         case (.int(let value), .int): objectKey = .int(value)
@@ -126,7 +113,7 @@ struct ConstantReader {
     private func element(_ raw: RawConstant, _ hint: QueryType, _ offset: Int) throws(QueryError) -> Constant {
         let value = try converted(raw, hint, offset)
         guard let type = QueryType(value) else {
-            throw QueryError(.argument, "a collection or embedded object cannot be a constant", at: offset)
+            throw .argument("a collection or embedded object cannot be a constant", at: offset)
         }
         return Constant(value, type)
     }
@@ -144,7 +131,7 @@ struct ConstantReader {
                 return .decimal(decimal.value)
             }
             if value.isInfinite, hint == .int || !(hint.isNumeric || hint == .mixed) {
-                throw QueryError(.query, "infinity cannot be compared with \(hint.rawValue)", at: offset)
+                throw .query("infinity cannot be compared with \(hint.rawValue)", at: offset)
             }
             switch hint {
             case .float: return .float(bits: Float(value).bitPattern)
@@ -158,7 +145,7 @@ struct ConstantReader {
             guard hint == .int else { return raw.value }
             let value = Float(bitPattern: bits)
             guard value.isFinite else {
-                throw QueryError(.query, "infinity and NaN cannot be compared with int", at: offset)
+                throw .query("infinity and NaN cannot be compared with int", at: offset)
             }
             return Int64(exactly: value).map { .int($0) } ?? raw.value
         case .string(let text):

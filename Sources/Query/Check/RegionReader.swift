@@ -12,25 +12,19 @@ struct RegionReader {
         case .circle(let center, let radius):
             return .circle(center: try point(center), radius: try coordinate(radius, offset))
         case .polygon(let loops):
-            var result: [[GeoRegion.Point]] = []
-            for loop in loops {
-                var points: [GeoRegion.Point] = []
-                for one in loop { points.append(try point(one)) }
-                result.append(points)
-            }
-            return .polygon(result)
+            return .polygon(try loops.map { loop throws(QueryError) in try loop.map(point) })
         case .argument(let number):
             guard case .value(.string(let text)) = try arguments.argument(number, offset) else {
-                throw QueryError(.query, "expected the text of a region for $\(number)", at: offset)
+                throw .query("expected the text of a region for $\(number)", at: offset)
             }
             let region: GeoSyntax
             do throws(QueryError) {
                 region = try SyntaxParser.parseRegion(text.bytes, limits: limits)
             } catch {
-                throw QueryError(.argument, "the region in $\(number): \(error.message)", at: offset)
+                throw .argument("the region in $\(number): \(error.message)", at: offset)
             }
             if case .argument = region {
-                throw QueryError(.argument, "expected a region for $\(number), found an argument", at: offset)
+                throw .argument("expected a region for $\(number), found an argument", at: offset)
             }
             return try self.region(region, offset)
         }
@@ -48,7 +42,7 @@ struct RegionReader {
         case .argument(let number):
             guard case .value(let value) = try arguments.argument(number, offset), let number = Arithmetic.double(value)
             else {
-                throw QueryError(.query, "expected a number for the coordinate $\(number)", at: offset)
+                throw .query("expected a number for the coordinate $\(number)", at: offset)
             }
             return number
         }

@@ -119,23 +119,20 @@ enum Compiler {
     private static func compile(_ membership: Membership) -> Test {
         guard let property = membership.path.ownProperty else { return { _ in false } }
         let (slot, fallback) = (property.slot, property.defaultValue)
-        let values = membership.values
-        switch property.type {
-        case .int, .bool, .string, .binary, .timestamp, .objectID, .uuid:
-            let members = Set(values)
+        if membership.isExact {
+            let members = Set(membership.values)
             return { members.contains($0.node.value(slot, default: fallback)) }
-        default:
-            let tests = values.map { value in
-                let constant = Constant(value, value == .null ? .null : property.type)
-                let comparison = Comparison(
-                    op: .equal, ignoresCase: false, left: .path(membership.path), right: .constant(constant),
-                    isDirect: true)
-                return DirectTest.make(comparison, property.type, constant)
-            }
-            return { trial in
-                let value = trial.node.value(slot, default: fallback)
-                return tests.contains { $0(value) }
-            }
+        }
+        let tests = membership.values.map { value in
+            let constant = Constant(value, value == .null ? .null : property.type)
+            let comparison = Comparison(
+                op: .equal, ignoresCase: false, left: .path(membership.path), right: .constant(constant),
+                isDirect: true)
+            return DirectTest.make(comparison, property.type, constant)
+        }
+        return { trial in
+            let value = trial.node.value(slot, default: fallback)
+            return tests.contains { $0(value) }
         }
     }
 

@@ -102,10 +102,7 @@ enum ObjectTest {
     }
 
     private static func make(_ membership: Membership, _ property: QueryProperty, _ column: ColumnID) -> Test? {
-        switch property.type {
-        case .int, .bool, .string, .binary, .timestamp, .objectID, .uuid: break
-        default: return nil
-        }
+        guard membership.isExact else { return nil }
         let members = Set(membership.values)
         let isMissingHeld = members.contains(property.defaultValue)
         // Few strings are compared faster than hashed.

@@ -48,15 +48,3 @@ final class QueryParent: Sendable {
         self.property = property
     }
 }
-
-extension Value {
-    init(_ key: ObjectKey) {
-        switch key {
-        case .null, .globalKey: self = .null
-        case .int(let value): self = .int(value)
-        case .string(let value): self = .string(value)
-        case .objectID(let value): self = .objectID(value)
-        case .uuid(let value): self = .uuid(value)
-        }
-    }
-}

@@ -1,4 +1,3 @@
-import Changesets
 import RealmState
 
 /// `+ - * /` on values: in the wider type of int, float, double, decimal. Null for what is no number.

@@ -4,12 +4,8 @@ import RealmState
 extension DecimalNumber {
     /// Reads a whole text as a decimal; more than 34 digits are rounded. Nil for what is none, and for NaN.
     init?(parsing text: some Collection<UInt8>) {
-        var bytes = text[...]
-        var isNegative = false
-        if let sign = bytes.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") {
-            isNegative = sign == UInt8(ascii: "-")
-            bytes = bytes.dropFirst()
-        }
+        let (isNegative, unsigned) = text.withoutSign
+        var bytes = unsigned
         let lower = bytes.prefix(9).map { $0 | 0x20 }
         if lower == Array("inf".utf8) || lower == Array("infinity".utf8) {
             self = .infinity(isNegative: isNegative)
@@ -49,12 +45,7 @@ extension DecimalNumber {
 
     /// A signed whole number, of any length, cut to what makes a difference.
     private static func exponent(_ text: some Collection<UInt8>) -> Int? {
-        var bytes = text[...]
-        var isNegative = false
-        if let sign = bytes.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") {
-            isNegative = sign == UInt8(ascii: "-")
-            bytes = bytes.dropFirst()
-        }
+        let (isNegative, bytes) = text.withoutSign
         guard !bytes.isEmpty else { return nil }
         var value = 0
         for byte in bytes {
@@ -119,6 +110,14 @@ extension DecimalNumber {
         if before < digits.utf8.count { text += "." + digits.dropFirst(before) }
         if exponent != 0 { text += "E\(exponent)" }
         return text
+    }
+}
+
+extension Collection<UInt8> {
+    /// What follows a sign, if there is one, and whether that is a minus.
+    var withoutSign: (isNegative: Bool, rest: SubSequence) {
+        let isNegative = first == UInt8(ascii: "-")
+        return (isNegative, isNegative || first == UInt8(ascii: "+") ? dropFirst() : self[...])
     }
 }
 

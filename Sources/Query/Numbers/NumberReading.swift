@@ -1,5 +1,3 @@
-import Changesets
-
 /// Numbers at the beginning of strings.
 enum NumberReading {
     /// Nil if there are no digits, or too many.
@@ -31,7 +29,7 @@ enum NumberReading {
             return nil
         }
         if end < rest.endIndex, rest[end] | 0x20 == UInt8(ascii: "e") {
-            let (negative, after) = signed(Array(rest[(end + 1)...]), skippingBlanks: false)
+            let (negative, after) = rest[(end + 1)...].withoutSign
             let digits = after.prefix { $0.decimalDigit != nil }
             // An exponent that is begun has to be one.
             guard !digits.isEmpty else { return nil }
@@ -41,12 +39,7 @@ enum NumberReading {
         return sign ? -value : value
     }
 
-    private static func signed(_ bytes: [UInt8], skippingBlanks: Bool = true) -> (
-        isNegative: Bool, rest: ArraySlice<UInt8>
-    ) {
-        var rest = skippingBlanks ? bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) } : bytes[...]
-        let sign = rest.first
-        if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest = rest.dropFirst() }
-        return (sign == UInt8(ascii: "-"), rest)
+    private static func signed(_ bytes: [UInt8]) -> (isNegative: Bool, rest: ArraySlice<UInt8>) {
+        bytes.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }.withoutSign
     }
 }

@@ -1,4 +1,3 @@
-import Changesets
 package import RealmState
 
 /// Ranges of `OrderedBytes` in which a property's value has to be for a condition to hold: in ascending order, apart from each other. Not all

@@ -5,8 +5,7 @@ struct QueryArguments {
     /// - Throws: an error at `offset` if there are not so many.
     func argument(_ number: Int, _ offset: Int) throws(QueryError) -> QueryArgument {
         guard values.indices.contains(number) else {
-            throw QueryError(
-                .argument, "expected an argument for $\(number), found \(values.count) arguments", at: offset)
+            throw .argument("expected an argument for $\(number), found \(values.count) arguments", at: offset)
         }
         return values[number]
     }

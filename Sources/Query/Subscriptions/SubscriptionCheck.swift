@@ -1,5 +1,4 @@
 import Changesets
-import RealmState
 
 extension ObjectQuery {
     /// Checks that the query may stand in a subscription or rule: that an object alone decides whether it is selected. What depends on
@@ -26,8 +25,7 @@ private struct SubscriptionCheck {
         case .bounds(let low, let high):
             try check(low)
             try check(high)
-        case .between(let path, _, _): try check(path)
-        case .geoWithin(let path, _, _): try check(path)
+        case .between(let path, _, _), .geoWithin(let path, _, _): try check(path)
         case .fullText(let path, _, _): throw refused("TEXT", path)
         }
     }

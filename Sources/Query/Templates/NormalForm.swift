@@ -1,4 +1,3 @@
-import Changesets
 import RealmState
 
 extension Condition {

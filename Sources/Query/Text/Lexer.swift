@@ -1,4 +1,5 @@
 import Changesets
+import RealmState
 
 /// Cuts a query's text into tokens: the longest that fits, and among equals the more special one.
 struct Lexer {
@@ -45,7 +46,7 @@ struct Lexer {
         return text.withUTF8Buffer { $0.elementsEqual(bytes[(position + distance)...].prefix($0.count)) }
     }
 
-    private func invalid(_ message: String) -> QueryError { QueryError(.syntax, message, at: position) }
+    private func invalid(_ message: String) -> QueryError { .syntax(message, at: position) }
 
     private func comparison(_ byte: UInt8) -> (Token.Kind, Int)? {
         let next = peek(1)
@@ -86,8 +87,7 @@ struct Lexer {
         while end < bytes.count, bytes[end] != quote {
             if bytes[end] == UInt8(ascii: "\\") {
                 guard let length = escapeLength(at: end) else {
-                    throw QueryError(
-                        .syntax, "expected one of \" ' / b f n r t 0 \\ or uXXXX after a backslash", at: end)
+                    throw .syntax("expected one of \" ' / b f n r t 0 \\ or uXXXX after a backslash", at: end)
                 }
                 end += length
             } else {
@@ -231,9 +231,8 @@ extension Lexer {
             guard scan.skip("T"), let seconds = scan.signedDigits(), scan.skip(":"),
                 let nanoseconds = scan.signedDigits()
             else { return nil }
-            guard let value = TimestampLiteral.unix(seconds: seconds, nanoseconds: nanoseconds) else {
-                return (.constant(.timestamp(TimestampLiteral.invalid)), scan.position)
-            }
+            let value =
+                TimestampLiteral.unix(seconds: seconds, nanoseconds: nanoseconds) ?? TimestampLiteral.invalid
             return (.constant(.timestamp(value)), scan.position)
         case UInt8(ascii: "$"):
             guard scan.skip("$") else { return nil }

@@ -109,17 +109,11 @@ enum TimestampLiteral {
     static func date(in bytes: [UInt8], at start: Int) throws(QueryError) -> (TimestampValue, Int)? {
         var scan = Scan(bytes, start)
         var fields: [Int64] = []
-        for (index, separators) in ["-", "-", "@T", ":", ":"].enumerated() {
-            guard let digits = scan.digits() else { return nil }
+        // What stands before each field.
+        let separators: [[StaticString]] = [[""], ["-"], ["-"], ["@", "T"], [":"], [":"]]
+        for alternatives in separators {
+            guard alternatives.contains(where: { scan.skip($0) }), let digits = scan.digits() else { return nil }
             fields.append(min(NaturalLiteral.decimal(digits), Int64(Int32.max)))
-            let found =
-                separators == "-"
-                ? scan.skip("-") : separators == ":" ? scan.skip(":") : scan.skip("@") || scan.skip("T")
-            guard found else { return nil }
-            if index == 4 {
-                guard let digits = scan.digits() else { return nil }
-                fields.append(min(NaturalLiteral.decimal(digits), Int64(Int32.max)))
-            }
         }
         var nanoseconds: Int64 = 0
         var ahead = scan
@@ -128,14 +122,14 @@ enum TimestampLiteral {
             scan = ahead
         }
         guard fields[0] >= 1900 else {
-            throw QueryError(.query, "expected a year from 1900 on, found \(fields[0])", at: start)
+            throw .query("expected a year from 1900 on, found \(fields[0])", at: start)
         }
         let seconds =
             days(year: fields[0], month: fields[1], day: fields[2]) * 86400 + fields[3] * 3600 + fields[4] * 60
             + fields[5]
         let value = TimestampValue(seconds: seconds, nanoseconds: Int32(seconds < 0 ? -nanoseconds : nanoseconds))
         guard value.isValid else {
-            throw QueryError(.syntax, "expected fewer than 1000000000 nanoseconds, found \(nanoseconds)", at: start)
+            throw .syntax("expected fewer than 1000000000 nanoseconds, found \(nanoseconds)", at: start)
         }
         return (value, scan.position)
     }

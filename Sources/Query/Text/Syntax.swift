@@ -1,18 +1,11 @@
 import Changesets
+import RealmState
 
 /// A constant as it is written, before the other side's type gives it its own.
 indirect enum ConstantSyntax: Sendable {
-    case null
-    case bool(Bool)
-    case int(Int64)
-    case float(Float)
+    case value(Value)
     /// With the digits as written, which count beside decimals.
     case double(Double, text: ByteString)
-    case string(ByteString)
-    case binary([UInt8])
-    case timestamp(TimestampValue)
-    case objectID(ObjectIDValue)
-    case uuid(UUIDValue)
     case argument(Int, Quantifier?)
     case object(className: ByteString, key: ConstantSyntax)
 }

@@ -1,6 +1,6 @@
 /// What waits on the parser's stack for its operands.
 private struct PendingOperator {
-    enum Kind {
+    enum Kind: Equatable {
         case parenthesis, or, and, not
         case comparison(ComparisonOperator, ignoresCase: Bool)
         case fullText
@@ -64,8 +64,8 @@ extension SyntaxParser {
             throw unexpected("\")\" for the parenthesis at byte \(open.offset)")
         }
         guard let last = stack.operands.popLast(), case .condition(let condition) = last.content else {
-            if case .end = token.kind {} else { throw unexpected("an operator") }
-            throw QueryError(.syntax, "expected a comparison, found a value alone", at: begin)
+            if token.kind != .end { throw unexpected("an operator") }
+            throw .syntax("expected a comparison, found a value alone", at: begin)
         }
         return condition
     }
@@ -85,8 +85,7 @@ extension SyntaxParser {
             try advance()
             return false
         case .keyword(.truePredicate), .keyword(.falsePredicate):
-            var isTrue = false
-            if case .keyword(.truePredicate) = token.kind { isTrue = true }
+            let isTrue = token.kind == .keyword(.truePredicate)
             try advance()
             try count(at: offset)
             stack.operands.append(Operand(content: .condition(.constant(isTrue)), offset: offset))
@@ -114,9 +113,7 @@ extension SyntaxParser {
             try advance()
             return false
         case .and, .or:
-            var kind = PendingOperator.Kind.or
-            if case .and = token.kind { kind = .and }
-            let pending = PendingOperator(kind: kind, offset: offset)
+            let pending = PendingOperator(kind: token.kind == .and ? .and : .or, offset: offset)
             // A chain of one operator waits for its end, to be one node.
             try reduce(&stack, to: pending.strength + 1)
             stack.operators.append(pending)
@@ -169,7 +166,7 @@ extension SyntaxParser {
         try advance()
         let listOffset = token.offset
         guard case .list(let list) = try value() else {
-            throw QueryError(.syntax, "expected a list { } after BETWEEN", at: listOffset)
+            throw .syntax("expected a list { } after BETWEEN", at: listOffset)
         }
         try count(at: offset)
         stack.operands.append(Operand(content: .condition(.between(left, list, offset: offset)), offset: offset))
@@ -179,7 +176,7 @@ extension SyntaxParser {
     private mutating func geoWithin(_ stack: inout OperatorStack) throws(QueryError) -> Bool {
         let offset = token.offset
         guard case .path(let path) = try popValue(&stack, before: "GEOWITHIN") else {
-            throw QueryError(.syntax, "expected a property before GEOWITHIN", at: offset)
+            throw .syntax("expected a property before GEOWITHIN", at: offset)
         }
         try advance()
         try count(at: offset)
@@ -213,7 +210,7 @@ extension SyntaxParser {
             case .and, .or: try reduceChain(&stack, last)
             case .not:
                 depth -= 1
-                let inner = try popCondition(&stack, of: last)
+                let inner = try popCondition(&stack)
                 stack.operands.append(Operand(content: .condition(.not(inner)), offset: last.offset))
             case .arithmetic(let op): try reduceArithmetic(&stack, op, last.offset)
             case .comparison(let op, let ignoresCase):
@@ -241,16 +238,15 @@ extension SyntaxParser {
         }
         var parts: [ConditionSyntax] = []
         parts.reserveCapacity(length)
-        for _ in 0..<length { parts.append(try popCondition(&stack, of: last)) }
+        for _ in 0..<length { parts.append(try popCondition(&stack)) }
         parts.reverse()
         // What stands first in parentheses associates as without them.
         switch (last.kind, parts[0]) {
         case (.and, .all(let first)), (.or, .any(let first)): parts.replaceSubrange(0...0, with: first)
         default: break
         }
-        var isAnd = false
-        if case .and = last.kind { isAnd = true }
-        stack.operands.append(Operand(content: .condition(isAnd ? .all(parts) : .any(parts)), offset: last.offset))
+        let chain = last.kind == .and ? ConditionSyntax.all(parts) : .any(parts)
+        stack.operands.append(Operand(content: .condition(chain), offset: last.offset))
     }
 
     private mutating func reduceArithmetic(
@@ -261,14 +257,12 @@ extension SyntaxParser {
         guard let left, let right, case .expression(let leftValue) = left.content,
             case .expression(let rightValue) = right.content
         else {
-            throw QueryError(
-                .syntax, "expected values on both sides of \"\(op.rawValue)\", found a condition", at: offset)
+            throw .syntax("expected values on both sides of \"\(op.rawValue)\", found a condition", at: offset)
         }
         let levels = max(left.depth, right.depth) + 1
         guard levels <= limits.depth else {
-            throw QueryError(
-                .limit, "expected at most \(limits.depth) arithmetic operators within each other, found more",
-                at: offset)
+            throw .limit(
+                "expected at most \(limits.depth) arithmetic operators within each other, found more", at: offset)
         }
         stack.operands.append(
             Operand(
@@ -276,12 +270,10 @@ extension SyntaxParser {
                 isValue: false, depth: levels))
     }
 
-    private func popCondition(
-        _ stack: inout OperatorStack, of pending: PendingOperator
-    ) throws(QueryError) -> ConditionSyntax {
+    private func popCondition(_ stack: inout OperatorStack) throws(QueryError) -> ConditionSyntax {
         guard let operand = stack.operands.popLast() else { throw unexpected("a comparison") }
         guard case .condition(let condition) = operand.content else {
-            throw QueryError(.syntax, "expected a comparison, found a value alone", at: operand.offset)
+            throw .syntax("expected a comparison, found a value alone", at: operand.offset)
         }
         return condition
     }
@@ -294,12 +286,11 @@ extension SyntaxParser {
         guard let left, let right, case .expression(let leftValue) = left.content,
             case .expression(let rightValue) = right.content
         else {
-            throw QueryError(
-                .syntax, "expected a value on both sides of a comparison, found a condition", at: pending.offset)
+            throw .syntax("expected a value on both sides of a comparison, found a condition", at: pending.offset)
         }
         guard !areValues || (left.isValue && right.isValue) else {
-            throw QueryError(
-                .syntax, "expected a property or constant alone on both sides of a string operator", at: pending.offset)
+            throw .syntax(
+                "expected a property or constant alone on both sides of a string operator", at: pending.offset)
         }
         return (leftValue, rightValue)
     }

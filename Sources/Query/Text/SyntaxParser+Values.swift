@@ -1,4 +1,5 @@
 import Changesets
+import RealmState
 
 extension SyntaxParser {
     /// Reads a constant, list, path, aggregate or subquery.
@@ -22,8 +23,7 @@ extension SyntaxParser {
                 return .path(path)
             }
         case .keyword(.subquery): return try subquery(offset)
-        case .identifier, .special, .pathArgument: return try pathOrAggregate(offset)
-        case .compare(.member): return try pathOrAggregate(offset)
+        case .identifier, .special, .pathArgument, .compare(.member): return try pathOrAggregate(offset)
         case .keyword(let keyword):
             if keyword == .binary, let constant = try binary(offset) { return .constant(constant) }
             if keyword.isName { return try pathOrAggregate(offset) }
@@ -33,14 +33,12 @@ extension SyntaxParser {
     }
 
     private mutating func list(_ quantifier: Quantifier?, _ offset: Int) throws(QueryError) -> ListSyntax {
+        var list = ListSyntax(elements: [], quantifier: quantifier, offset: offset)
         try expect("{")
-        var elements: [LocatedConstant] = []
-        if try skip("}") { return ListSyntax(elements: elements, quantifier: quantifier, offset: offset) }
-        while true {
-            elements.append(try constant())
-            if try skip("}") { return ListSyntax(elements: elements, quantifier: quantifier, offset: offset) }
-            guard try skip(",") else { throw unexpected("\",\" or \"}\" in the list") }
-        }
+        if try skip("}") { return list }
+        repeat { list.elements.append(try constant()) } while try skip(",")
+        guard try skip("}") else { throw unexpected("\",\" or \"}\" in the list") }
+        return list
     }
 
     private mutating func subquery(_ offset: Int) throws(QueryError) -> ExpressionSyntax {
@@ -51,9 +49,8 @@ extension SyntaxParser {
         let variableOffset = token.offset
         let variable = try name("the subquery's variable")
         guard variable.bytes.first == UInt8(ascii: "$"), variable.count > 1 else {
-            throw QueryError(
-                .syntax, "expected a variable that begins with \"$\", such as $x, found \"\(variable)\"",
-                at: variableOffset)
+            throw .syntax(
+                "expected a variable that begins with \"$\", such as $x, found \"\(variable)\"", at: variableOffset)
         }
         try expect(",")
         let condition = try nestedCondition()
@@ -81,7 +78,7 @@ extension SyntaxParser {
         try advance()
         try expect(")")
         try count(at: offset)
-        return LocatedConstant(constant: .binary(bytes), offset: offset)
+        return LocatedConstant(constant: .value(.binary(bytes)), offset: offset)
     }
 }
 
@@ -94,19 +91,17 @@ extension SyntaxParser {
         let constant: ConstantSyntax
         switch token.kind {
         case .constant(.timestamp(let value)) where !value.isValid:
-            throw QueryError(.syntax, "expected seconds and nanoseconds of one sign, and fewer than 10^9", at: offset)
-        case .constant(let found): constant = found
-        case .natural(let value): constant = .int(value)
+            throw .syntax("expected seconds and nanoseconds of one sign, and fewer than 10^9", at: offset)
+        case .constant(let found): constant = .value(found)
+        case .natural(let value): constant = .value(.int(value))
         case .float(let isSingle): constant = float(isSingle: isSingle)
         case .infinity(let isNegative):
             constant = .double(isNegative ? -.infinity : .infinity, text: isNegative ? "-inf" : "inf")
         case .nan: constant = .double(.nan, text: "nan")
-        case .string(let bytes): constant = .string(ByteString(bytes))
-        case .base64(let bytes): constant = .string(ByteString(bytes))
+        case .string(let bytes), .base64(let bytes): constant = .value(.string(ByteString(bytes)))
         case .argument(let number): constant = .argument(number, nil)
         case .localLink:
-            throw QueryError(
-                .query, "expected obj(\"Class\", key) for a link: keys within one file mean nothing here", at: offset)
+            throw .query("expected obj(\"Class\", key) for a link: keys within one file mean nothing here", at: offset)
         case .quantifier(let quantifier):
             try advance()
             guard case .argument(let number) = token.kind else {
@@ -128,7 +123,7 @@ extension SyntaxParser {
         let digits = String(decoding: isSingle ? text.bytes.dropLast() : text.bytes[...], as: UTF8.self)
         // Swift wants a digit on both sides of the point.
         let number = Self.completed(digits)
-        if isSingle { return .float(Float(number) ?? 0) }
+        if isSingle { return .value(.float(bits: (Float(number) ?? 0).bitPattern)) }
         return .double(Double(number) ?? 0, text: ByteString(digits))
     }
 
@@ -149,16 +144,11 @@ extension SyntaxParser {
         try expect(",")
         let key: ConstantSyntax
         switch token.kind {
-        case .natural(let value): key = .int(value)
-        case .string(let bytes): key = .string(ByteString(bytes))
-        // What canonical texts hold for keys with quotes or other special bytes.
-        case .base64(let bytes): key = .string(ByteString(bytes))
+        case .natural(let value): key = .value(.int(value))
+        // In base64 if the key has quotes or other special bytes: what canonical texts hold for it.
+        case .string(let bytes), .base64(let bytes): key = .value(.string(ByteString(bytes)))
         case .argument(let number): key = .argument(number, nil)
-        case .constant(let found):
-            switch found {
-            case .int, .objectID, .uuid, .null: key = found
-            default: throw unexpected("a primary key: an integer, string, oid or uuid")
-            }
+        case .constant(let found) where ObjectKey(found) != nil: key = .value(found)
         default: throw unexpected("a primary key: an integer, string, oid or uuid")
         }
         try advance()
@@ -209,10 +199,7 @@ extension SyntaxParser {
                 case .count where !isPlain: path.suffix = .count
                 case .type where !isPlain: path.suffix = .type
                 case .aggregate where !isPlain:
-                    guard quantifier == nil else {
-                        self = ahead
-                        return path
-                    }
+                    if quantifier != nil { self = ahead }
                     return path
                 default:
                     let place = token.offset
@@ -234,9 +221,8 @@ extension SyntaxParser {
         case .keyword(.first): element = .index(0)
         case .keyword(.last): element = .last
         case .symbol(UInt8(ascii: "*")): element = .all
-        case .string(let bytes): element = .key(ByteString(bytes))
-        // What canonical texts hold for keys with quotes or other special bytes.
-        case .base64(let bytes): element = .key(ByteString(bytes))
+        // In base64 if the key has quotes or other special bytes: what canonical texts hold for it.
+        case .string(let bytes), .base64(let bytes): element = .key(ByteString(bytes))
         case .argument(let number): element = .argument(number)
         default: throw unexpected("an index: a number, FIRST, LAST, SIZE, *, a key in quotes or an argument")
         }
@@ -373,7 +359,7 @@ extension SyntaxParser {
         switch token.kind {
         case .float(let isSingle):
             switch float(isSingle: isSingle) {
-            case .float(let value): coordinate = .number(Double(value))
+            case .value(.float(let bits)): coordinate = .number(Double(Float(bitPattern: bits)))
             case .double(let value, _): coordinate = .number(value)
             default: throw unexpected("a coordinate")
             }

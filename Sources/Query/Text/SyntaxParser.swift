@@ -12,13 +12,12 @@ struct SyntaxParser {
 
     static func parse(_ text: [UInt8], limits: QueryLimits) throws(QueryError) -> QuerySyntax {
         guard text.count <= limits.bytes else {
-            throw QueryError(
-                .limit, "expected a query of at most \(limits.bytes) bytes, found \(text.count)", at: limits.bytes)
+            throw .limit("expected a query of at most \(limits.bytes) bytes, found \(text.count)", at: limits.bytes)
         }
         var parser = try SyntaxParser(text, limits: limits)
         let condition = try parser.condition()
         let arrangement = try parser.arrangement()
-        guard case .end = parser.token.kind else {
+        guard parser.token.kind == .end else {
             throw parser.unexpected("and, or, SORT, DISTINCT, LIMIT or the end")
         }
         return QuerySyntax(condition: condition, arrangement: arrangement)
@@ -28,7 +27,7 @@ struct SyntaxParser {
     static func parseRegion(_ text: [UInt8], limits: QueryLimits) throws(QueryError) -> GeoSyntax {
         var parser = try SyntaxParser(text, limits: limits)
         let region = try parser.region()
-        guard case .end = parser.token.kind else { throw parser.unexpected("the end of the region") }
+        guard parser.token.kind == .end else { throw parser.unexpected("the end of the region") }
         return region
     }
 
@@ -47,7 +46,7 @@ struct SyntaxParser {
 
     /// The token as it is written, cut short.
     private var found: String {
-        if case .end = token.kind { return "the end" }
+        if token.kind == .end { return "the end" }
         let text = lexer.bytes[token.range]
         return "\"\(String(decoding: text.prefix(40), as: UTF8.self))\(text.count > 40 ? "..." : "")\""
     }
@@ -68,22 +67,20 @@ struct SyntaxParser {
     mutating func count(at offset: Int) throws(QueryError) {
         terms += 1
         guard terms <= limits.terms else {
-            throw QueryError(
-                .limit, "expected at most \(limits.terms) conditions and constants, found more", at: offset)
+            throw .limit("expected at most \(limits.terms) conditions and constants, found more", at: offset)
         }
     }
 
     mutating func check(pathElements count: Int) throws(QueryError) {
         guard count < limits.pathElements else {
-            throw QueryError(
-                .limit, "expected a path of at most \(limits.pathElements) elements, found more", at: token.offset)
+            throw .limit("expected a path of at most \(limits.pathElements) elements, found more", at: token.offset)
         }
     }
 
     mutating func enter(at offset: Int) throws(QueryError) {
         depth += 1
         guard depth <= limits.depth else {
-            throw QueryError(.limit, "expected at most \(limits.depth) levels of nesting, found more", at: offset)
+            throw .limit("expected at most \(limits.depth) levels of nesting, found more", at: offset)
         }
     }
 
@@ -91,9 +88,8 @@ struct SyntaxParser {
     mutating func nestedCondition() throws(QueryError) -> ConditionSyntax {
         subqueryDepth += 1
         guard subqueryDepth <= limits.subqueryDepth else {
-            throw QueryError(
-                .limit, "expected at most \(limits.subqueryDepth) subqueries within each other, found more",
-                at: token.offset)
+            throw .limit(
+                "expected at most \(limits.subqueryDepth) subqueries within each other, found more", at: token.offset)
         }
         defer { subqueryDepth -= 1 }
         return try condition()

@@ -1,8 +1,9 @@
 import Changesets
+import RealmState
 
 /// A word of a query's text.
 struct Token {
-    enum Kind {
+    enum Kind: Equatable {
         case end
         /// A single character that stands for itself: `( ) { } [ ] , . + - * /`
         case symbol(UInt8)
@@ -18,7 +19,7 @@ struct Token {
         /// `@links`, `@keys`, `@values`
         case special
         case type
-        case constant(ConstantSyntax)
+        case constant(Value)
         /// Digits only, which may also be an index.
         case natural(Int64)
         /// The text of a float, which reads differently beside decimals.
@@ -58,11 +59,8 @@ enum Keyword: String {
     /// Whether the word is a name where a path is expected.
     var isName: Bool {
         switch self {
-        case .beginsWith, .endsWith, .contains, .like, .between, .sort, .distinct, .limit, .ascending, .descending,
-            .text,
-            .binary, .first, .last, .size:
-            true
         case .geoWithin, .truePredicate, .falsePredicate, .subquery, .obj, .geoBox, .geoPolygon, .geoCircle: false
+        default: true
         }
     }
 

@@ -1,4 +1,3 @@
-import Changesets
 package import RealmState
 
 extension Condition {

@@ -1,5 +1,4 @@
 package import Changesets
-import RealmState
 
 /// The way from an object to what a query looks at: over links to objects, then to a property of these.
 package struct QueryPath: Sendable, Hashable {

@@ -15,8 +15,7 @@ package struct FullTextPattern: Sendable, Hashable {
             if isPrefix { word = word.dropLast() }
             let words = Self.words(Array(word))
             guard words.count == 1, let only = words.first else {
-                throw QueryError(
-                    .query,
+                throw .query(
                     "expected words of letters and digits after TEXT, found \"\(String(decoding: part, as: UTF8.self))\"",
                     at: offset)
             }
@@ -29,7 +28,7 @@ package struct FullTextPattern: Sendable, Hashable {
             }
         }
         guard !required.isEmpty || !prefixes.isEmpty || !excluded.isEmpty else {
-            throw QueryError(.query, "expected a word to look for after TEXT, found none", at: offset)
+            throw .query("expected a word to look for after TEXT, found none", at: offset)
         }
     }
 

@@ -1,6 +1,3 @@
-import Changesets
-import RealmState
-
 /// The string operators, on bytes.
 enum TextMatch {
     /// Lower case as clients have it: ASCII letters and the Latin-1 capitals, nothing else. Lengths stay.

@@ -52,25 +52,16 @@ package struct TypeNames: OptionSet, Sendable, Hashable {
 
     init(_ value: Value) {
         switch value {
-        case .null: self = .null
-        case .int: self = .int
-        case .bool: self = .bool
-        case .string: self = .string
-        case .binary: self = .binary
-        case .timestamp: self = .date
-        case .float: self = .float
-        case .double: self = .double
-        case .decimal: self = .decimal
-        case .objectID: self = .objectID
-        case .uuid: self = .uuid
-        case .link, .embedded: self = .link
+        case .embedded: self = .link
         case .list, .set: self = .array
         case .dictionary: self = .object
+        default: self = QueryType(value).flatMap { TypeNames($0) } ?? []
         }
     }
 
     init?(_ type: QueryType) {
         switch type {
+        case .null: self = .null
         case .int: self = .int
         case .bool: self = .bool
         case .string: self = .string
@@ -82,7 +73,7 @@ package struct TypeNames: OptionSet, Sendable, Hashable {
         case .link: self = .link
         case .objectID: self = .objectID
         case .uuid: self = .uuid
-        case .mixed, .typeName, .null: return nil
+        case .mixed, .typeName: return nil
         }
     }
 

@@ -1,8 +1,8 @@
 import Changesets
-import RealmState
+package import RealmState
 
 /// Equality and order of two values, whatever their types: numbers by what they amount to, all else by bytes.
-enum ValueOrder {
+package enum ValueOrder {
     /// Negative, zero or positive; nil for null and for values of types that cannot be compared.
     static func compare(_ left: Value, _ right: Value) -> Int? {
         switch (left, right) {
@@ -27,7 +27,9 @@ enum ValueOrder {
     }
 
     /// The order of SORT, @min and @max, which puts types one after another.
-    static func total(_ left: Value, _ right: Value) -> Int { compare(left, right) ?? order(rank(left), rank(right)) }
+    package static func total(_ left: Value, _ right: Value) -> Int {
+        compare(left, right) ?? order(rank(left), rank(right))
+    }
 
     private static func rank(_ value: Value) -> Int {
         switch value {
@@ -56,48 +58,19 @@ enum ValueOrder {
         return order(left.count, right.count)
     }
 
+    /// Of two values that are not both integers.
     private static func numbers(_ left: Value, _ right: Value) -> Int? {
         switch (left, right) {
-        case (.decimal(let value), _): decimal(right).map { DecimalNumber(value).compare($0) }
-        case (_, .decimal(let value)): decimal(left).map { $0.compare(DecimalNumber(value)) }
-        case (.int(let left), _): double(right).map { compare(left, $0) }
-        case (_, .int(let right)): double(left).map { -compare(right, $0) }
+        case (.decimal(let value), _): Arithmetic.decimal(right).map { DecimalNumber(value).compare($0) }
+        case (_, .decimal(let value)): Arithmetic.decimal(left).map { $0.compare(DecimalNumber(value)) }
+        case (.int(let left), _): Arithmetic.double(right).map { NumberOrder.compare(left, $0) }
+        case (_, .int(let right)): Arithmetic.double(left).map { -NumberOrder.compare(right, $0) }
         default:
-            if let left = double(left), let right = double(right) { compare(left, right) } else { nil }
+            if let left = Arithmetic.double(left), let right = Arithmetic.double(right) {
+                NumberOrder.compare(left, right)
+            } else {
+                nil
+            }
         }
-    }
-
-    private static func double(_ value: Value) -> Double? {
-        switch value {
-        case .float(let bits): Double(Float(bitPattern: bits))
-        case .double(let bits): Double(bitPattern: bits)
-        default: nil
-        }
-    }
-
-    private static func decimal(_ value: Value) -> DecimalNumber? {
-        switch value {
-        case .int(let value): DecimalNumber(value)
-        case .float(let bits): DecimalNumber(Float(bitPattern: bits))
-        case .double(let bits): DecimalNumber(Double(bitPattern: bits))
-        case .decimal(let value): DecimalNumber(value)
-        default: nil
-        }
-    }
-
-    private static func compare(_ left: Double, _ right: Double) -> Int {
-        if left.isNaN || right.isNaN { return left.isNaN == right.isNaN ? 0 : left.isNaN ? -1 : 1 }
-        return order(left, right)
-    }
-
-    /// Without loss: 2^63 and beyond have no Int64, inside the whole part is exact.
-    private static func compare(_ left: Int64, _ right: Double) -> Int {
-        if right.isNaN { return 1 }
-        if right >= 0x1p63 { return -1 }
-        if right < -0x1p63 { return 1 }
-        let whole = right.rounded(.towardZero)
-        let wholeInt = Int64(whole)
-        if left != wholeInt { return left < wholeInt ? -1 : 1 }
-        return right > whole ? -1 : right < whole ? 1 : 0
     }
 }

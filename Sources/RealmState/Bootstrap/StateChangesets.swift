@@ -55,8 +55,7 @@ package struct StateChangesets: Sendable {
         _ address: ObjectAddress, _ object: StoredObject, without hidden: Set<ColumnID> = []
     ) -> [Changeset] {
         guard let table = schema.table(address.className), table.kind != .embedded else { return [] }
-        let creation = Instruction.createObject(table: intern(table.name), object: intern(address.key))
-        creations.append(creation)
+        creations.append(.createObject(table: strings.intern(table.name), object: strings.intern(address.key)))
         add(cost: 8)
         for column in table.columns where !hidden.contains(column.id) {
             write(object[column], column, at: FieldAddress(address, column.name))
@@ -98,10 +97,7 @@ package struct StateChangesets: Sendable {
         let payload = payload(value)
         emit(.update(.init(target: path, value: payload, qualifier: .isDefault(false))), cost: value.cost)
         switch value {
-        case .list:
-            emit(.clear(self.path(slot), collection: .list))
-        case .dictionary:
-            emit(.clear(self.path(slot), collection: .dictionary))
+        case .list, .dictionary: emit(.clear(self.path(slot), collection: value.collection))
         default: break
         }
         fill(slot, with: value, element)
@@ -150,9 +146,6 @@ package struct StateChangesets: Sendable {
         add(cost: 2 * field.path.count)
         return FieldPath(field, &strings)
     }
-
-    private mutating func intern(_ string: ByteString) -> InternedString { strings.intern(string) }
-    private mutating func intern(_ key: ObjectKey) -> PrimaryKey { strings.intern(key) }
 
     private mutating func emit(_ instruction: Instruction, cost: Int = 0) {
         contents.append(instruction)

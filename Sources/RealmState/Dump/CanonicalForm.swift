@@ -38,7 +38,7 @@ struct CanonicalForm {
     private mutating func write(_ value: Value, element: ElementType) {
         switch value {
         case .list(let items), .set(let items):
-            writer.write((value.isSet ? PayloadType.set : .list).rawValue)
+            writer.write(Payload(unlinked: value))
             writer.write(UInt64(items.count))
             for item in items {
                 write(item, element: element)
@@ -62,11 +62,4 @@ struct CanonicalForm {
 
 extension TableSchema {
     var columnsByName: [ColumnSchema] { columns.sorted { $0.name < $1.name } }
-}
-
-extension Value {
-    fileprivate var isSet: Bool {
-        if case .set = self { return true }
-        return false
-    }
 }

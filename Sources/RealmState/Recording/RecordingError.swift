@@ -2,19 +2,16 @@ package import Changesets
 
 /// Why a local change cannot be made. Nothing has been recorded by the call that throws it.
 package struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
-    package struct Code: RawRepresentable, Hashable, Sendable {
-        package let rawValue: String
-        package init(rawValue: String) { self.rawValue = rawValue }
-
-        package static let noSuchClass = Code(rawValue: "no_such_class")
-        package static let noSuchField = Code(rawValue: "no_such_field")
-        package static let noSuchObject = Code(rawValue: "no_such_object")
-        package static let objectExists = Code(rawValue: "object_exists")
-        package static let wrongKey = Code(rawValue: "wrong_key")
-        package static let wrongType = Code(rawValue: "wrong_type")
-        package static let outOfRange = Code(rawValue: "out_of_range")
-        package static let schemaMismatch = Code(rawValue: "schema_mismatch")
-        package static let invalid = Code(rawValue: "invalid")
+    package enum Code: String, Sendable {
+        case noSuchClass = "no_such_class"
+        case noSuchField = "no_such_field"
+        case noSuchObject = "no_such_object"
+        case objectExists = "object_exists"
+        case wrongKey = "wrong_key"
+        case wrongType = "wrong_type"
+        case outOfRange = "out_of_range"
+        case schemaMismatch = "schema_mismatch"
+        case invalid
     }
 
     package var code: Code

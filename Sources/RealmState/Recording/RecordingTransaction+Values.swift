@@ -23,11 +23,6 @@ extension RecordingTransaction {
         }
     }
 
-    /// Puts a new, empty embedded object into a property, list slot or dictionary entry, in place of any that is there.
-    package mutating func createEmbedded(at address: FieldAddress) throws(RecordingError) {
-        try set(address, to: .embedded(StoredObject()))
-    }
-
     /// Adds to an integer, so that concurrent increments add up. Does nothing to null.
     package mutating func increment(_ address: FieldAddress, by delta: Int64) throws(RecordingError) {
         let place = try place(address)

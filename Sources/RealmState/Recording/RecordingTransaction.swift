@@ -25,7 +25,6 @@ package struct RecordingTransaction: Sendable {
 
     /// The changeset so far.
     package var changeset: Changeset { encoder.changeset }
-    package var hasChanges: Bool { !encoder.changeset.isEmpty }
 
     /// Keeps the changes and moves the state back. Returns the changeset as it is uploaded, zero bytes if there is none.
     package mutating func commit(returningTo target: inout RealmState) -> [UInt8] {

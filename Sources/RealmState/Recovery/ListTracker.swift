@@ -72,12 +72,6 @@ struct ListTracker: Equatable, Sendable {
         return (moved.remote, goal.remote)
     }
 
-    mutating func clear() {
-        isManual = false
-        isCopied = false
-        known = []
-    }
-
     mutating func copied() { isCopied = true }
 
     private mutating func giveUp() {

@@ -1,5 +1,3 @@
-import Changesets
-
 extension ReplayContext {
     /// Overwrites every list that could not be followed with what the client had at the end, once.
     mutating func copyLists(from local: RealmState, _ transaction: inout RecordingTransaction) throws {

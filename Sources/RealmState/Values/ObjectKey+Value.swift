@@ -13,3 +13,17 @@ extension ObjectKey {
         }
     }
 }
+
+extension Value {
+    /// A key as queries compare it: one that no property can hold is null.
+    package init(_ key: ObjectKey) {
+        self =
+            switch key {
+            case .null, .globalKey: .null
+            case .int(let value): .int(value)
+            case .string(let value): .string(value)
+            case .objectID(let value): .objectID(value)
+            case .uuid(let value): .uuid(value)
+            }
+    }
+}

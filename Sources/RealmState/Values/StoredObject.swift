@@ -1,5 +1,3 @@
-import Changesets
-
 /// The values of one object by column number. A column that is missing holds its default.
 ///
 /// Also what an embedded object is: it lives inside the value of the object that owns it.

@@ -14,15 +14,14 @@ extension RulesDocument {
             guard let partition, let read = Self.filter(partition.read.source, field),
                 let write = Self.filter(partition.write.source, field)
             else { return nil }
-            members["defaultRoles"] = .array([
-                .object([
-                    "name": .string("partition"), "apply_when": .object([:]),
-                    "document_filters": .object([
-                        // Who may write may read.
-                        "read": .object(["$or": .array([read, write])]), "write": write,
-                    ]), "read": .bool(true), "write": .bool(true), "insert": .bool(true), "delete": .bool(true),
-                ])
-            ])
+            members["defaultRoles"] = [
+                [
+                    "name": "partition", "apply_when": [:],
+                    // Who may write may read.
+                    "document_filters": ["read": ["$or": [read, write]], "write": write],
+                    "read": true, "write": true, "insert": true, "delete": true,
+                ]
+            ]
             members["classes"] = nil
         }
         members["queryable"] = Self.adding(field, to: members["queryable"])
@@ -67,9 +66,7 @@ extension RulesDocument {
             let isEqual = value == .object(["$eq": partition]) || value == .object(["%eq": partition])
             if value == partition || isEqual {
                 // Equality with a list asks for one of its elements.
-                return .object([
-                    "$or": .array([.object([field: .string(key)]), .object([field: .object(["$in": .string(key)])])])
-                ])
+                return ["$or": [[field: .string(key)], [field: ["$in": .string(key)]]]]
             }
             return value.names("%%partition") ? nil : .object([key: value])
         }

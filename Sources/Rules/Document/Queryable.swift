@@ -1,5 +1,3 @@
-import SyncModel
-
 /// The properties of objects that subscriptions and filters may look at.
 package struct Queryable: Sendable, Equatable {
     /// Of every class.

@@ -1,5 +1,3 @@
-import SyncModel
-
 /// Warns of what a sound document may not have meant.
 struct RulesAdvice {
     let document: RulesDocument

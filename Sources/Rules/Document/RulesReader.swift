@@ -13,7 +13,7 @@ struct RulesReader {
     /// Nil if it is no document at all.
     mutating func document(_ json: JSONValue) -> RulesDocument? {
         guard let json = expanded(json, .document, at: .root) else { return nil }
-        guard var members = object(json, "a rules document", known: Self.keys, at: .root) else { return nil }
+        guard var members = findings.object(json, "a rules document", known: Self.keys, at: .root) else { return nil }
         readValues(members)
         if let list = members["queryable"] { queryable = readQueryable(list, at: .root.key("queryable")) }
         let partition = members["partition"].flatMap { value -> RulesDocument.Partition? in
@@ -26,7 +26,9 @@ struct RulesReader {
         if queryable != Queryable() { members["queryable"] = queryable.json }
         let defaults = members["defaultRoles"].flatMap { roles($0, ofClass: nil, at: .root.key("defaultRoles")) }
         var classes: [String: [RuleRole]] = [:]
-        for (name, list) in object(members["classes"] ?? .object([:]), "classes", at: .root.key("classes")) ?? [:] {
+        for (name, list) in findings.object(members["classes"] ?? .object([:]), "classes", at: .root.key("classes"))
+            ?? [:]
+        {
             classes[name] = roles(list, ofClass: name, at: .root.key("classes").key(name))
         }
         return RulesDocument(
@@ -50,15 +52,14 @@ struct RulesReader {
     private mutating func expanded(
         _ json: JSONValue, _ kind: RuleTemplates.Kind, at path: JSONPointer
     ) -> JSONValue? {
-        guard let use = templateUse(json, kind, at: path) else { return json }
-        guard let expansion = template(use, kind, at: path) else { return nil }
-        return expansion.json
+        guard let use = templateUse(json) else { return json }
+        return template(use, kind, at: path)?.json
     }
 
     /// Puts roles in the places of their templates, and adds the properties that they look at to the queryable ones.
     private mutating func expandRoles(in members: [String: JSONValue]) -> [String: JSONValue] {
         var members = members
-        if let list = members["defaultRoles"], let use = templateUse(list, .roles, at: .root.key("defaultRoles")) {
+        if let list = members["defaultRoles"], let use = templateUse(list) {
             let expansion = template(use, .roles, at: .root.key("defaultRoles"))
             members["defaultRoles"] = expansion?.json
             queryable.global.formUnion(expansion?.properties ?? [])
@@ -66,7 +67,7 @@ struct RulesReader {
         guard case .object(var classes)? = members["classes"] else { return members }
         for (name, list) in classes {
             let path = JSONPointer.root.key("classes").key(name)
-            guard let use = templateUse(list, .roles, at: path) else { continue }
+            guard let use = templateUse(list) else { continue }
             let expansion = template(use, .roles, at: path)
             classes[name] = expansion?.json
             for property in expansion?.properties ?? []
@@ -79,9 +80,7 @@ struct RulesReader {
     }
 
     /// The template that stands in a place, with its parameters; nil if something else does.
-    private func templateUse(
-        _ json: JSONValue, _ kind: RuleTemplates.Kind, at path: JSONPointer
-    ) -> [String: JSONValue]? {
+    private func templateUse(_ json: JSONValue) -> [String: JSONValue]? {
         switch json {
         case .string: ["template": json]
         case .object(let members) where members["template"] != nil: members
@@ -123,11 +122,13 @@ struct RulesReader {
     private mutating func readValues(_ members: [String: JSONValue]) {
         if let values = members["values"] {
             constants.values =
-                object(values, "values", at: .root.key("values"))?.mapValues { RuleValue($0) } ?? [:]
+                findings.object(values, "values", at: .root.key("values"))?.mapValues { RuleValue($0) } ?? [:]
         }
         guard let environment = members["environment"] else { return }
         let path = JSONPointer.root.key("environment")
-        guard let parts = object(environment, "environment", known: ["tag", "values"], at: path) else { return }
+        guard let parts = findings.object(environment, "environment", known: ["tag", "values"], at: path) else {
+            return
+        }
         if let tag = parts["tag"] {
             if let text = tag.stringValue {
                 constants.environmentTag = text
@@ -137,33 +138,26 @@ struct RulesReader {
         }
         if let values = parts["values"] {
             constants.environmentValues =
-                object(values, "values", at: path.key("values"))?.mapValues { RuleValue($0) } ?? [:]
+                findings.object(values, "values", at: path.key("values"))?.mapValues { RuleValue($0) } ?? [:]
         }
     }
 
     private mutating func readPartition(_ json: JSONValue, at path: JSONPointer) -> RulesDocument.Partition? {
-        guard let parts = object(json, "partition", known: ["read", "write"], at: path) else { return nil }
-        func missing(_ key: String, _ findings: inout RulesFindings) {
+        guard let parts = findings.object(json, "partition", known: ["read", "write"], at: path) else { return nil }
+        guard let read = parts["read"], let write = parts["write"] else {
             findings.add(
-                .missingKey, at: path, "\"\(key)\" is missing",
+                .missingKey, at: path, "\"\(parts["read"] == nil ? "read" : "write")\" is missing",
                 hint: "{\"read\": ..., \"write\": ...}, each an expression")
-        }
-        guard let read = parts["read"] else {
-            missing("read", &findings)
-            return nil
-        }
-        guard let write = parts["write"] else {
-            missing("write", &findings)
             return nil
         }
         return RulesDocument.Partition(
-            read: expression(read, .partition, at: path.key("read")),
-            write: expression(write, .partition, at: path.key("write")))
+            read: findings.expression(read, .partition, constants, at: path.key("read")),
+            write: findings.expression(write, .partition, constants, at: path.key("write")))
     }
 
     private mutating func readQueryable(_ json: JSONValue, at path: JSONPointer) -> Queryable {
         var queryable = Queryable()
-        guard let parts = object(json, "queryable", known: ["global", "classes", "indexed"], at: path) else {
+        guard let parts = findings.object(json, "queryable", known: ["global", "classes", "indexed"], at: path) else {
             return queryable
         }
         if let global = parts["global"] { queryable.global = names(global, at: path.key("global")) }
@@ -176,7 +170,8 @@ struct RulesReader {
                     .wrongType, at: path.key("indexed"), "expected the name of one property, found \(indexed.kind)")
             }
         }
-        for (name, list) in object(parts["classes"] ?? .object([:]), "classes", at: path.key("classes")) ?? [:] {
+        for (name, list) in findings.object(parts["classes"] ?? .object([:]), "classes", at: path.key("classes")) ?? [:]
+        {
             queryable.classes[name] = names(list, at: path.key("classes").key(name))
         }
         return queryable
@@ -235,18 +230,6 @@ struct RulesReader {
                 .duplicateName, at: role.path.key("name"), "another role of the list is called \(role.name.shown)")
         }
         return roles
-    }
-
-    private mutating func expression(
-        _ json: JSONValue, _ place: ExpressionPlace, at path: JSONPointer
-    ) -> RuleExpression {
-        findings.expression(json, place, constants, at: path)
-    }
-
-    private mutating func object(
-        _ json: JSONValue, _ what: String, known: [String]? = nil, at path: JSONPointer
-    ) -> [String: JSONValue]? {
-        findings.object(json, what, known: known, at: path)
     }
 }
 

@@ -68,8 +68,8 @@ struct RuleClause: Sendable {
         if left == nil, case .property = subject { left = .null }
         guard let left else { return .unknown }
         switch comparison {
-        case .equal: return operand.map { Truth(left.isOrHolds($0)) } ?? .unknown
-        case .notEqual: return operand.map { Truth(!left.isOrHolds($0)) } ?? .unknown
+        case .equal: return equality(left, operand)
+        case .notEqual: return !equality(left, operand)
         case .less: return order(left, operand) { $0.precedes($1) }
         case .greater: return order(left, operand) { $1.precedes($0) }
         case .lessOrEqual: return order(left, operand) { left, right in left == right ? true : left.precedes(right) }
@@ -79,6 +79,10 @@ struct RuleClause: Sendable {
         case .holdsAll: return all(of: left, in: scope)
         case .exists: return .unknown
         }
+    }
+
+    private func equality(_ left: RuleValue, _ right: RuleValue?) -> Truth {
+        right.map { Truth(left.isOrHolds($0)) } ?? .unknown
     }
 
     /// Values of two kinds are in no order: false. Of a list, one element that is in order is enough.
@@ -91,17 +95,11 @@ struct RuleClause: Sendable {
 
     /// Whether the value is in the operand's list. Elements of the list that are unset may be it.
     private func some(of left: RuleValue, in scope: RuleScope) -> Truth {
-        guard let candidates = operand.candidates(in: scope) else { return .unknown }
-        return candidates.reduce(.false) { verdict, candidate in
-            verdict || (candidate.map { Truth(left.isOrHolds($0)) } ?? .unknown)
-        }
+        operand.candidates(in: scope)?.reduce(.false) { $0 || equality(left, $1) } ?? .unknown
     }
 
     private func all(of left: RuleValue, in scope: RuleScope) -> Truth {
-        guard let candidates = operand.candidates(in: scope) else { return .unknown }
-        return candidates.reduce(.true) { verdict, candidate in
-            verdict && (candidate.map { Truth(left.isOrHolds($0)) } ?? .unknown)
-        }
+        operand.candidates(in: scope)?.reduce(.true) { $0 && equality(left, $1) } ?? .unknown
     }
 }
 

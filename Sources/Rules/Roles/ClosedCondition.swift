@@ -70,13 +70,6 @@ package struct ClosedComparison: Equatable, Sendable {
     /// Nothing that is left to look up depends on it.
     private static let scope = RuleScope(user: RuleUser(id: ""))
 
-    init(property: String, comparison: RuleClause.Comparison, operand: [RuleValue?], hasList: Bool) {
-        self.property = property
-        self.comparison = comparison
-        self.operand = operand
-        self.hasList = hasList
-    }
-
     func truth(_ property: (String) -> RuleValue?) -> Truth {
         let scope = Self.scope
         let operands = operand.map { $0.map(RuleClause.Operand.literal) ?? .unset }

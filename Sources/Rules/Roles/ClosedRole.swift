@@ -45,16 +45,11 @@ package struct ClosedRole: Equatable, Sendable {
         }
     }
 
-    /// Whether any property beside the key may be read of the objects that the filters let through.
-    package func mayReadAny(of fields: some Sequence<String>) -> Bool { fields.contains { mayRead($0) } }
-
     /// Whether a property of an object that the write filter lets through may be written.
     package func mayWrite(_ field: String) -> Bool {
         if let write { return write }
         return (fields[field] ?? additionalFields).write
     }
-
-    package func mayWriteAny(of fields: some Sequence<String>) -> Bool { fields.contains { mayWrite($0) } }
 
     /// Whether the filters let the user at an object for reading: who may write may read.
     package func isVisible(_ property: (String) -> RuleValue?) -> Bool {
@@ -72,20 +67,14 @@ package struct ClosedRole: Equatable, Sendable {
 /// A user's roles in all classes, as they were when a session began. Equal texts mean equal permissions.
 package struct ClosedRoles: Equatable, Sendable {
     /// Of the classes that have roles of their own; nil where none of them is the user's.
-    private var classes: [String: ClosedRole?]
+    fileprivate var classes: [String: ClosedRole?]
     /// Of all others.
-    private var others: ClosedRole?
+    fileprivate var others: ClosedRole?
     /// The classes for which the role of all others can be used; nil if it can be for every class.
-    private var onlyFor: Set<String>?
+    fileprivate var onlyFor: Set<String>?
 
     /// Nobody may do anything.
     package static let none = ClosedRoles(classes: [:], others: nil, onlyFor: nil)
-
-    fileprivate init(classes: [String: ClosedRole?], others: ClosedRole?, onlyFor: Set<String>?) {
-        self.classes = classes
-        self.others = others
-        self.onlyFor = onlyFor
-    }
 
     /// Nil: the user has no role in the class, and may neither read nor write.
     package func role(ofClass name: String) -> ClosedRole? {
@@ -93,9 +82,10 @@ package struct ClosedRoles: Equatable, Sendable {
         if let onlyFor, !onlyFor.contains(name) { return nil }
         return others
     }
+}
 
-    // MARK: As text
-
+extension ClosedRoles {
+    /// The roles as text.
     package var text: String { JSONWriter.text(of: json) }
 
     private var json: JSONValue {

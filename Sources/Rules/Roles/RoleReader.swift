@@ -28,7 +28,12 @@ struct RoleReader {
             read: literal(members["read"], at: path.key("read"), into: &findings),
             write: literal(members["write"], at: path.key("write"), into: &findings),
             fields: fields(members["fields"], at: path.key("fields"), into: &findings),
-            additionalFields: additional(members["additional_fields"], into: &findings), source: json, path: path)
+            additionalFields: members["additional_fields"].map {
+                field(
+                    $0, "additional_fields", known: ["read", "write"], at: path.key("additional_fields"),
+                    into: &findings)
+            } ?? RuleRole.FieldRule(),
+            source: json, path: path)
     }
 
     private func name(_ json: JSONValue?, into findings: inout RulesFindings) -> String {
@@ -102,30 +107,19 @@ struct RoleReader {
                 hint: "it is readable whenever the object is, and nobody can change it")
         }
         return members.reduce(into: [:]) { fields, member in
-            fields[member.key] = field(member.value, at: path.key(member.key), into: &findings)
+            fields[member.key] = field(
+                member.value, "a field", known: ["read", "write", "fields"], at: path.key(member.key), into: &findings)
         }
     }
 
     private func field(
-        _ json: JSONValue, at path: JSONPointer, into findings: inout RulesFindings
+        _ json: JSONValue, _ what: String, known: [String], at path: JSONPointer, into findings: inout RulesFindings
     ) -> RuleRole.FieldRule {
         var rule = RuleRole.FieldRule()
-        guard let members = findings.object(json, "a field", known: ["read", "write", "fields"], at: path) else {
-            return rule
-        }
+        guard let members = findings.object(json, what, known: known, at: path) else { return rule }
         rule.read = literal(members["read"], at: path.key("read"), into: &findings) ?? false
         rule.write = literal(members["write"], at: path.key("write"), into: &findings) ?? false
-        rule.fields = fields(members["fields"], at: path.key("fields"), into: &findings)
-        return rule
-    }
-
-    private func additional(_ json: JSONValue?, into findings: inout RulesFindings) -> RuleRole.FieldRule {
-        var rule = RuleRole.FieldRule()
-        let path = path.key("additional_fields")
-        guard let json, let members = findings.object(json, "additional_fields", known: ["read", "write"], at: path)
-        else { return rule }
-        rule.read = literal(members["read"], at: path.key("read"), into: &findings) ?? false
-        rule.write = literal(members["write"], at: path.key("write"), into: &findings) ?? false
+        if known.contains("fields") { rule.fields = fields(members["fields"], at: path.key("fields"), into: &findings) }
         return rule
     }
 }

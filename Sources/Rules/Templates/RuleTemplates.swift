@@ -13,13 +13,19 @@ package enum RuleTemplates {
     struct Template: Sendable {
         /// The parameters that it takes, with the values that they have if none is given.
         var parameters: [String: String] = [:]
-        var expand: @Sendable ([String: String]) -> Expansion
+        /// Those that name properties which must be queryable.
+        var properties: [String] = []
+        var json: @Sendable ([String: String]) -> JSONValue
+
+        func expand(_ parameters: [String: String]) -> Expansion {
+            Expansion(json: json(parameters), properties: Set(properties.compactMap { parameters[$0] }))
+        }
     }
 
     struct Expansion: Sendable {
         var json: JSONValue
         /// Properties that must be queryable for it.
-        var properties: Set<String> = []
+        var properties: Set<String>
     }
 
     /// In alphabetical order.
@@ -43,7 +49,7 @@ package enum RuleTemplates {
     ]
 
     private static func document(_ partition: String, _ roles: String) -> Template {
-        Template { _ in Expansion(json: ["partition": .string(partition), "defaultRoles": .string(roles)]) }
+        fixed(["partition": .string(partition), "defaultRoles": .string(roles)])
     }
 
     // MARK: Partition rules
@@ -55,13 +61,13 @@ package enum RuleTemplates {
         "own": fixed(["read": ownPartition, "write": ownPartition]),
         "ownOrPublic": Template(parameters: ["public": "PUBLIC"]) { parameters in
             let either: JSONValue = .array([.string(parameters["public", default: "PUBLIC"]), "%%user.id"])
-            return Expansion(json: ["read": ["%%partition": ["$in": either]], "write": ownPartition])
+            return ["read": ["%%partition": ["$in": either]], "write": ownPartition]
         },
         "listed": Template(parameters: ["readList": "readPartitions", "writeList": "writePartitions"]) { parameters in
             func listed(_ parameter: String) -> JSONValue {
                 .object(["%%user.custom_data.\(parameters[parameter, default: parameter])": "%%partition"])
             }
-            return Expansion(json: ["read": listed("readList"), "write": listed("writeList")])
+            return ["read": listed("readList"), "write": listed("writeList")]
         },
     ]
 
@@ -73,40 +79,35 @@ package enum RuleTemplates {
         "denyAll": fixed([role("denyAll", read: false, write: false, mayRead: false, mayWrite: false)]),
         "readAll": fixed([role("readAll", read: true, write: false, mayWrite: false)]),
         "readAndWriteAll": fixed([role("readAndWriteAll", read: true, write: true)]),
-        "readAllWriteOwn": Template(parameters: owner) { parameters in
-            Expansion(
-                json: [role("readAllWriteOwn", read: true, write: own(parameters))],
-                properties: properties(parameters, "ownerField"))
+        "readAllWriteOwn": Template(parameters: owner, properties: ["ownerField"]) { parameters in
+            [role("readAllWriteOwn", read: true, write: own(parameters))]
         },
-        "readOwnWriteOwn": Template(parameters: owner) { parameters in
-            Expansion(
-                json: [role("readOwnWriteOwn", read: own(parameters), write: own(parameters))],
-                properties: properties(parameters, "ownerField"))
+        "readOwnWriteOwn": Template(parameters: owner, properties: ["ownerField"]) { parameters in
+            [role("readOwnWriteOwn", read: own(parameters), write: own(parameters))]
         },
-        "ownOrAdmin": Template(parameters: owner.merging(admin) { $1 }) { parameters in
-            Expansion(
-                json: [
-                    role("admin", when: isAdmin(parameters), read: true, write: true),
-                    role("owner", read: own(parameters), write: own(parameters)),
-                ],
-                properties: properties(parameters, "ownerField"))
+        "ownOrAdmin": Template(parameters: owner.merging(admin) { $1 }, properties: ["ownerField"]) { parameters in
+            [
+                role("admin", when: isAdmin(parameters), read: true, write: true),
+                role("owner", read: own(parameters), write: own(parameters)),
+            ]
         },
-        "collaborators": Template(parameters: owner.merging(["listField": "collaborators"]) { $1 }) { parameters in
+        "collaborators": Template(
+            parameters: owner.merging(["listField": "collaborators"]) { $1 }, properties: ["ownerField", "listField"]
+        ) { parameters in
             let listed: JSONValue = .object([parameters["listField", default: "collaborators"]: "%%user.id"])
             let either: JSONValue = ["$or": .array([own(parameters), listed])]
-            return Expansion(
-                json: [role("collaborator", read: either, write: either)],
-                properties: properties(parameters, "ownerField", "listField"))
+            return [role("collaborator", read: either, write: either)]
         },
-        "team": Template(parameters: owner.merging(admin) { $1 }.merging(["teamField": "team"]) { $1 }) { parameters in
+        "team": Template(
+            parameters: owner.merging(admin) { $1 }.merging(["teamField": "team"]) { $1 },
+            properties: ["ownerField", "teamField"]
+        ) { parameters in
             let field = parameters["teamField", default: "team"]
             let team: JSONValue = .object([field: .string("%%user.custom_data.\(field)")])
-            return Expansion(
-                json: [
-                    role("teamAdmin", when: isAdmin(parameters), read: team, write: team),
-                    role("teamMember", read: team, write: own(parameters)),
-                ],
-                properties: properties(parameters, "ownerField", "teamField"))
+            return [
+                role("teamAdmin", when: isAdmin(parameters), read: team, write: team),
+                role("teamMember", read: team, write: own(parameters)),
+            ]
         },
     ]
 
@@ -121,10 +122,6 @@ package enum RuleTemplates {
         .object(["%%user.custom_data.\(parameters["adminFlag", default: "isAdmin"])": true])
     }
 
-    private static func properties(_ parameters: [String: String], _ names: String...) -> Set<String> {
-        Set(names.compactMap { parameters[$0] })
-    }
-
     private static func role(
         _ name: String, when: JSONValue = .object([:]), read: JSONValue, write: JSONValue, mayRead: Bool = true,
         mayWrite: Bool = true
@@ -136,5 +133,5 @@ package enum RuleTemplates {
         ]
     }
 
-    private static func fixed(_ json: JSONValue) -> Template { Template { _ in Expansion(json: json) } }
+    private static func fixed(_ json: JSONValue) -> Template { Template { _ in json } }
 }

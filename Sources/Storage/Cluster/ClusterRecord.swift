@@ -1,6 +1,8 @@
+import SyncModel
+
 /// What a control store knows of its cluster as a whole, so that none of the cluster's parts is taken for another's.
 package struct ClusterRecord: Sendable, Equatable {
-    /// Made once, at random. Every slice's store and the broker bear it too.
+    /// Sixteen hexadecimal digits, made once, at random. Every slice's store and the broker bear it too.
     package var id: String
     /// What the names of the cluster's queues begin with. Another prefix is another cluster, which has no business here.
     package var prefix: String
@@ -15,14 +17,7 @@ package struct ClusterRecord: Sendable, Equatable {
 
     /// A cluster that did not exist before.
     package static func new(prefix: String) -> ClusterRecord {
-        ClusterRecord(id: String(format64: .random(in: .min ... .max)), prefix: prefix)
-    }
-}
-
-extension String {
-    /// Sixteen hexadecimal digits.
-    fileprivate init(format64 number: UInt64) {
-        let digits = String(number, radix: 16)
-        self = String(repeating: "0", count: 16 - digits.count) + digits
+        let bytes = (0..<8).map { _ in UInt8.random(in: .min ... .max) }
+        return ClusterRecord(id: HexBytes(bytes).hex, prefix: prefix)
     }
 }

@@ -75,8 +75,6 @@ package final class AppDirectory: Sendable {
         return entry.app
     }
 
-    package func all() async throws(StoreError) -> [AppRecord] { try await store.apps() }
-
     /// The app's rules have this version at least.
     ///
     /// - Returns: whether what was remembered is older, and forgotten now.

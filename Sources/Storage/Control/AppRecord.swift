@@ -2,7 +2,7 @@ package import Changesets
 package import SyncModel
 
 /// One Device Sync application and its settings.
-package struct AppRecord: Decodable, Sendable, Equatable {
+package struct AppRecord: Sendable, Equatable {
     /// What the app's sync does at the moment.
     package enum SyncState: String, Decodable, Sendable {
         case enabled

@@ -8,11 +8,6 @@ package struct EmailLoginSettings: Codable, Sendable, Equatable {
     /// Where the mail that allows a new password leads; nil: there are no such mails.
     package var resetURL: String?
 
-    package init(confirmURL: String? = nil, resetURL: String? = nil) {
-        self.confirmURL = confirmURL
-        self.resetURL = resetURL
-    }
-
     /// What is wrong, in a sentence that names the key; nil if nothing is.
     package var problem: String? {
         if confirmURL == nil, resetURL == nil { return "expected confirmURL, resetURL or both" }

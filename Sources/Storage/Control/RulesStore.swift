@@ -33,13 +33,6 @@ package struct RulesHeading: Sendable, Equatable {
     /// Milliseconds of Unix time.
     package var at: UInt64
     package var bytes: Int
-
-    package init(version: UInt64, author: String, at: UInt64, bytes: Int) {
-        self.version = version
-        self.author = author
-        self.at = at
-        self.bytes = bytes
-    }
 }
 
 /// Rules that are to be an app's.

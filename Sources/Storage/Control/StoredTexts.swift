@@ -27,11 +27,22 @@ extension UserRecord.Identity {
     }
 }
 
-extension OutcomeReport {
+/// What is kept as JSON.
+package protocol StoredAsJSON: Codable {}
+
+extension StoredAsJSON {
     package init(storedText: String) throws {
-        self = try JSONDecoder().decode(OutcomeReport.self, from: Data(storedText.utf8))
+        self = try JSONDecoder().decode(Self.self, from: Data(storedText.utf8))
     }
 
+    package func storedText() throws -> String { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
+}
+
+extension QuotaValues: StoredAsJSON {}
+extension SchemaVersionRange: StoredAsJSON {}
+extension ModeMigration: StoredAsJSON {}
+
+extension OutcomeReport: StoredAsJSON {
     /// What a client wrote is cut to a size that is worth keeping.
     package func storedText() throws -> String {
         var report = self
@@ -45,30 +56,6 @@ extension OutcomeReport {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: try encoder.encode(report), as: UTF8.self)
     }
-}
-
-extension QuotaValues {
-    package init(storedText: String) throws {
-        self = try JSONDecoder().decode(QuotaValues.self, from: Data(storedText.utf8))
-    }
-
-    package func storedText() throws -> String { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
-}
-
-extension SchemaVersionRange {
-    package init(storedText: String) throws {
-        self = try JSONDecoder().decode(SchemaVersionRange.self, from: Data(storedText.utf8))
-    }
-
-    package func storedText() throws -> String { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
-}
-
-extension ModeMigration {
-    package init(storedText: String) throws {
-        self = try JSONDecoder().decode(ModeMigration.self, from: Data(storedText.utf8))
-    }
-
-    package func storedText() throws -> String { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
 }
 
 extension ExternalIdentity {

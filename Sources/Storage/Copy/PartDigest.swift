@@ -1,4 +1,5 @@
 import Crypto
+import SyncModel
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -35,7 +36,7 @@ struct PartDigest: Sendable {
     }
 
     static func combined(_ digests: [String]) -> String {
-        hex(SHA256.hash(data: Array(digests.joined(separator: "\n").utf8)))
+        HexBytes(Array(SHA256.hash(data: Array(digests.joined(separator: "\n").utf8)))).hex
     }
 
     /// Where two parts differ, in a few words.
@@ -45,13 +46,6 @@ struct PartDigest: Sendable {
         let list = realms.prefix(10).map(String.init).joined(separator: ", ")
         return "tables \(tables.joined(separator: ", "))"
             + (realms.isEmpty ? "" : "; \(realms.count) realms, among them those numbered \(list)")
-    }
-
-    fileprivate static func hex(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }.joined()
     }
 }
 
@@ -70,7 +64,7 @@ struct DigestSum: Sendable, Equatable {
     }
 
     var text: String {
-        "\(count) " + words.map { word in withUnsafeBytes(of: word.littleEndian) { PartDigest.hex($0) } }.joined()
+        "\(count) " + HexBytes(words.flatMap { word in withUnsafeBytes(of: word.littleEndian) { Array($0) } }).hex
     }
 }
 

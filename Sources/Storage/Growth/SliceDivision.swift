@@ -82,7 +82,6 @@ package struct SliceDivision: Sendable {
 
     /// The slices that the cluster has had.
     package var oldSlices: [SliceNumber] { growth.from.all }
-    package var target: SliceCount { growth.to }
 
     // MARK: Looking
 

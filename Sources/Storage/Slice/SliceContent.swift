@@ -152,13 +152,6 @@ extension SliceContent {
         try await read(SliceLookup(bases: [realm])).bases[realm] ?? []
     }
 
-    /// The base of exactly this generation and version, if it is complete.
-    package func base(
-        of realm: RealmID, generation: UInt64, version: ServerVersion
-    ) async throws(StoreError) -> BaseRecord? {
-        try await bases(of: realm).first { $0.version == version && $0.generation == generation && $0.isComplete }
-    }
-
     /// The newest complete base of a generation: a client file may begin with it.
     package func newestBase(of realm: RealmID, generation: UInt64) async throws(StoreError) -> BaseRecord? {
         try await bases(of: realm).last { $0.generation == generation && $0.isComplete }

@@ -76,13 +76,6 @@ package protocol SliceAgenda: Sendable {
     ) async throws(StoreError) -> [(number: Int64, record: OutboxRecord)]
 }
 
-extension SliceAgenda {
-    /// Every app's latest generation in this slice, by app.
-    package func appGenerations() async throws(StoreError) -> [AppGenerationRecord] {
-        try await appGenerations(after: nil, limit: .max)
-    }
-}
-
 /// Terminations that reach very many client files, in steps.
 package protocol SliceTerminations: Sendable {
     /// Those that are under way, by app.

@@ -1,4 +1,5 @@
 import PostgreSQL
+import Storage
 import SyncModel
 
 #if canImport(FoundationEssentials)
@@ -16,6 +17,18 @@ protocol ControlArgument: Sendable {
 
 extension PostgresValue {
     static func list(_ arguments: [any ControlArgument]) -> [PostgresValue] { arguments.map(\.value) }
+}
+
+extension ControlValue: ControlArgument {
+    static var null: PostgresValue { .text(nil) }
+    var value: PostgresValue {
+        switch self {
+        case .text(let text): .string(text)
+        case .integer(let number): .int(number)
+        case .boolean(let isTrue): .bool(isTrue)
+        case .bytes(let bytes): .bytes(bytes)
+        }
+    }
 }
 
 extension Optional: ControlArgument where Wrapped: ControlArgument {

@@ -17,37 +17,6 @@ extension PostgresAccountStore {
             session.expiresAt, session.isRevoked, session.origin)
     }
 
-    func loginSession(_ id: String) async throws(StoreError) -> LoginSessionRecord? {
-        try await database.read("the login session") { queries in
-            try await queries.rows("SELECT * FROM login_sessions WHERE id = $1", id).first.map { row in
-                LoginSessionRecord(
-                    id: try row.text("id"), app: try row.text("app"), userID: try row.text("user"),
-                    deviceID: try row.text("device"), createdAt: try row.unsigned("created_at"),
-                    lastUsedAt: try row.unsigned("last_used_at"), expiresAt: try row.unsigned("expires_at"),
-                    isRevoked: try row.boolean("revoked"), origin: try row.textIfAny("origin"))
-            }
-        }
-    }
-
-    func hasLoginSession(app: String, user: String, origin: String) async throws(StoreError) -> Bool {
-        try await database.read("the login sessions") { queries in
-            try await !queries.rows(
-                "SELECT 1 FROM login_sessions WHERE app = $1 AND \"user\" = $2 AND origin = $3 LIMIT 1", app, user,
-                origin
-            ).isEmpty
-        }
-    }
-
-    func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError) {
-        try await database.run(
-            "the login session",
-            "UPDATE login_sessions SET last_used_at = greatest(last_used_at, $1) WHERE id = $2", at, id)
-    }
-
-    func revokeLoginSession(_ id: String) async throws(StoreError) {
-        try await database.run("the login session", "UPDATE login_sessions SET revoked = true WHERE id = $1", id)
-    }
-
     func revokeLoginSessions(app: String, user: String?) async throws(StoreError) -> Int {
         try await database.change("the login sessions") { transaction in
             _ = try await AppRecord.locked(app, transaction)
@@ -82,12 +51,6 @@ extension PostgresAccountStore {
         }
     }
 
-    func signingKeys() async throws(StoreError) -> [SigningKeyRecord] {
-        try await database.read("the signing keys") { queries in
-            try await queries.rows("SELECT * FROM signing_keys").map(SigningKeyRecord.init(row:))
-        }
-    }
-
     func addSigningKey(_ key: SigningKeyRecord, unlessNewerThan limit: UInt64) async throws(StoreError) -> Bool {
         try await database.change("the signing keys") { transaction in
             try await transaction.lock(.signingKeys)
@@ -115,13 +78,5 @@ extension PostgresAccountStore {
     ) async throws -> [SigningKeyRecord] {
         try await queries.rows("SELECT * FROM signing_keys WHERE purpose = $1 ORDER BY created_at DESC, id", purpose)
             .map(SigningKeyRecord.init(row:))
-    }
-}
-
-extension SigningKeyRecord {
-    fileprivate init(row: ControlRow) throws {
-        self.init(
-            id: try row.text("id"), purpose: try row.text("purpose"), privateKeyPEM: try row.text("pem"),
-            createdAt: try row.unsigned("created_at"))
     }
 }

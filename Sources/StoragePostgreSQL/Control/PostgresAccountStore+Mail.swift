@@ -25,14 +25,6 @@ extension PostgresAccountStore {
         }
     }
 
-    func mailToken(app: String, id: String, at now: UInt64) async throws(StoreError) -> MailTokenRecord? {
-        try await database.read("the mail's token") { queries in
-            try await queries.rows(
-                "SELECT * FROM mail_tokens WHERE id = $1 AND app = $2 AND expires_at > $3", id, app, now
-            ).first.flatMap(MailTokenRecord.init(row:))
-        }
-    }
-
     func confirm(_ token: MailTokenRecord) async throws(StoreError) -> Bool {
         try await database.change("the registration") { transaction in
             guard try await Self.useUp(token, transaction) else { return false }
@@ -69,16 +61,5 @@ extension PostgresAccountStore {
         guard gone > 0 else { return false }
         try await transaction.run("DELETE FROM mail_tokens WHERE app = $1 AND email = $2", token.app, token.email)
         return true
-    }
-}
-
-extension MailTokenRecord {
-    /// Nil for a purpose that this version does not know.
-    fileprivate init?(row: ControlRow) throws {
-        guard let purpose = Purpose(rawValue: try row.text("purpose")) else { return nil }
-        self.init(
-            id: try row.text("id"), app: try row.text("app"), email: try row.text("email"), purpose: purpose,
-            digest: try row.text("digest"), passwordHash: try row.textIfAny("hash"),
-            expiresAt: try row.unsigned("expires_at"))
     }
 }

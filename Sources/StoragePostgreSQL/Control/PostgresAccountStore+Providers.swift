@@ -4,21 +4,6 @@ import Storage
 extension PostgresAccountStore {
     // MARK: Settings
 
-    func loginSettings(app: String, provider: String) async throws(StoreError) -> Data? {
-        try await database.read("the login settings") { queries in
-            try await queries.rows(
-                "SELECT settings FROM login_settings WHERE app = $1 AND provider = $2", app, provider
-            ).first.map { Data(try $0.bytes("settings")) }
-        }
-    }
-
-    func loginSettings(app: String) async throws(StoreError) -> [String: Data] {
-        try await database.read("the login settings") { queries in
-            try await queries.rows("SELECT * FROM login_settings WHERE app = $1", app)
-                .reduce(into: [:]) { $0[try $1.text("provider")] = Data(try $1.bytes("settings")) }
-        }
-    }
-
     func setLoginSettings(_ settings: Data?, app: String, provider: String) async throws(StoreError) {
         try await database.change("the login settings") { transaction in
             _ = try await AppRecord.locked(app, transaction)
@@ -59,34 +44,6 @@ extension PostgresAccountStore {
         }
     }
 
-    func apiKeys(app: String, user: String) async throws(StoreError) -> [APIKeyRecord] {
-        try await database.read("the API keys") { queries in
-            try await queries.rows(
-                "SELECT * FROM api_keys WHERE app = $1 AND \"user\" = $2 ORDER BY created_at, id", app, user
-            ).map(APIKeyRecord.init(row:))
-        }
-    }
-
-    func apiKey(app: String, digest: String) async throws(StoreError) -> APIKeyRecord? {
-        try await database.read("the API key") { queries in
-            try await queries.rows("SELECT * FROM api_keys WHERE digest = $1 AND app = $2", digest, app).first
-                .map(APIKeyRecord.init(row:))
-        }
-    }
-
-    func setAPIKeyDisabled(_ disabled: Bool, app: String, user: String, id: String) async throws(StoreError) {
-        let count = try await database.run(
-            "the API key", "UPDATE api_keys SET disabled = $1 WHERE id = $2 AND app = $3 AND \"user\" = $4", disabled,
-            id, app, user)
-        guard count > 0 else { throw StoreError(.notFound, "the user has no such API key") }
-    }
-
-    func removeAPIKey(app: String, user: String, id: String) async throws(StoreError) {
-        let count = try await database.run(
-            "the API key", "DELETE FROM api_keys WHERE id = $1 AND app = $2 AND \"user\" = $3", id, app, user)
-        guard count > 0 else { throw StoreError(.notFound, "the user has no such API key") }
-    }
-
     // MARK: Other services
 
     func adopt(
@@ -97,21 +54,6 @@ extension PostgresAccountStore {
                 provider: provider, externalID: externalID, profile: profile, of: user.id, app: user.app, transaction)
             if isNew { try await Self.insert(user, transaction) }
             return id
-        }
-    }
-
-    func externalIdentities(app: String, user: String) async throws(StoreError) -> [ExternalIdentity] {
-        try await database.read("the user's identities") { queries in
-            try await queries.rows(
-                """
-                SELECT * FROM external_identities WHERE app = $1 AND "user" = $2 ORDER BY provider, external_id
-                """, app, user
-            ).map { row in
-                ExternalIdentity(
-                    app: try row.text("app"), provider: try row.text("provider"),
-                    externalID: try row.text("external_id"), userID: try row.text("user"),
-                    profile: try ExternalIdentity.profile(storedText: try row.text("profile")))
-            }
         }
     }
 
@@ -143,14 +85,5 @@ extension PostgresAccountStore {
             let last = users.count == limit ? users.last : nil
             return (gone.count, try last.map { UserCursor(app: try $0.text("app"), user: try $0.text("id")) })
         }
-    }
-}
-
-extension APIKeyRecord {
-    fileprivate init(row: ControlRow) throws {
-        self.init(
-            id: try row.text("id"), app: try row.text("app"), userID: try row.text("user"), name: try row.text("name"),
-            digest: try row.text("digest"), isDisabled: try row.boolean("disabled"),
-            createdAt: try row.unsigned("created_at"))
     }
 }

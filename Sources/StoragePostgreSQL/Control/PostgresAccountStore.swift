@@ -1,35 +1,13 @@
 import Storage
 
 /// Users, their ways to log in, and what signs their tokens.
-struct PostgresAccountStore: AccountStore {
-    let database: PostgresControlDatabase
+protocol PostgresAccountStore: PostgresControlPart {}
 
+extension PostgresAccountStore {
     // MARK: Users
-
-    func user(app: String, id: String) async throws(StoreError) -> UserRecord? {
-        try await database.read("the user") { queries in
-            try await queries.rows("SELECT * FROM users WHERE app = $1 AND id = $2", app, id).first
-                .map(UserRecord.init(row:))
-        }
-    }
 
     func insert(_ user: UserRecord) async throws(StoreError) {
         try await database.change("the user") { try await Self.insert(user, $0) }
-    }
-
-    func users(app: String, after: String?, limit: Int) async throws(StoreError) -> [UserRecord] {
-        try await database.read("the users") { queries in
-            try await queries.rows(
-                "SELECT * FROM users WHERE app = $1 AND id > $2 ORDER BY id LIMIT $3", app, after ?? "", max(limit, 0)
-            ).map(UserRecord.init(row:))
-        }
-    }
-
-    func userCount(app: String) async throws(StoreError) -> Int {
-        try await database.read("the number of users") { queries in
-            try await queries.rows("SELECT count(*) AS count FROM users WHERE app = $1", app).first?.integer("count")
-                ?? 0
-        }
     }
 
     func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError) {
@@ -89,26 +67,6 @@ struct PostgresAccountStore: AccountStore {
             """, app, user, UserRecord.keptChanges)
     }
 
-    func userChanges(app: String, after version: UInt64) async throws(StoreError) -> Set<String>? {
-        try await database.read("the changes of users") { queries in
-            // In one statement, so that the version and the changes are of one moment.
-            let rows = try await queries.rows(
-                """
-                SELECT users_version, version, "user" FROM apps
-                LEFT JOIN user_changes ON user_changes.app = apps.id AND version > $2 WHERE apps.id = $1
-                """, app, version)
-            guard let newest = try rows.first?.unsigned("users_version"), newest >= version else { return nil }
-            let changes = try rows.filter { try $0.integerIfAny("version") != nil }
-            guard UInt64(changes.count) == newest - version else { return nil }
-            var users: Set<String> = []
-            for change in changes {
-                guard let user = try change.textIfAny("user") else { return nil }
-                users.insert(user)
-            }
-            return users
-        }
-    }
-
     static func insert(_ user: UserRecord, _ transaction: ControlTransaction) async throws {
         let count = try await transaction.run(
             """
@@ -122,24 +80,6 @@ struct PostgresAccountStore: AccountStore {
     }
 
     // MARK: Addresses
-
-    func register(_ password: PasswordRecord) async throws(StoreError) {
-        let count = try await database.run(
-            "the registration",
-            """
-            INSERT INTO passwords AS known (app, email, hash, "user", pending) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (app, email) DO UPDATE SET hash = excluded.hash, pending = excluded.pending
-                WHERE known.pending IS NOT NULL
-            """, password.app, password.email, password.passwordHash, password.userID, password.pending)
-        guard count > 0 else { throw StoreError(.alreadyExists, "the address is registered already") }
-    }
-
-    func password(app: String, email: String) async throws(StoreError) -> PasswordRecord? {
-        try await database.read("the registration") { queries in
-            try await queries.rows("SELECT * FROM passwords WHERE app = $1 AND email = $2", app, email).first
-                .map(PasswordRecord.init(row:))
-        }
-    }
 
     /// An address that no other transaction changes before this one has ended.
     /// - Throws: `notFound`.
@@ -172,23 +112,5 @@ struct PostgresAccountStore: AccountStore {
                 "UPDATE passwords SET \"user\" = $1 WHERE app = $2 AND email = $3", user.id, app, email)
             return user.id
         }
-    }
-}
-
-extension UserRecord {
-    init(row: ControlRow) throws {
-        self.init(
-            app: try row.text("app"), id: try row.text("id"),
-            identities: try Identity.list(storedText: try row.text("identities")), email: try row.textIfAny("email"),
-            isDisabled: try row.boolean("disabled"), createdAt: try row.unsigned("created_at"),
-            customData: try row.textIfAny("custom_data"))
-    }
-}
-
-extension PasswordRecord {
-    fileprivate init(row: ControlRow) throws {
-        self.init(
-            app: try row.text("app"), email: try row.text("email"), passwordHash: try row.text("hash"),
-            userID: try row.textIfAny("user"), pending: try row.textIfAny("pending"))
     }
 }

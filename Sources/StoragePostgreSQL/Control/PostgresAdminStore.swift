@@ -1,9 +1,9 @@
 import Storage
 
 /// Admin tokens, and the log of what was done with them.
-struct PostgresAdminStore: AdminStore {
-    let database: PostgresControlDatabase
+protocol PostgresAdminStore: PostgresControlPart {}
 
+extension PostgresAdminStore {
     func insert(_ token: AdminTokenRecord) async throws(StoreError) {
         try await database.change("the admin token") { transaction in
             try await transaction.lock(.adminTokens)
@@ -20,24 +20,6 @@ struct PostgresAdminStore: AdminStore {
         }
     }
 
-    func adminToken(digest: String) async throws(StoreError) -> AdminTokenRecord? {
-        try await database.read("the admin token") { queries in
-            try await queries.rows("SELECT * FROM admin_tokens WHERE digest = $1", digest).first
-                .map(AdminTokenRecord.init(row:))
-        }
-    }
-
-    func adminTokens() async throws(StoreError) -> [AdminTokenRecord] {
-        try await database.read("the admin tokens") { queries in
-            try await queries.rows("SELECT * FROM admin_tokens ORDER BY name").map(AdminTokenRecord.init(row:))
-        }
-    }
-
-    func removeAdminToken(_ name: String) async throws(StoreError) {
-        let count = try await database.run("the admin token", "DELETE FROM admin_tokens WHERE name = $1", name)
-        guard count > 0 else { throw StoreError(.notFound, "there is no admin token \(name)") }
-    }
-
     func beginAudit(_ entry: AuditEntry, keeping most: Int) async throws(StoreError) -> Int64 {
         try await database.change("the audit log") { transaction in
             let rows = try await transaction.rows(
@@ -51,40 +33,5 @@ struct PostgresAdminStore: AdminStore {
             try await transaction.run("DELETE FROM admin_audit WHERE number <= $1", number - most)
             return Int64(number)
         }
-    }
-
-    func endAudit(_ number: Int64, status: Int, details: String?) async throws(StoreError) {
-        try await database.run(
-            "the audit log", "UPDATE admin_audit SET status = $1, details = $2 WHERE number = $3", status, details,
-            number)
-    }
-
-    func auditEntries(before: Int64?, limit: Int) async throws(StoreError) -> [AuditEntry] {
-        try await database.read("the audit log") { queries in
-            try await queries.rows(
-                "SELECT * FROM admin_audit WHERE number < $1 ORDER BY number DESC LIMIT $2", before ?? .max,
-                max(limit, 0)
-            ).map(AuditEntry.init(row:))
-        }
-    }
-}
-
-/// A role that this version does not know may do least.
-private func role(_ row: ControlRow) throws -> AdminRole { AdminRole(rawValue: try row.text("role")) ?? .read }
-
-extension AdminTokenRecord {
-    fileprivate init(row: ControlRow) throws {
-        self.init(
-            name: try row.text("name"), digest: try row.text("digest"), role: try StoragePostgreSQL.role(row),
-            createdAt: try row.unsigned("created_at"), createdBy: try row.text("created_by"))
-    }
-}
-
-extension AuditEntry {
-    fileprivate init(row: ControlRow) throws {
-        self.init(
-            number: Int64(try row.integer("number")), at: try row.unsigned("at"), token: try row.text("token"),
-            role: try StoragePostgreSQL.role(row), method: try row.text("method"), path: try row.text("path"),
-            details: try row.textIfAny("details"), status: try row.integerIfAny("status"))
     }
 }

@@ -1,23 +1,9 @@
-import Changesets
 import Storage
-import SyncModel
 
 /// Apps with their settings, rules and schemas.
-struct PostgresAppStore: AppStore {
-    let database: PostgresControlDatabase
+protocol PostgresAppStore: PostgresControlPart {}
 
-    func app(_ id: String) async throws(StoreError) -> AppRecord? {
-        try await database.read("the app") {
-            try await $0.rows("SELECT * FROM apps WHERE id = $1", id).first.map(AppRecord.init(row:))
-        }
-    }
-
-    func apps() async throws(StoreError) -> [AppRecord] {
-        try await database.read("the apps") {
-            try await $0.rows("SELECT * FROM apps ORDER BY id").map(AppRecord.init(row:))
-        }
-    }
-
+extension PostgresAppStore {
     func insert(_ app: AppRecord, rules: RulesChange?) async throws(StoreError) {
         try await database.change("the app") { transaction in
             var app = app
@@ -47,32 +33,6 @@ struct PostgresAppStore: AppStore {
 // MARK: - Rules
 
 extension PostgresAppStore {
-    func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? {
-        try await database.read("the rules") { queries in
-            try await queries.rows("SELECT * FROM app_rules WHERE app = $1 AND version = $2", app, version).first
-                .map { row in
-                    RulesRecord(
-                        app: try row.text("app"), version: try row.unsigned("version"),
-                        document: try row.bytes("document"), author: try row.text("author"), at: try row.unsigned("at"))
-                }
-        }
-    }
-
-    func rulesHistory(app: String, after: UInt64?, limit: Int) async throws(StoreError) -> [RulesHeading] {
-        try await database.read("the rules' history") { queries in
-            try await queries.rows(
-                """
-                SELECT version, author, at, length(document)::bigint AS bytes FROM app_rules
-                WHERE app = $1 AND version < $2 ORDER BY version DESC LIMIT $3
-                """, app, after ?? .max, max(limit, 0)
-            ).map { row in
-                RulesHeading(
-                    version: try row.unsigned("version"), author: try row.text("author"), at: try row.unsigned("at"),
-                    bytes: try row.integer("bytes"))
-            }
-        }
-    }
-
     func replaceRules(
         app: String, expecting version: UInt64, with change: RulesChange
     ) async throws(StoreError) -> RulesRecord {
@@ -100,19 +60,6 @@ extension PostgresAppStore {
 // MARK: - Schemas
 
 extension PostgresAppStore {
-    func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] {
-        try await database.read("the app's schema") { queries in
-            try await queries.rows(
-                "SELECT class, property, type FROM app_schema WHERE app = $1 ORDER BY class, property, type", app
-            ).map { row in
-                let property = try row.text("property")
-                return SchemaElement(
-                    className: try row.text("class"), property: property.isEmpty ? nil : property,
-                    type: try row.text("type"))
-            }
-        }
-    }
-
     func schema(ofApp app: String, among elements: [SchemaElement]) async throws(StoreError) -> [SchemaElement] {
         let found = try await database.read("the app's schema") { queries in
             try await queries.rows(

@@ -33,23 +33,13 @@ struct PostgresCampaigns: CampaignTransaction {
             """, keys.values)
         let answer = try run(pipeline)
         var found = CampaignFindings()
-        for row in ControlRow.list(answer[0]) {
+        for row in PostgresControlRow.list(answer[0]) {
             let app = try AppRecord(row: row)
             found.apps[app.id] = app
         }
-        for row in ControlRow.list(answer[1]) {
-            let campaign = try CampaignRecord(row: row)
-            found.campaigns[campaign.id] = campaign
-            found.standings[campaign.id] = (number: Int64(try row.integer("number")), generation: campaign.generation)
-        }
-        for row in ControlRow.list(answer[2]) {
-            let entry = try CampaignEntry(row: row)
-            found.entries[entry.key, default: []].append(entry)
-            if let number = try row.integerIfAny("number") {
-                found.standings[entry.clientRealm.campaign] = (Int64(number), try row.unsigned("generation"))
-            }
-        }
-        for row in ControlRow.list(answer[3]) {
+        for row in PostgresControlRow.list(answer[1]) { try found.add(campaign: row) }
+        for row in PostgresControlRow.list(answer[2]) { try found.add(entry: row) }
+        for row in PostgresControlRow.list(answer[3]) {
             let realm = RealmName(app: try row.text("app"), partition: try row.text("partition"))
             let key = ClientRealmKey(realm: realm, clientFile: FileIdent(try row.unsigned("client_file")))
             found.parked[key] = try OutcomeReport(storedText: try row.text("report"))
@@ -69,9 +59,7 @@ struct PostgresCampaigns: CampaignTransaction {
     }
 
     func counts(of campaigns: Set<String>) throws -> [String: CampaignCounts] {
-        let none = campaigns.map { ($0, CampaignCounts()) }
-        let counts = try CampaignCounts.byCampaign(try rows(CampaignCounts.query, Array(campaigns)))
-        return counts.merging(none) { known, _ in known }
+        try CampaignCounts.byCampaign(try rows(CampaignCounts.query, Array(campaigns)), of: campaigns)
     }
 
     func closable(startedBefore time: UInt64, limit: Int) throws -> [CampaignRecord] {
@@ -87,7 +75,9 @@ struct PostgresCampaigns: CampaignTransaction {
     func write(_ changes: CampaignChanges) throws {
         var pipeline = PostgresPipeline()
         for app in changes.apps { try app.update(&pipeline) }
-        for campaign in changes.campaigns { campaign.put(&pipeline) }
+        for campaign in changes.campaigns {
+            pipeline.add(CampaignRecord.putting, PostgresValue.list(campaign.values))
+        }
         CampaignChanges.Chunk.put(Array(changes.chunks), &pipeline)
         try CampaignEntry.put(changes.entries, &pipeline)
         try Self.park(changes.parked, removing: changes.unparked, &pipeline)
@@ -176,8 +166,8 @@ struct PostgresCampaigns: CampaignTransaction {
 
     // MARK: Waiting
 
-    private func rows(_ sql: String, _ arguments: any ControlArgument...) throws -> [ControlRow] {
-        ControlRow.list(try run(one: sql, arguments))
+    private func rows(_ sql: String, _ arguments: any ControlArgument...) throws -> [any ControlRow] {
+        PostgresControlRow.list(try run(one: sql, arguments))
     }
 
     /// - Returns: how many rows it has changed.
@@ -186,9 +176,7 @@ struct PostgresCampaigns: CampaignTransaction {
     }
 
     private func run(one sql: String, _ arguments: [any ControlArgument]) throws -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, PostgresValue.list(arguments))
-        return try run(pipeline)[0]
+        try run(PostgresPipeline(sql, PostgresValue.list(arguments)))[0]
     }
 
     private func run(_ pipeline: PostgresPipeline) throws -> PostgresAnswer {

@@ -2,13 +2,9 @@ import Storage
 import SyncModel
 
 /// The cluster's id and the slices that it has made: rows of `settings`.
-struct PostgresClusterStore: ClusterStore {
-    let database: PostgresControlDatabase
+protocol PostgresClusterStore: PostgresControlPart {}
 
-    func cluster() async throws(StoreError) -> ClusterRecord? {
-        try await database.read("the cluster's id") { try await ClusterRecord.recorded($0) }
-    }
-
+extension PostgresClusterStore {
     func cluster(orCreate new: ClusterRecord) async throws(StoreError) -> ClusterRecord {
         try await database.change("the cluster's id") { transaction in
             // Whoever comes second waits here for the first.
@@ -48,33 +44,12 @@ struct PostgresClusterStore: ClusterStore {
             return recorded
         }
     }
-
-    func slicesMade() async throws(StoreError) -> [SliceNumber: Epoch] {
-        try await database.read("the slices that were made") { try await ClusterRecord.slicesMade($0) }
-    }
-
-    func recordSlice(_ slice: SliceNumber, epoch: Epoch) async throws(StoreError) {
-        try await database.run(
-            "the slices that were made",
-            """
-            INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
-                WHERE settings.value::numeric < excluded.value::numeric
-            """, "slice.\(slice)", String(epoch.value))
-    }
-
-    func forgetSlice(_ slice: SliceNumber) async throws(StoreError) {
-        try await database.run("the slices that were made", "DELETE FROM settings WHERE name = $1", "slice.\(slice)")
-    }
 }
 
 extension ClusterRecord {
     /// Nil if no cluster is recorded.
     static func recorded(_ database: some ControlQueries) async throws -> ClusterRecord? {
-        let rows = try await database.rows(
-            "SELECT name, value FROM settings WHERE name IN ('cluster', 'cluster.prefix', 'cluster.broker')")
-        let values = try rows.reduce(into: [String: String]()) { $0[try $1.text("name")] = try $1.text("value") }
-        guard let id = values["cluster"], let prefix = values["cluster.prefix"] else { return nil }
-        return ClusterRecord(id: id, prefix: prefix, hasMarkedBroker: values["cluster.broker"] != nil)
+        try ClusterSettings(rows: await database.rows(ClusterSettings.selectingCluster)).cluster
     }
 
     /// - Parameter before: what is recorded. Only a coordinator and the owner of the tables may take a mark away.
@@ -87,18 +62,6 @@ extension ClusterRecord {
             [id, prefix] + (hasMarkedBroker ? ["marked"] : []))
         if !hasMarkedBroker, before?.hasMarkedBroker == true {
             try await transaction.run("DELETE FROM settings WHERE name = 'cluster.broker'")
-        }
-    }
-
-    /// What is recorded of slices that were made.
-    static func slicesMade(_ database: some ControlQueries) async throws -> [SliceNumber: Epoch] {
-        let rows = try await database.rows("SELECT name, value FROM settings WHERE name LIKE 'slice.%'")
-        return try rows.reduce(into: [:]) { made, row in
-            let name = try row.text("name")
-            guard let number = Int(name.dropFirst("slice.".count)), let epoch = UInt64(try row.text("value")) else {
-                throw StoreError(.corrupt, "the recorded epoch of \(name) is not a number")
-            }
-            made[SliceNumber(number)] = Epoch(epoch)
         }
     }
 }

@@ -12,7 +12,7 @@ struct PostgresControlDatabase: Sendable {
         do {
             return try await body(ControlReading(client: client))
         } catch {
-            throw Self.failure(error, "\(what) could not be read")
+            throw StoreError(any: error, "\(what) could not be read")
         }
     }
 
@@ -23,7 +23,7 @@ struct PostgresControlDatabase: Sendable {
         do {
             return try await client.withSnapshot { try await body(ControlTransaction(transaction: $0)) }
         } catch {
-            throw Self.failure(error, "\(what) could not be read")
+            throw StoreError(any: error, "\(what) could not be read")
         }
     }
 
@@ -34,7 +34,7 @@ struct PostgresControlDatabase: Sendable {
         do {
             return try await client.withTransaction { try await body(ControlTransaction(transaction: $0)) }
         } catch {
-            throw Self.failure(error, "\(what) could not be written")
+            throw StoreError(any: error, "\(what) could not be written")
         }
     }
 
@@ -45,22 +45,17 @@ struct PostgresControlDatabase: Sendable {
     func run(
         _ what: StaticString, _ sql: String, _ arguments: any ControlArgument...
     ) async throws(StoreError) -> Int {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, PostgresValue.list(arguments))
-        do {
-            return try await client.run(pipeline, .write())[0].affected
-        } catch {
-            throw Self.failure(error, "\(what) could not be written")
-        }
+        try await run(what, sql, arguments: arguments)
     }
 
-    static func failure(_ error: any Error, _ message: String) -> StoreError {
-        switch error {
-        case let error as StoreError: error
-        case let error as PostgresError: StoreError(error, message)
-        case is DecodingError: StoreError(.corrupt, "\(message): what is stored does not have the expected form")
-        case is CancellationError: StoreError(.unavailable, "\(message): cancelled")
-        default: StoreError(.unavailable, message, underlying: error)
+    @discardableResult
+    func run(
+        _ what: StaticString, _ sql: String, arguments: [any ControlArgument]
+    ) async throws(StoreError) -> Int {
+        do {
+            return try await client.run(PostgresPipeline(sql, PostgresValue.list(arguments)), .write())[0].affected
+        } catch {
+            throw StoreError(any: error, "\(what) could not be written")
         }
     }
 }
@@ -71,8 +66,8 @@ protocol ControlQueries: Sendable {
 }
 
 extension ControlQueries {
-    func rows(_ sql: String, _ arguments: any ControlArgument...) async throws -> [ControlRow] {
-        ControlRow.list(try await answer(sql, PostgresValue.list(arguments)))
+    func rows(_ sql: String, _ arguments: any ControlArgument...) async throws -> [any ControlRow] {
+        PostgresControlRow.list(try await answer(sql, PostgresValue.list(arguments)))
     }
 }
 
@@ -81,9 +76,7 @@ struct ControlReading: ControlQueries {
     let client: PostgresClient
 
     func answer(_ sql: String, _ values: [PostgresValue]) async throws -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, values)
-        return try await client.run(pipeline, .reads)[0]
+        try await client.run(PostgresPipeline(sql, values), .reads)[0]
     }
 }
 
@@ -99,9 +92,7 @@ struct ControlTransaction: ControlQueries {
     let transaction: PostgresTransaction
 
     func answer(_ sql: String, _ values: [PostgresValue]) async throws -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, values)
-        return try await transaction.run(pipeline)[0]
+        try await transaction.run(PostgresPipeline(sql, values))[0]
     }
 
     /// - Returns: how many rows the statement has changed.

@@ -2,9 +2,9 @@ import Storage
 import SyncModel
 
 /// Apps that were deleted, and the going of what belonged to them.
-struct PostgresDeletionStore: AppDeletionStore {
-    let database: PostgresControlDatabase
+protocol PostgresDeletionStore: PostgresControlPart {}
 
+extension PostgresDeletionStore {
     func deleteApp(_ deletion: AppDeletionRecord) async throws(StoreError) -> AppDeletionRecord {
         try await database.change("the deletion") { transaction in
             let app = try await transaction.rows("SELECT 1 FROM apps WHERE id = $1 FOR UPDATE", deletion.app)
@@ -48,26 +48,11 @@ struct PostgresDeletionStore: AppDeletionStore {
             """, progress.app, progress.slice.value, progress.erased, progress.left, progress.isDone)
     }
 
-    func finishDeletion(ofApp app: String, at: UInt64) async throws(StoreError) {
-        try await database.run(
-            "the deletion", "UPDATE app_deletions SET finished_at = $1 WHERE app = $2 AND finished_at IS NULL", at, app)
-    }
-
-    /// What belongs to an app, with the columns of each table's key. Entries and chunks of campaigns come before the campaigns,
-    /// which they are found by.
-    private static let ofApps = [
-        ("login_sessions", "id"), ("users", "app, id"), ("passwords", "app, email"), ("mail_tokens", "id"),
-        ("api_keys", "id"), ("external_identities", "app, provider, external_id"), ("login_settings", "app, provider"),
-        ("user_changes", "app, version"), ("app_rules", "app, version"),
-        ("app_schema", "app, class, property, type"),
-        ("campaign_realms", "campaign, partition, client_file"), ("parked_outcomes", "number"),
-    ]
-
     func removeRows(ofDeletedApp app: String, limit: Int) async throws(StoreError) -> Int {
         try await database.change("the rows of the deleted app") { transaction in
             guard try await AppDeletionRecord.fetch(app, transaction) != nil else { return 0 }
             var removed = 0
-            for (table, key) in Self.ofApps where removed < limit {
+            for (table, key) in AppDeletionRecord.tablesOfApps where removed < limit {
                 removed += try await transaction.run(
                     "DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE app = $1 LIMIT $2)", app,
                     limit - removed)
@@ -95,13 +80,5 @@ extension AppDeletionRecord {
 
     static func fetch(_ app: String, _ database: some ControlQueries) async throws -> AppDeletionRecord? {
         try await database.rows("\(query) WHERE app = $1", app).first.map(AppDeletionRecord.init(row:))
-    }
-
-    fileprivate init(row: ControlRow) throws {
-        self.init(
-            app: try row.text("app"), by: try row.text("deleted_by"), at: try row.unsigned("at"),
-            slices: try row.integer("slices"), slicesDone: try row.integer("slices_done"),
-            realms: try row.integer("erased"), realmsLeft: try row.integer("remaining"),
-            finishedAt: try row.unsignedIfAny("finished_at"))
     }
 }

@@ -41,20 +41,17 @@ package struct PostgresTables: StoreCopyTarget {
 
     /// The cluster and the slices that it has made.
     private func cluster() async throws(StoreError) -> (ClusterRecord, [SliceNumber]) {
-        let settings = try await query("SELECT name, value FROM settings", [])
-            .reduce(into: [String: String]()) { $0[$1.string(0)] = $1.string(1) }
-        if let copied = settings[CopyMark.cluster] { throw StoreError.unfinishedCopy(of: copied, at: place) }
-        try StoreError.unfinishedGrowth(settings[SliceGrowth.setting], at: place)
-        guard let id = settings["cluster"], let prefix = settings["cluster.prefix"] else {
-            throw StoreError(.notFound, "there is no cluster at \(place) yet: none of its processes has started")
-        }
-        let made = settings.keys.compactMap { name in
-            name.hasPrefix("slice.") ? Int(name.dropFirst("slice.".count)).map { SliceNumber($0) } : nil
-        }.sorted()
+        let settings = ClusterSettings(
+            try await query("SELECT name, value FROM settings", []).reduce(into: [:]) {
+                $0[$1.string(0)] = $1.string(1)
+            })
+        let (cluster, growth) = try settings.growth(at: place)
+        if let growth { throw StoreError.unfinishedGrowth(growth, at: place) }
+        let made = try settings.slicesMade().keys.sorted()
         let there = Set(
             try await query("SELECT slice FROM ownership", []).map { SliceNumber(Int(truncatingIfNeeded: $0.int(0))) })
         guard let missing = made.first(where: { !there.contains($0) }) else {
-            return (ClusterRecord(id: id, prefix: prefix, hasMarkedBroker: settings["cluster.broker"] != nil), made)
+            return (cluster, made)
         }
         throw StoreError(.notFound, "slice \(missing) is missing at \(place): sluice store show says what else is")
     }
@@ -260,8 +257,7 @@ package struct PostgresTables: StoreCopyTarget {
     // MARK: Statements
 
     private func query(_ sql: String, _ values: [PostgresValue]) async throws(StoreError) -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, values)
+        let pipeline = PostgresPipeline(sql, values)
         do throws(PostgresError) {
             if let snapshot { return try await snapshot.run(pipeline)[0] }
             return try await client.run(pipeline, .reads)[0]
@@ -271,10 +267,8 @@ package struct PostgresTables: StoreCopyTarget {
     }
 
     private func write(_ sql: String, _ values: [PostgresValue]) async throws(StoreError) {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, values)
         do throws(PostgresError) {
-            _ = try await client.run(pipeline, .write())
+            _ = try await client.run(PostgresPipeline(sql, values), .write())
         } catch {
             throw StoreError(error, "\(place) cannot be copied into")
         }

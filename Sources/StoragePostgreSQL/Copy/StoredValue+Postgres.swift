@@ -44,49 +44,31 @@ extension StoredValue {
     static func list(
         _ values: [StoredValue], of type: String?, in table: String
     ) throws(StoreError) -> PostgresValue {
-        func wrong() -> StoreError {
-            StoreError(.mismatch, "a row of \(table) has a value that is no \(arrayType(of: type)) in PostgreSQL")
+        /// - Throws: `mismatch` if `read` finds nothing in a value.
+        func each<Value>(_ read: (StoredValue) -> Value?) throws(StoreError) -> [Value] {
+            try values.map { value throws(StoreError) in
+                guard let value = read(value) else {
+                    throw StoreError(
+                        .mismatch, "a row of \(table) has a value that is no \(arrayType(of: type)) in PostgreSQL")
+                }
+                return value
+            }
+        }
+        /// The same, but for NULL.
+        func eachIfAny<Value>(_ read: (StoredValue) -> Value?) throws(StoreError) -> [Value?] {
+            try each { value -> Value?? in value == .null ? .some(nil) : read(value).map { .some($0) } }
         }
         switch type {
-        case "bool":
-            return .bools(
-                try values.map { value throws(StoreError) in
-                    guard case .integer(let number) = value else { throw wrong() }
-                    return number != 0
-                })
-        case "float8":
-            return .reals(
-                try values.map { value throws(StoreError) in
-                    switch value {
-                    case .real(let number): return number
-                    case .integer(let number): return Double(number)
-                    default: throw wrong()
-                    }
-                })
-        case "bytea":
-            return .byteStrings(
-                try values.map { value throws(StoreError) in
-                    guard case .bytes(let bytes) = value else { throw wrong() }
-                    return bytes
-                })
-        case "int8", "int4", "int2":
-            return .optionalInts(
-                try values.map { value throws(StoreError) in
-                    switch value {
-                    case .integer(let number): return number
-                    case .null: return nil
-                    default: throw wrong()
-                    }
-                })
-        default:
-            return .optionalStrings(
-                try values.map { value throws(StoreError) in
-                    switch value {
-                    case .text(let text): return text
-                    case .null: return nil
-                    default: throw wrong()
-                    }
-                })
+        case "bool": return .bools(try each { $0.asInteger.map { $0 != 0 } })
+        case "float8": return .reals(try each { $0.asReal ?? $0.asInteger.map(Double.init) })
+        case "bytea": return .byteStrings(try each(\.asBytes))
+        case "int8", "int4", "int2": return .optionalInts(try eachIfAny(\.asInteger))
+        default: return .optionalStrings(try eachIfAny(\.asText))
         }
     }
+
+    private var asInteger: Int64? { if case .integer(let number) = self { number } else { nil } }
+    private var asReal: Double? { if case .real(let number) = self { number } else { nil } }
+    private var asText: String? { if case .text(let text) = self { text } else { nil } }
+    private var asBytes: [UInt8]? { if case .bytes(let bytes) = self { bytes } else { nil } }
 }

@@ -13,10 +13,8 @@ package struct PostgresGrowth: GrowingStore {
     package var place: String { client.storePlace }
 
     private func read(_ sql: String, _ values: PostgresValue...) async throws(StoreError) -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, values)
         do throws(PostgresError) {
-            return try await client.run(pipeline, .reads)[0]
+            return try await client.run(PostgresPipeline(sql, values), .reads)[0]
         } catch {
             throw StoreError(error, "\(place) cannot be read")
         }
@@ -33,26 +31,15 @@ package struct PostgresGrowth: GrowingStore {
     // MARK: The cluster
 
     package func growth() async throws(StoreError) -> (cluster: ClusterRecord, growth: SliceGrowth?) {
-        let settings = try await settings()
-        if let copied = settings[CopyMark.cluster] { throw StoreError.unfinishedCopy(of: copied, at: place) }
-        guard let id = settings["cluster"], let prefix = settings["cluster.prefix"] else {
-            throw StoreError(.notFound, "there is no cluster at \(place) yet: none of its processes has started")
-        }
-        let cluster = ClusterRecord(id: id, prefix: prefix, hasMarkedBroker: settings["cluster.broker"] != nil)
-        guard let growth = settings[SliceGrowth.setting] else { return (cluster, nil) }
-        return (cluster, try SliceGrowth(growth))
+        try await settings().growth(at: place)
     }
 
-    private func settings() async throws(StoreError) -> [String: String] {
-        try await read("SELECT name, value FROM settings").reduce(into: [:]) { $0[$1.string(0)] = $1.string(1) }
+    private func settings() async throws(StoreError) -> ClusterSettings {
+        ClusterSettings(
+            try await read("SELECT name, value FROM settings").reduce(into: [:]) { $0[$1.string(0)] = $1.string(1) })
     }
 
-    package func sliceCount() async throws(StoreError) -> SliceCount {
-        guard let count = try await settings()["slices"].flatMap({ Int($0) }).flatMap(SliceCount.init) else {
-            throw StoreError(.corrupt, "the recorded number of slices is not a number")
-        }
-        return count
-    }
+    package func sliceCount() async throws(StoreError) -> SliceCount { try await settings().growingCount() }
 
     package func record(_ growth: SliceGrowth?, made: [SliceNumber: Epoch]) async throws(StoreError) {
         var pipeline = PostgresPipeline()
@@ -60,11 +47,7 @@ package struct PostgresGrowth: GrowingStore {
             pipeline.add("DELETE FROM settings WHERE name = $1", .text(SliceGrowth.setting))
             return try await write(pipeline)
         }
-        var values = [SliceGrowth.setting: growth.text]
-        if growth.step == .clearing {
-            values["slices"] = String(growth.to.value)
-            for (slice, epoch) in made { values["slice.\(slice)"] = String(epoch.value) }
-        }
+        let values = growth.settings(made: made)
         pipeline.add(
             """
             INSERT INTO settings (name, value) SELECT * FROM unnest($1::text[], $2::text[])

@@ -111,15 +111,7 @@ package struct PostgresInstallation: Sendable {
         return Facts(
             server: row.text(0), parts: try await parts(), isReadOnly: row.bool(1),
             durability: PostgresDurability(row, at: 3).extent,
-            obstacle: try await obstacle(), mayChangeTables: row.bool(2))
-    }
-
-    private func obstacle() async throws(StoreError) -> String? {
-        do throws(PostgresError) {
-            return try await SynchronousStandbys(on: client).obstacle
-        } catch {
-            throw StoreError(error, "\(place) cannot be looked at")
-        }
+            obstacle: try await PostgresStoreInspector(client).obstacle(), mayChangeTables: row.bool(2))
     }
 
     // MARK: Roles
@@ -166,10 +158,8 @@ package struct PostgresInstallation: Sendable {
     }
 
     private func query(_ sql: String, _ value: PostgresValue?) async throws(StoreError) -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, value.map { [$0] } ?? [])
         do throws(PostgresError) {
-            return try await client.run(pipeline, .reads)[0]
+            return try await client.run(PostgresPipeline(sql, value.map { [$0] } ?? []), .reads)[0]
         } catch {
             throw StoreError(error, "\(place) cannot be looked at")
         }

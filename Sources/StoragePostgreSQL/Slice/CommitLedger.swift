@@ -1,4 +1,3 @@
-import Storage
 import SyncModel
 import Synchronization
 

@@ -1,4 +1,3 @@
-import Changesets
 import PostgreSQL
 import Storage
 import SyncModel

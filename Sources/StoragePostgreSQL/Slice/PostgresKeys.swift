@@ -47,8 +47,3 @@ struct StoredKey {
         }
     }
 }
-
-extension HistoryKey {
-    /// What tells a realm's histories apart in the store: the generation, or for a base its version, negative.
-    var series: Int64 { base == 0 ? generation.stored : 0 &- base.stored }
-}

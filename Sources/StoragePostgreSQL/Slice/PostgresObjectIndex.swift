@@ -1,7 +1,5 @@
-import Changesets
 import PostgreSQL
 import Storage
-import SyncModel
 
 /// Reading indexes: of a class's objects by the value of one property.
 extension PostgresSliceContent {

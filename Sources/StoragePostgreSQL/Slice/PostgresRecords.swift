@@ -68,9 +68,7 @@ extension ListedClientFile {
 }
 
 extension HistoryRecord {
-    /// The changeset is the last.
-    static let columns = "version, salt, origin, client_version, timestamp, cumulative, images, changeset"
-
+    /// Of a row that has the changeset last.
     init(_ row: PostgresRow, at first: Int) {
         let entry = HistoryEntry(
             serverVersion: row.number(first), clientVersion: row.number(first + 3), originFile: row.number(first + 2),

@@ -1,4 +1,3 @@
-import Changesets
 import PostgreSQL
 import Storage
 import SyncModel
@@ -18,16 +17,17 @@ extension PostgresSliceContent {
     }
 
     func query(_ sql: String, values: [PostgresValue]) async throws(StoreError) -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, [.int(number)] + values)
-        return try await ask(pipeline)[0]
+        try await ask(PostgresPipeline(sql, [.int(number)] + values))[0]
     }
 
     /// The number that a statement returns in its first row; nil without a row, and for NULL.
     func queryNumber(_ sql: String, _ values: PostgresValue...) async throws(StoreError) -> Int64? {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, [.int(number)] + values)
-        return try await ask(pipeline)[0].first.flatMap { $0.optionalInt(0) }
+        try await query(sql, values: values).first.flatMap { $0.optionalInt(0) }
+    }
+
+    /// The count that a statement returns.
+    func queryCount(_ sql: String, _ values: PostgresValue...) async throws(StoreError) -> Int {
+        Int(try await query(sql, values: values).first?.int(0) ?? 0)
     }
 
     func read(_ lookup: SliceLookup) async throws(StoreError) -> SliceFindings {

@@ -47,9 +47,7 @@ final class PostgresSliceReader: PostgresSliceContent, SliceReader {
     }
 
     func objectCount(in realm: RealmID) async throws(StoreError) -> Int {
-        Int(
-            try await queryNumber(
-                "SELECT count(*) FROM objects WHERE slice = $1 AND realm = $2", .int(realm.value)) ?? 0)
+        try await queryCount("SELECT count(*) FROM objects WHERE slice = $1 AND realm = $2", .int(realm.value))
     }
 
     func weight(of realm: RealmID) async throws(StoreError) -> RealmWeight {

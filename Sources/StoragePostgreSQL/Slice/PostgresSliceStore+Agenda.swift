@@ -51,18 +51,16 @@ extension PostgresSliceStore {
     }
 
     func countClientFiles(campaign: String) async throws(StoreError) -> Int {
-        Int(
-            try await queryNumber(
-                "SELECT count(*) FROM client_files WHERE slice = $1 AND campaign = $2", .string(campaign)) ?? 0)
+        try await queryCount(
+            "SELECT count(*) FROM client_files WHERE slice = $1 AND campaign = $2", .string(campaign))
     }
 
     func countClientFiles(app: String, state: ClientFileRecord.State) async throws(StoreError) -> Int {
-        let count = try await queryNumber(
+        try await queryCount(
             """
             SELECT count(*) FROM realms r JOIN client_files f ON f.slice = $1 AND f.realm = r.id
             WHERE r.slice = $1 AND r.app = $2 AND f.state = $3
             """, .string(app), .text(state.rawValue))
-        return Int(count ?? 0)
     }
 
     func resetHolds() async throws(StoreError) -> [ResetHoldRecord] {

@@ -3,44 +3,32 @@ import Storage
 import SyncModel
 
 extension PostgresSliceStore {
-    func erasures(of name: RealmName) async throws(StoreError) -> [ErasureRecord] {
+    /// - Parameter rest: of a statement that selects erasures, after the slice's number.
+    private func erasures(_ rest: String, _ values: PostgresValue...) async throws(StoreError) -> [ErasureRecord] {
         try await query(
-            """
-            SELECT \(ErasureRecord.columns) FROM erasures e WHERE e.slice = $1 AND e.name_id = $2 ORDER BY e.realm DESC
-            """, .bytes(name.nameID)
-        ).map(ErasureRecord.init)
+            "SELECT \(ErasureRecord.columns) FROM erasures e WHERE e.slice = $1 AND \(rest)", values: values
+        )
+        .map(ErasureRecord.init)
+    }
+
+    func erasures(of name: RealmName) async throws(StoreError) -> [ErasureRecord] {
+        try await erasures("e.name_id = $2 ORDER BY e.realm DESC", .bytes(name.nameID))
     }
 
     func unsweptErasures(limit: Int) async throws(StoreError) -> [ErasureRecord] {
-        try await query(
-            """
-            SELECT \(ErasureRecord.columns) FROM erasures e WHERE e.slice = $1 AND NOT e.swept ORDER BY e.realm LIMIT $2
-            """, .int(Int64(limit))
-        ).map(ErasureRecord.init)
+        try await erasures("NOT e.swept ORDER BY e.realm LIMIT $2", .int(Int64(limit)))
     }
 
     func erasures(since: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord] {
-        try await query(
-            """
-            SELECT \(ErasureRecord.columns) FROM erasures e WHERE e.slice = $1 AND e.at >= $2 ORDER BY e.at DESC LIMIT $3
-            """, .int(since.stored), .int(Int64(limit))
-        ).map(ErasureRecord.init)
+        try await erasures("e.at >= $2 ORDER BY e.at DESC LIMIT $3", .int(since.stored), .int(Int64(limit)))
     }
 
     func sweptErasures(before: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord] {
-        try await query(
-            """
-            SELECT \(ErasureRecord.columns) FROM erasures e
-            WHERE e.slice = $1 AND e.at < $2 AND e.swept ORDER BY e.at LIMIT $3
-            """, .int(before.stored), .int(Int64(limit))
-        ).map(ErasureRecord.init)
+        try await erasures("e.at < $2 AND e.swept ORDER BY e.at LIMIT $3", .int(before.stored), .int(Int64(limit)))
     }
 
     func erasures(ofApp app: String, limit: Int) async throws(StoreError) -> [ErasureRecord] {
-        try await query(
-            "SELECT \(ErasureRecord.columns) FROM erasures e WHERE e.slice = $1 AND e.app = $2 LIMIT $3", .string(app),
-            .int(Int64(limit))
-        ).map(ErasureRecord.init)
+        try await erasures("e.app = $2 LIMIT $3", .string(app), .int(Int64(limit)))
     }
 
     func appErasures() async throws(StoreError) -> [AppErasureRecord] {
@@ -57,7 +45,7 @@ extension PostgresSliceStore {
     }
 
     func countRealms(ofApp app: String) async throws(StoreError) -> Int {
-        Int(try await queryNumber("SELECT count(*) FROM realms WHERE slice = $1 AND app = $2", .string(app)) ?? 0)
+        try await queryCount("SELECT count(*) FROM realms WHERE slice = $1 AND app = $2", .string(app))
     }
 
     static let countingClientFiles = """
@@ -65,59 +53,22 @@ extension PostgresSliceStore {
         """
 
     func countClientFiles(in realm: RealmID) async throws(StoreError) -> Int {
-        Int(try await queryNumber(Self.countingClientFiles, .int(realm.value)) ?? 0)
+        try await queryCount(Self.countingClientFiles, .int(realm.value))
     }
 
     // MARK: Sweeping
-
-    /// A table with rows of realms: the columns of its key after the realm, and what counts as a row's bytes.
-    private struct Swept {
-        var table: String
-        var key: [String]
-        var bytes = "0"
-
-        /// Deletes the realm's first rows, and says how many and how large they were.
-        var sql: String {
-            let columns = key.joined(separator: ", ")
-            return """
-                WITH gone AS (
-                    DELETE FROM \(table) t USING (
-                        SELECT w.* FROM (
-                            SELECT p.*, row_number() OVER (ORDER BY \(columns)) AS place,
-                                sum(p.octets) OVER (ORDER BY \(columns)) - p.octets AS before
-                            FROM (
-                                SELECT \(columns), \(bytes) AS octets FROM \(table)
-                                WHERE slice = $1 AND realm = $2 ORDER BY \(columns) LIMIT $3) p) w
-                        WHERE w.before < $4 OR w.place = 1) d
-                    WHERE t.slice = $1 AND t.realm = $2 AND \(key.map { "t.\($0) = d.\($0)" }.joined(separator: " AND "))
-                    RETURNING d.octets)
-                SELECT count(*), coalesce(sum(octets), 0)::bigint FROM gone
-                """
-        }
-    }
-
-    private static let swept = [
-        Swept(table: "objects", key: ["table_id", "key_id"], bytes: "octet_length(body)"),
-        Swept(table: "object_index", key: ["table_id", "column_id", "value", "key_id"]),
-        Swept(table: "history", key: ["generation", "version"], bytes: "octet_length(changeset)"),
-        Swept(table: "history_digests", key: ["generation", "through"], bytes: "octet_length(body)"),
-        Swept(table: "bases", key: ["version"]),
-        Swept(table: "reciprocals", key: ["ident", "version"], bytes: "octet_length(changeset)"),
-        Swept(table: "reset_cases", key: ["ident_old"], bytes: "octet_length(body)"),
-        Swept(table: "client_files", key: ["ident"]),
-    ]
 
     func sweep(_ realm: RealmID, maxRows: Int, maxBytes: Int, epoch: Epoch) async throws(StoreError) -> Bool {
         do {
             return try await client.withTransaction { [number] transaction in
                 try await requireOwned(epoch, transaction)
                 var (rows, bytes) = (0, 0)
-                for swept in Self.swept {
+                for swept in SweptTable.all {
                     // A table is done with the first step that finds fewer rows than it may take.
                     while true {
                         let limit = max(1, maxRows - rows)
                         let gone = try await transaction.query(
-                            swept.sql, .int(number), .int(realm.value), .int(Int64(limit)),
+                            swept.sweeping, .int(number), .int(realm.value), .int(Int64(limit)),
                             .int(Int64(maxBytes - bytes)))
                         let count = Int(gone.first?.int(0) ?? 0)
                         guard count > 0 else { break }
@@ -131,5 +82,29 @@ extension PostgresSliceStore {
         } catch {
             throw StoreError(any: error, "slice \(slice) cannot be swept")
         }
+    }
+}
+
+extension SweptTable {
+    /// Deletes a realm's first rows, and says how many and how large they were.
+    fileprivate var sweeping: String {
+        // Long keys of objects go by others.
+        let key = key.map { $0 == "key" ? "key_id" : $0 }
+        let columns = key.joined(separator: ", ")
+        let octets = content.map { "octet_length(\($0))" } ?? "0"
+        return """
+            WITH gone AS (
+                DELETE FROM \(name) t USING (
+                    SELECT w.* FROM (
+                        SELECT p.*, row_number() OVER (ORDER BY \(columns)) AS place,
+                            sum(p.octets) OVER (ORDER BY \(columns)) - p.octets AS before
+                        FROM (
+                            SELECT \(columns), \(octets) AS octets FROM \(name)
+                            WHERE slice = $1 AND realm = $2 ORDER BY \(columns) LIMIT $3) p) w
+                    WHERE w.before < $4 OR w.place = 1) d
+                WHERE t.slice = $1 AND t.realm = $2 AND \(key.map { "t.\($0) = d.\($0)" }.joined(separator: " AND "))
+                RETURNING d.octets)
+            SELECT count(*), coalesce(sum(octets), 0)::bigint FROM gone
+            """
     }
 }

@@ -44,9 +44,7 @@ final class PostgresSliceStore: PostgresSliceContent, SliceStore {
 
     /// Runs one statement as a transaction; its first parameter is the slice. It may be repeated, and must be one that may be.
     func write(_ sql: String, _ values: PostgresValue...) async throws(StoreError) -> PostgresRows {
-        var pipeline = PostgresPipeline()
-        pipeline.add(sql, [.int(number)] + values)
-        return try await write(pipeline)[0]
+        return try await write(PostgresPipeline(sql, [.int(number)] + values))[0]
     }
 
     func write(_ pipeline: PostgresPipeline) async throws(StoreError) -> PostgresAnswer {

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import GRDB
 import Storage
+import SyncModel
 
 /// One SQLite file of a backup. Everything here blocks.
 struct BackupFile {
@@ -15,10 +16,7 @@ struct BackupFile {
             throw StoreError(.notFound, "\(source) is missing: sluice store show says what else is")
         }
         try SQLiteFiles.make(path, in: folder)
-        var configuration = Configuration()
-        configuration.label = "sluice.backup"
-        configuration.busyMode = .timeout(10)
-        let database = try DatabaseQueue(path: source, configuration: configuration)
+        let database = try DatabaseQueue(path: source, configuration: Configuration(label: "sluice.backup"))
         try database.writeWithoutTransaction { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
         try database.close()
         try Self.sync(path)
@@ -47,11 +45,7 @@ struct BackupFile {
             hash.update(data: part)
             bytes += part.count
         }
-        let digits = hash.finalize().map { byte in
-            let text = String(byte, radix: 16)
-            return text.count == 1 ? "0" + text : text
-        }
-        return BackupManifest.File(name: name, bytes: bytes, sha256: digits.joined())
+        return BackupManifest.File(name: name, bytes: bytes, sha256: HexBytes(Array(hash.finalize())).hex)
     }
 
     /// Has a file, or a folder's names, written to the disk.

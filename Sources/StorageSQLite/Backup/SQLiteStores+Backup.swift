@@ -118,7 +118,7 @@ extension SQLiteStores {
         configuration.readonly = true
         let control = try DatabaseQueue(path: "\(folder)/control.sqlite", configuration: configuration)
         defer { try? control.close() }
-        return try control.read { try ClusterRecord.slicesMade($0) }
+        return try control.read { try ClusterSettings($0).slicesMade() }
     }
 
     // MARK: Restoring
@@ -172,9 +172,7 @@ extension SQLiteStores {
             let control = try DatabaseQueue(path: waiting)
             try control.write { db in
                 for (slice, epoch) in final {
-                    try db.execute(
-                        sql: "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)",
-                        arguments: ["slice.\(slice)", String(epoch.value)])
+                    try db.run(ClusterSettings.putting, "slice.\(slice)", String(epoch.value))
                 }
                 try db.execute(sql: publishAgain)
             }

@@ -24,15 +24,6 @@ extension SQLiteAccountStore {
         }
     }
 
-    func mailToken(app: String, id: String, at now: UInt64) async throws(StoreError) -> MailTokenRecord? {
-        try await read("the mail's token") { db in
-            try Row.fetchOne(
-                db, sql: "SELECT * FROM mail_tokens WHERE id = ? AND app = ? AND expires_at > ?",
-                arguments: [id, app, sqlInteger(now)]
-            ).flatMap(MailTokenRecord.init(row:))
-        }
-    }
-
     func confirm(_ token: MailTokenRecord) async throws(StoreError) -> Bool {
         try await write("the registration") { db in
             guard try Self.isThere(token, db) else { return false }
@@ -71,15 +62,5 @@ extension SQLiteAccountStore {
 
     private static func useUp(_ token: MailTokenRecord, _ db: Database) throws {
         try db.run("DELETE FROM mail_tokens WHERE app = ? AND email = ?", token.app, token.email)
-    }
-}
-
-extension MailTokenRecord {
-    /// Nil for a purpose that this version does not know.
-    fileprivate init?(row: Row) {
-        guard let purpose = Purpose(rawValue: row["purpose"]) else { return nil }
-        self.init(
-            id: row["id"], app: row["app"], email: row["email"], purpose: purpose, digest: row["digest"],
-            passwordHash: row["hash"], expiresAt: row.unsigned("expires_at"))
     }
 }

@@ -5,21 +5,6 @@ import Storage
 extension SQLiteAccountStore {
     // MARK: Settings
 
-    func loginSettings(app: String, provider: String) async throws(StoreError) -> Data? {
-        try await read("the login settings") { db in
-            try Data.fetchOne(
-                db, sql: "SELECT settings FROM login_settings WHERE app = ? AND provider = ?",
-                arguments: [app, provider])
-        }
-    }
-
-    func loginSettings(app: String) async throws(StoreError) -> [String: Data] {
-        try await read("the login settings") { db in
-            try Row.fetchAll(db, sql: "SELECT * FROM login_settings WHERE app = ?", arguments: [app])
-                .reduce(into: [:]) { $0[$1["provider"]] = $1["settings"] }
-        }
-    }
-
     func setLoginSettings(_ settings: Data?, app: String, provider: String) async throws(StoreError) {
         try await write("the login settings") { db in
             _ = try AppRecord.existing(app, db)
@@ -51,38 +36,6 @@ extension SQLiteAccountStore {
         }
     }
 
-    func apiKeys(app: String, user: String) async throws(StoreError) -> [APIKeyRecord] {
-        try await read("the API keys") { db in
-            try Row.fetchAll(
-                db, sql: "SELECT * FROM api_keys WHERE app = ? AND user = ? ORDER BY created_at, id",
-                arguments: [app, user]
-            ).map(APIKeyRecord.init(row:))
-        }
-    }
-
-    func apiKey(app: String, digest: String) async throws(StoreError) -> APIKeyRecord? {
-        try await read("the API key") { db in
-            try Row.fetchOne(
-                db, sql: "SELECT * FROM api_keys WHERE digest = ? AND app = ?", arguments: [digest, app]
-            ).map(APIKeyRecord.init(row:))
-        }
-    }
-
-    func setAPIKeyDisabled(_ disabled: Bool, app: String, user: String, id: String) async throws(StoreError) {
-        try await write("the API key") { db in
-            try db.run(
-                "UPDATE api_keys SET disabled = ? WHERE id = ? AND app = ? AND user = ?", disabled, id, app, user)
-            guard db.changesCount > 0 else { throw StoreError(.notFound, "the user has no such API key") }
-        }
-    }
-
-    func removeAPIKey(app: String, user: String, id: String) async throws(StoreError) {
-        try await write("the API key") { db in
-            try db.run("DELETE FROM api_keys WHERE id = ? AND app = ? AND user = ?", id, app, user)
-            guard db.changesCount > 0 else { throw StoreError(.notFound, "the user has no such API key") }
-        }
-    }
-
     // MARK: Other services
 
     func adopt(
@@ -103,35 +56,22 @@ extension SQLiteAccountStore {
         }
     }
 
-    func externalIdentities(app: String, user: String) async throws(StoreError) -> [ExternalIdentity] {
-        try await read("the user's identities") { db in
-            try Row.fetchAll(
-                db, sql: "SELECT * FROM external_identities WHERE app = ? AND user = ? ORDER BY provider, external_id",
-                arguments: [app, user]
-            ).map { row in
-                ExternalIdentity(
-                    app: row["app"], provider: row["provider"], externalID: row["external_id"], userID: row["user"],
-                    profile: try ExternalIdentity.profile(storedText: row["profile"]))
-            }
-        }
-    }
-
     // MARK: Anonymous users
 
     func removeUnseenAnonymousUsers(
         before: UInt64, after: UserCursor?, limit: Int
     ) async throws(StoreError) -> (removed: Int, next: UserCursor?) {
         try await write("anonymous users") { db in
-            let users = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT app, id, created_at, identities FROM users WHERE (app, id) > (?, ?) ORDER BY app, id LIMIT ?
-                    """, arguments: [after?.app ?? "", after?.user ?? "", max(limit, 1)])
+            let users = try db.rows(
+                """
+                SELECT app, id, created_at, identities FROM users WHERE (app, id) > (?, ?) ORDER BY app, id LIMIT ?
+                """, after?.app ?? "", after?.user ?? "", max(limit, 1))
             var removed = 0
-            for row in users
-            where row.unsigned("created_at") < before && UserRecord.Identity.isAnonymous(storedText: row["identities"])
-            {
-                let (app, id): (String, String) = (row["app"], row["id"])
+            for row in users {
+                guard try row.unsigned("created_at") < before,
+                    UserRecord.Identity.isAnonymous(storedText: try row.text("identities"))
+                else { continue }
+                let (app, id) = (try row.text("app"), try row.text("id"))
                 let isSeen = try Int.fetchOne(
                     db, sql: "SELECT 1 FROM login_sessions WHERE app = ? AND user = ? AND last_used_at >= ? LIMIT 1",
                     arguments: [app, id, sqlInteger(before)])
@@ -141,15 +81,7 @@ extension SQLiteAccountStore {
                 removed += 1
             }
             let last = users.count == limit ? users.last : nil
-            return (removed, last.map { UserCursor(app: $0["app"], user: $0["id"]) })
+            return (removed, try last.map { UserCursor(app: try $0.text("app"), user: try $0.text("id")) })
         }
-    }
-}
-
-extension APIKeyRecord {
-    fileprivate init(row: Row) {
-        self.init(
-            id: row["id"], app: row["app"], userID: row["user"], name: row["name"], digest: row["digest"],
-            isDisabled: row["disabled"], createdAt: row.unsigned("created_at"))
     }
 }

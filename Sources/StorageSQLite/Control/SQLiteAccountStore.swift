@@ -2,30 +2,11 @@ import GRDB
 import Storage
 
 /// Users, their ways to log in, and what signs their tokens.
-struct SQLiteAccountStore: AccountStore, SQLiteControlPart {
-    let database: any DatabaseWriter
+protocol SQLiteAccountStore: SQLiteControlPart {}
 
-    func user(app: String, id: String) async throws(StoreError) -> UserRecord? {
-        try await read("the user") { try Self.user(app: app, id: id, $0) }
-    }
-
+extension SQLiteAccountStore {
     func insert(_ user: UserRecord) async throws(StoreError) {
         try await write("the user") { try Self.insert(user, $0) }
-    }
-
-    func users(app: String, after: String?, limit: Int) async throws(StoreError) -> [UserRecord] {
-        try await read("the users") { db in
-            try Row.fetchAll(
-                db, sql: "SELECT * FROM users WHERE app = ? AND id > ? ORDER BY id LIMIT ?",
-                arguments: [app, after ?? "", max(limit, 0)]
-            ).map(UserRecord.init(row:))
-        }
-    }
-
-    func userCount(app: String) async throws(StoreError) -> Int {
-        try await read("the number of users") { db in
-            try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM users WHERE app = ?", arguments: [app]) ?? 0
-        }
     }
 
     func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError) {
@@ -69,43 +50,6 @@ struct SQLiteAccountStore: AccountStore, SQLiteControlPart {
             app, app, sqlInteger(UserRecord.keptChanges))
     }
 
-    func userChanges(app: String, after version: UInt64) async throws(StoreError) -> Set<String>? {
-        try await read("the changes of users") { db in
-            guard let newest = try AppRecord.fetchOne(db, key: app)?.usersVersion, newest >= version else { return nil }
-            let changes = try Row.fetchAll(
-                db, sql: "SELECT user FROM user_changes WHERE app = ? AND version > ?",
-                arguments: [app, sqlInteger(version)])
-            guard UInt64(changes.count) == newest - version else { return nil }
-            var users: Set<String> = []
-            for change in changes {
-                guard let user: String = change[0] else { return nil }
-                users.insert(user)
-            }
-            return users
-        }
-    }
-
-    func register(_ password: PasswordRecord) async throws(StoreError) {
-        try await write("the registration") { db in
-            if let registered = try Self.password(app: password.app, email: password.email, db) {
-                guard registered.pending != nil else {
-                    throw StoreError(.alreadyExists, "the address is registered already")
-                }
-                try db.run(
-                    "UPDATE passwords SET hash = ?, pending = ? WHERE app = ? AND email = ?", password.passwordHash,
-                    password.pending, password.app, password.email)
-                return
-            }
-            try db.run(
-                "INSERT INTO passwords (app, email, hash, user, pending) VALUES (?, ?, ?, ?, ?)", password.app,
-                password.email, password.passwordHash, password.userID, password.pending)
-        }
-    }
-
-    func password(app: String, email: String) async throws(StoreError) -> PasswordRecord? {
-        try await read("the registration") { try Self.password(app: app, email: email, $0) }
-    }
-
     func setPasswordHash(
         _ hash: String, replacing old: String, app: String, email: String
     ) async throws(StoreError) {
@@ -147,37 +91,6 @@ struct SQLiteAccountStore: AccountStore, SQLiteControlPart {
         }
     }
 
-    func loginSession(_ id: String) async throws(StoreError) -> LoginSessionRecord? {
-        try await read("the login session") { db in
-            try Row.fetchOne(db, sql: "SELECT * FROM login_sessions WHERE id = ?", arguments: [id]).map { row in
-                LoginSessionRecord(
-                    id: row["id"], app: row["app"], userID: row["user"], deviceID: row["device"],
-                    createdAt: row.unsigned("created_at"), lastUsedAt: row.unsigned("last_used_at"),
-                    expiresAt: row.unsigned("expires_at"), isRevoked: row["revoked"], origin: row["origin"])
-            }
-        }
-    }
-
-    func hasLoginSession(app: String, user: String, origin: String) async throws(StoreError) -> Bool {
-        try await read("the login sessions") { db in
-            try Int.fetchOne(
-                db, sql: "SELECT 1 FROM login_sessions WHERE app = ? AND user = ? AND origin = ? LIMIT 1",
-                arguments: [app, user, origin]) != nil
-        }
-    }
-
-    func touchLoginSession(_ id: String, at: UInt64) async throws(StoreError) {
-        try await write("the login session") { db in
-            try db.run("UPDATE login_sessions SET last_used_at = MAX(last_used_at, ?) WHERE id = ?", sqlInteger(at), id)
-        }
-    }
-
-    func revokeLoginSession(_ id: String) async throws(StoreError) {
-        try await write("the login session") { db in
-            try db.run("UPDATE login_sessions SET revoked = 1 WHERE id = ?", id)
-        }
-    }
-
     func revokeLoginSessions(app: String, user: String?) async throws(StoreError) -> Int {
         try await write("the login sessions") { db in
             _ = try AppRecord.existing(app, db)
@@ -201,12 +114,6 @@ struct SQLiteAccountStore: AccountStore, SQLiteControlPart {
             }
             try Self.insert(candidate, db)
             return try Self.signingKeys(purpose: purpose, db)
-        }
-    }
-
-    func signingKeys() async throws(StoreError) -> [SigningKeyRecord] {
-        try await read("the signing keys") {
-            try Row.fetchAll($0, sql: "SELECT * FROM signing_keys").map(Self.signingKey)
         }
     }
 
@@ -234,8 +141,7 @@ struct SQLiteAccountStore: AccountStore, SQLiteControlPart {
     }
 
     static func user(app: String, id: String, _ db: Database) throws -> UserRecord? {
-        try Row.fetchOne(db, sql: "SELECT * FROM users WHERE app = ? AND id = ?", arguments: [app, id])
-            .map(UserRecord.init(row:))
+        try db.rows("SELECT * FROM users WHERE app = ? AND id = ?", app, id).first.map(UserRecord.init(row:))
     }
 
     static func insert(_ user: UserRecord, _ db: Database) throws {
@@ -250,32 +156,12 @@ struct SQLiteAccountStore: AccountStore, SQLiteControlPart {
     }
 
     static func password(app: String, email: String, _ db: Database) throws -> PasswordRecord? {
-        try Row.fetchOne(db, sql: "SELECT * FROM passwords WHERE app = ? AND email = ?", arguments: [app, email])
-            .map {
-                PasswordRecord(
-                    app: $0["app"], email: $0["email"], passwordHash: $0["hash"], userID: $0["user"],
-                    pending: $0["pending"])
-            }
+        try db.rows("SELECT * FROM passwords WHERE app = ? AND email = ?", app, email).first
+            .map(PasswordRecord.init(row:))
     }
 
     private static func signingKeys(purpose: String, _ db: Database) throws -> [SigningKeyRecord] {
-        try Row.fetchAll(
-            db, sql: "SELECT * FROM signing_keys WHERE purpose = ? ORDER BY created_at DESC, id", arguments: [purpose]
-        ).map(signingKey)
-    }
-
-    private static func signingKey(_ row: Row) -> SigningKeyRecord {
-        SigningKeyRecord(
-            id: row["id"], purpose: row["purpose"], privateKeyPEM: row["pem"], createdAt: row.unsigned("created_at"))
-    }
-}
-
-extension UserRecord {
-    fileprivate init(row: Row) throws {
-        self.init(
-            app: row["app"], id: row["id"],
-            identities: try UserRecord.Identity.list(storedText: row["identities"]), email: row["email"],
-            isDisabled: row["disabled"], createdAt: row.unsigned("created_at"),
-            customData: row["custom_data"])
+        try db.rows("SELECT * FROM signing_keys WHERE purpose = ? ORDER BY created_at DESC, id", purpose)
+            .map(SigningKeyRecord.init(row:))
     }
 }

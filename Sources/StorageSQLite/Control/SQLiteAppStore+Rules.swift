@@ -8,35 +8,6 @@ import Foundation
 #endif
 
 extension SQLiteAppStore {
-    func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? {
-        try await read("the rules") { db in
-            try Row.fetchOne(
-                db, sql: "SELECT * FROM app_rules WHERE app = ? AND version = ?",
-                arguments: [app, sqlInteger(version)]
-            ).map { row in
-                RulesRecord(
-                    app: row["app"], version: row.unsigned("version"), document: [UInt8](row["document"] as Data),
-                    author: row["author"], at: row.unsigned("at"))
-            }
-        }
-    }
-
-    func rulesHistory(app: String, after: UInt64?, limit: Int) async throws(StoreError) -> [RulesHeading] {
-        try await read("the rules' history") { db in
-            try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT version, author, at, LENGTH(document) AS bytes FROM app_rules
-                    WHERE app = ? AND version < ? ORDER BY version DESC LIMIT ?
-                    """, arguments: [app, sqlInteger(after ?? .max), max(limit, 0)]
-            ).map { row in
-                RulesHeading(
-                    version: row.unsigned("version"), author: row["author"], at: row.unsigned("at"),
-                    bytes: row["bytes"])
-            }
-        }
-    }
-
     func replaceRules(
         app: String, expecting version: UInt64, with change: RulesChange
     ) async throws(StoreError) -> RulesRecord {

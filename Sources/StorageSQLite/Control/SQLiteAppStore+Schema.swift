@@ -3,19 +3,6 @@ import SQLiteStatements
 import Storage
 
 extension SQLiteAppStore {
-    func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement] {
-        try await read("the app's schema") { db in
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT class, property, type FROM app_schema WHERE app = ? ORDER BY class, property, type",
-                arguments: [app])
-            return rows.map { row in
-                let property: String = row["property"]
-                return SchemaElement(
-                    className: row["class"], property: property.isEmpty ? nil : property, type: row["type"])
-            }
-        }
-    }
-
     func schema(ofApp app: String, among elements: [SchemaElement]) async throws(StoreError) -> [SchemaElement] {
         try await read("the app's schema") { db in
             let find = try RepeatedStatement(db, Self.find)
@@ -23,7 +10,9 @@ extension SQLiteAppStore {
         }
     }
 
-    private static let find = "SELECT 1 FROM app_schema WHERE app = ? AND class = ? AND property = ? AND type = ?"
+    private static var find: String {
+        "SELECT 1 FROM app_schema WHERE app = ? AND class = ? AND property = ? AND type = ?"
+    }
 
     private static func has(_ element: SchemaElement, in app: String, _ find: RepeatedStatement) throws -> Bool {
         find.bind(1, app)

@@ -10,35 +10,27 @@ struct SQLiteCampaigns: CampaignTransaction {
 
     func read(_ lookup: CampaignLookup) throws -> CampaignFindings {
         var found = CampaignFindings()
-        for id in lookup.apps { found.apps[id] = try AppRecord.fetchOne(db, key: id) }
+        for id in lookup.apps { found.apps[id] = try AppRecord.stored(id, db) }
+        let campaign = try db.cachedStatement(sql: "SELECT * FROM campaigns WHERE id = ?")
         for id in lookup.campaigns {
-            let row = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT * FROM campaigns WHERE id = ?"), arguments: [id])
-            guard let row else { continue }
-            found.campaigns[id] = try CampaignRecord(row: row)
-            found.standings[id] = (number: row["number"], generation: row.unsigned("generation"))
+            let row = try Row.fetchOne(campaign, arguments: [id])
+            if let row { try found.add(campaign: SQLiteControlRow(row: row)) }
         }
         for key in lookup.clientRealms {
-            for row in try entries(of: key) {
-                let entry = try CampaignEntry(row: row)
-                found.entries[key, default: []].append(entry)
-                if let number = row["number"] as Int64? {
-                    found.standings[entry.clientRealm.campaign] = (number, row.unsigned("generation"))
-                }
-            }
+            for row in try entries(of: key) { try found.add(entry: row) }
             found.parked[key] = try parked(key)
         }
         return found
     }
 
-    private func entries(of key: ClientRealmKey) throws -> [Row] {
+    private func entries(of key: ClientRealmKey) throws -> [any ControlRow] {
         let statement = try db.cachedStatement(
             sql: """
                 SELECT campaign_realms.*, campaigns.number, campaigns.generation
                 FROM campaign_realms LEFT JOIN campaigns ON campaigns.id = campaign_realms.campaign
                 WHERE campaign_realms.app = ? AND campaign_realms.partition = ? AND campaign_realms.client_file = ?
                 """)
-        return try Row.fetchAll(statement, arguments: Self.arguments(key))
+        return try Row.fetchAll(statement, arguments: Self.arguments(key)).map(SQLiteControlRow.init(row:))
     }
 
     private func parked(_ key: ClientRealmKey) throws -> OutcomeReport? {
@@ -67,20 +59,16 @@ struct SQLiteCampaigns: CampaignTransaction {
                 SELECT campaign, outcome, COUNT(*) AS found, COUNT(notified_at) AS notified, SUM(unproven) AS unproven
                 FROM campaign_realms WHERE campaign IN \(Self.places(campaigns)) AND found_at IS NOT NULL
                 GROUP BY campaign, outcome
-                """, arguments: StatementArguments(campaigns))
-        let none = campaigns.map { ($0, CampaignCounts()) }
-        return rows.reduce(into: Dictionary(uniqueKeysWithValues: none)) { counts, row in
-            counts[row["campaign"]]?.add(
-                row["found"], OutcomeClass(rawValue: row["outcome"]) ?? .pending, notified: row["notified"],
-                unproven: row["unproven"])
-        }
+                """, arguments: StatementArguments(campaigns)
+        ).map(SQLiteControlRow.init(row:))
+        return try CampaignCounts.byCampaign(rows, of: campaigns)
     }
 
     // MARK: Writing
 
     func write(_ changes: CampaignChanges) throws {
         for app in changes.apps { try app.save(db) }
-        for campaign in changes.campaigns { try put(campaign) }
+        for campaign in changes.campaigns { try db.run(CampaignRecord.putting, values: campaign.values) }
         for chunk in changes.chunks {
             try db.run(
                 "INSERT OR IGNORE INTO campaign_chunks (campaign, slice, chunks, chunk) VALUES (?, ?, ?, ?)",
@@ -100,18 +88,6 @@ struct SQLiteCampaigns: CampaignTransaction {
         }
     }
 
-    private func put(_ campaign: CampaignRecord) throws {
-        try db.run(
-            """
-            INSERT INTO campaigns (id, app, kind, reason, partition, client_file, started_at, generation, state,
-                slices_expected, slices_reported, closed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (id) DO UPDATE SET generation = excluded.generation, state = excluded.state,
-                slices_reported = excluded.slices_reported, closed_at = excluded.closed_at
-            """, campaign.id, campaign.app, campaign.kind.rawValue, campaign.reason, campaign.partition,
-            sqlInteger(campaign.clientFile), sqlInteger(campaign.startedAt), sqlInteger(campaign.generation),
-            campaign.state.rawValue, campaign.slicesExpected, campaign.slicesReported, sqlInteger(campaign.closedAt))
-    }
-
     private func put(_ entry: CampaignEntry) throws {
         let realm = entry.clientRealm
         try db.run(
@@ -123,7 +99,7 @@ struct SQLiteCampaigns: CampaignTransaction {
             entry.slice?.value,
             sqlInteger(realm.lastSeen), sqlInteger(realm.foundAt), sqlInteger(realm.notifiedAt),
             realm.outcome.rawValue, try realm.report?.storedText(), sqlInteger(realm.updatedAt), realm.supersededBy,
-            entry.isUnproven, realm.reason.map { String($0.prefix(CampaignClientRealm.maxReason)) })
+            entry.isUnproven, realm.storedReason)
     }
 
     func markFound(_ campaigns: Set<String>, at now: UInt64) throws {
@@ -135,11 +111,11 @@ struct SQLiteCampaigns: CampaignTransaction {
     }
 
     func closable(startedBefore time: UInt64, limit: Int) throws -> [CampaignRecord] {
-        try CampaignRecord.fetchAll(
-            db,
-            sql: """
-                SELECT * FROM campaigns WHERE state IN ('counting', 'running') AND started_at < ? ORDER BY number LIMIT ?
-                """, arguments: [sqlInteger(time), limit])
+        try db.rows(
+            """
+            SELECT * FROM campaigns WHERE state IN ('counting', 'running') AND started_at < ? ORDER BY number LIMIT ?
+            """, sqlInteger(time), limit
+        ).map(CampaignRecord.init(row:))
     }
 
     func giveUpPending(of campaign: String, limit: Int, at now: UInt64) throws -> Int {
@@ -198,26 +174,4 @@ struct SQLiteCampaigns: CampaignTransaction {
     }
 
     private static func places(_ values: Set<String>) -> String { "(\(databaseQuestionMarks(count: values.count)))" }
-}
-
-extension CampaignEntry {
-    init(row: Row) throws {
-        self.init(
-            app: row["app"], slice: (row["slice"] as Int?).map { SliceNumber($0) },
-            clientRealm: try CampaignClientRealm(row: row))
-        isUnproven = row["unproven"]
-    }
-}
-
-extension CampaignClientRealm {
-    init(row: Row) throws {
-        self.init(
-            campaign: row["campaign"], partition: row["partition"],
-            clientFile: FileIdent(row.unsigned("client_file")), user: row["user"], lastSeen: row.unsigned("last_seen"),
-            foundAt: row.unsignedIfAny("found_at"), notifiedAt: row.unsignedIfAny("notified_at"),
-            outcome: OutcomeClass(rawValue: row["outcome"]) ?? .pending, supersededBy: row["superseded_by"],
-            reason: row["reason"],
-            report: try (row["report"] as String?).map(OutcomeReport.init(storedText:)),
-            updatedAt: row.unsigned("updated_at"))
-    }
 }

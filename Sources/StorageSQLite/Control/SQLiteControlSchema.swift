@@ -184,12 +184,7 @@ enum SQLiteControlSchema {
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {
-        try database.writeWithoutTransaction { db in
-            try db.inTransaction(.immediate) {
-                try migrate(db)
-                return .commit
-            }
-        }
+        try database.writeWithoutTransaction { try $0.transact(migrate) }
     }
 
     private static func migrate(_ db: Database) throws {

@@ -5,23 +5,26 @@ import Storage
 
 /// The control store in one SQLite file, shared by the processes of a machine: WAL, synchronous=FULL, every write in a
 /// transaction that begins IMMEDIATE, so that two processes never decide on the same state.
-struct SQLiteControlStore: DividedControlStore, SQLiteControlPart {
+///
+/// What takes one transaction of several statements is written in parts, one for each thing that is kept.
+struct SQLiteControlStore: SQLControlStore, SQLiteClusterStore, SQLiteAppStore, SQLiteAccountStore, SQLiteAdminStore,
+    SQLiteCampaignStore, SQLiteDeletionStore
+{
     let database: any DatabaseWriter
-    let ofCluster: any ClusterStore
-    let ofApps: any AppStore
-    let ofAccounts: any AccountStore
-    let ofAdmins: any AdminStore
-    let ofCampaigns: any CampaignStore
-    let ofDeletions: any AppDeletionStore
 
-    init(database: any DatabaseWriter) {
-        self.database = database
-        ofCluster = SQLiteClusterStore(database: database)
-        ofApps = SQLiteAppStore(database: database)
-        ofAccounts = SQLiteAccountStore(database: database)
-        ofAdmins = SQLiteAdminStore(database: database)
-        ofCampaigns = SQLiteCampaignStore(database: database)
-        ofDeletions = SQLiteDeletionStore(database: database)
+    func records<Value: Sendable>(
+        _ what: StaticString, _ sql: String, _ arguments: [ControlValue],
+        as value: @escaping @Sendable (any ControlRow) throws -> Value
+    ) async throws(StoreError) -> [Value] {
+        try await read(what) { try $0.rows(sql, values: arguments).map(value) }
+    }
+
+    @discardableResult
+    func run(_ what: StaticString, _ sql: String, _ arguments: [ControlValue]) async throws(StoreError) -> Int {
+        try await write(what) { db in
+            try db.run(sql, values: arguments)
+            return db.changesCount
+        }
     }
 
     /// How long one process waits for another's transaction.
@@ -74,7 +77,7 @@ struct SQLiteControlStore: DividedControlStore, SQLiteControlPart {
     }
 }
 
-/// A part of the control store: all of them have one database.
+/// A part of the control store.
 protocol SQLiteControlPart: Sendable {
     var database: any DatabaseWriter { get }
 }

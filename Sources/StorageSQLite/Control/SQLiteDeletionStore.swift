@@ -4,27 +4,20 @@ import SyncModel
 
 extension AppDeletionRecord {
     fileprivate static let query = """
-        SELECT app_deletions.*, COUNT(app_deletion_slices.slice) AS reported, TOTAL(done) AS slices_done,
-            TOTAL(erased) AS erased, TOTAL(remaining) AS remaining
+        SELECT app_deletions.*, COUNT(app_deletion_slices.slice) AS reported, IFNULL(SUM(done), 0) AS slices_done,
+            IFNULL(SUM(erased), 0) AS erased, IFNULL(SUM(remaining), 0) AS remaining
         FROM app_deletions LEFT JOIN app_deletion_slices USING (app)
         """
 
-    fileprivate init(row: Row) {
-        self.init(
-            app: row["app"], by: row["deleted_by"], at: row.unsigned("at"), slices: row["slices"],
-            slicesDone: Int(row["slices_done"] as Double), realms: Int(row["erased"] as Double),
-            realmsLeft: Int(row["remaining"] as Double), finishedAt: row.unsignedIfAny("finished_at"))
-    }
-
     static func fetch(_ app: String, _ db: Database) throws -> AppDeletionRecord? {
-        try Row.fetchOne(db, sql: "\(query) WHERE app = ? GROUP BY app", arguments: [app]).map(AppDeletionRecord.init)
+        try db.rows("\(query) WHERE app = ? GROUP BY app", app).first.map(AppDeletionRecord.init(row:))
     }
 }
 
 /// Apps that were deleted, and the going of what belonged to them.
-struct SQLiteDeletionStore: AppDeletionStore, SQLiteControlPart {
-    let database: any DatabaseWriter
+protocol SQLiteDeletionStore: SQLiteControlPart {}
 
+extension SQLiteDeletionStore {
     func deleteApp(_ deletion: AppDeletionRecord) async throws(StoreError) -> AppDeletionRecord {
         try await write("the deletion") { db in
             if let known = try AppDeletionRecord.fetch(deletion.app, db) { return known }
@@ -32,8 +25,7 @@ struct SQLiteDeletionStore: AppDeletionStore, SQLiteControlPart {
             try db.run("DELETE FROM apps WHERE id = ?", deletion.app)
             try db.run(
                 "INSERT INTO app_deletions (app, deleted_by, at, slices) VALUES (?, ?, ?, ?)", deletion.app,
-                deletion.by,
-                sqlInteger(deletion.at), deletion.slices)
+                deletion.by, sqlInteger(deletion.at), deletion.slices)
             return try AppDeletionRecord.fetch(deletion.app, db) ?? deletion
         }
     }
@@ -44,17 +36,15 @@ struct SQLiteDeletionStore: AppDeletionStore, SQLiteControlPart {
 
     func deletions(limit: Int) async throws(StoreError) -> [AppDeletionRecord] {
         try await read("the deletions") { db in
-            try Row.fetchAll(
-                db, sql: "\(AppDeletionRecord.query) GROUP BY app ORDER BY at DESC, app LIMIT ?", arguments: [limit]
-            ).map(AppDeletionRecord.init)
+            try db.rows("\(AppDeletionRecord.query) GROUP BY app ORDER BY at DESC, app LIMIT ?", limit)
+                .map(AppDeletionRecord.init(row:))
         }
     }
 
     func unfinishedDeletions() async throws(StoreError) -> [AppDeletionRecord] {
         try await read("the deletions") { db in
-            try Row.fetchAll(
-                db, sql: "\(AppDeletionRecord.query) WHERE finished_at IS NULL GROUP BY app ORDER BY at, app"
-            ).map(AppDeletionRecord.init)
+            try db.rows("\(AppDeletionRecord.query) WHERE finished_at IS NULL GROUP BY app ORDER BY at, app")
+                .map(AppDeletionRecord.init(row:))
         }
     }
 
@@ -70,28 +60,11 @@ struct SQLiteDeletionStore: AppDeletionStore, SQLiteControlPart {
         }
     }
 
-    func finishDeletion(ofApp app: String, at: UInt64) async throws(StoreError) {
-        try await write("the deletion") { db in
-            try db.run(
-                "UPDATE app_deletions SET finished_at = ? WHERE app = ? AND finished_at IS NULL", sqlInteger(at), app)
-        }
-    }
-
-    /// What belongs to an app, with the columns of each table's key. Entries of campaigns come before the campaigns, which they
-    /// are found by.
-    private static let ofApps = [
-        ("login_sessions", "id"), ("users", "app, id"), ("passwords", "app, email"), ("mail_tokens", "id"),
-        ("api_keys", "id"), ("external_identities", "app, provider, external_id"), ("login_settings", "app, provider"),
-        ("user_changes", "app, version"), ("app_rules", "app, version"),
-        ("app_schema", "app, class, property, type"),
-        ("campaign_realms", "campaign, partition, client_file"), ("parked_outcomes", "number"),
-    ]
-
     func removeRows(ofDeletedApp app: String, limit: Int) async throws(StoreError) -> Int {
         try await write("the rows of the deleted app") { db in
             guard try AppDeletionRecord.fetch(app, db) != nil else { return 0 }
             var removed = 0
-            for (table, key) in Self.ofApps where removed < limit {
+            for (table, key) in AppDeletionRecord.tablesOfApps where removed < limit {
                 try db.run(
                     """
                     DELETE FROM \(table) WHERE (\(key)) IN (SELECT \(key) FROM \(table) WHERE app = ? LIMIT ?)

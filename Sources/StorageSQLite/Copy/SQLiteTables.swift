@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 package import Storage
-import SyncModel
 
 /// The rows of the stores in a folder, as they are kept. For copies, while no process uses the folder.
 package final class SQLiteTables: StoreCopyTarget {
@@ -29,21 +28,7 @@ package final class SQLiteTables: StoreCopyTarget {
         of part: StorePart, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         let file = file(of: part)
-        do {
-            return try await onOwnThread {
-                guard FileManager.default.fileExists(atPath: file) else {
-                    throw StoreError(.notFound, "\(file) is missing")
-                }
-                var configuration = Configuration()
-                configuration.label = "copy"
-                configuration.busyMode = .timeout(10)
-                let database = try DatabaseQueue(path: file, configuration: configuration)
-                defer { try? database.close() }
-                return try database.write(body)
-            }
-        } catch {
-            throw SQLiteFailure.storeError(error, "\(file) cannot be copied")
-        }
+        return try await SQLiteFiles.use(file, as: "copy", orSay: "\(file) cannot be copied") { try $0.write(body) }
     }
 
     // MARK: Reading
@@ -105,7 +90,7 @@ package final class SQLiteTables: StoreCopyTarget {
 
     private func mark(_ name: String, _ value: String) async throws(StoreError) {
         try await onDatabase(of: .control) { db in
-            try db.run("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value)
+            try db.run(ClusterSettings.putting, name, value)
         }
     }
 

@@ -29,13 +29,7 @@ package struct SQLiteGrowth: GrowingStore {
                 defer { try? database.close() }
                 return try database.writeWithoutTransaction { db in
                     if let source { try db.execute(sql: "ATTACH DATABASE ? AS source", arguments: [source]) }
-                    var result: Value?
-                    try db.inTransaction(.immediate) {
-                        result = try body(db)
-                        return .commit
-                    }
-                    guard let result else { throw StoreError(.unavailable, "the transaction did not run") }
-                    return result
+                    return try db.transact(body)
                 }
             }
         } catch {
@@ -47,29 +41,14 @@ package struct SQLiteGrowth: GrowingStore {
     private func read<Value: Sendable>(
         _ file: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
-        do {
-            return try await onOwnThread {
-                guard FileManager.default.fileExists(atPath: file) else {
-                    throw StoreError(.notFound, "\(file) is missing")
-                }
-                var configuration = Configuration()
-                configuration.label = "growth.reader"
-                configuration.readonly = true
-                configuration.busyMode = .timeout(10)
-                let database = try DatabaseQueue(path: file, configuration: configuration)
-                defer { try? database.close() }
-                return try database.read(body)
-            }
-        } catch {
-            throw SQLiteFailure.storeError(error, "\(file) cannot be read")
+        try await SQLiteFiles.use(file, as: "growth.reader", readsOnly: true, orSay: "\(file) cannot be read") {
+            try $0.read(body)
         }
     }
 
     /// - Parameter isDurable: each commit is on the disk; otherwise those that a power cut leaves are the first ones, whole.
     private static func configuration(_ isDurable: Bool) -> Configuration {
-        var configuration = Configuration()
-        configuration.label = "growth"
-        configuration.busyMode = .timeout(10)
+        var configuration = Configuration(label: "growth")
         configuration.prepareDatabase { db in
             try db.execute(
                 sql: """
@@ -83,40 +62,17 @@ package struct SQLiteGrowth: GrowingStore {
     // MARK: The cluster
 
     package func growth() async throws(StoreError) -> (cluster: ClusterRecord, growth: SliceGrowth?) {
-        let (copied, cluster, growth) = try await read(control) { db in
-            (
-                try Self.setting(CopyMark.cluster, db), try ClusterRecord.recorded(db),
-                try Self.setting(SliceGrowth.setting, db)
-            )
-        }
-        if let copied { throw StoreError.unfinishedCopy(of: copied, at: folder) }
-        guard let cluster else {
-            throw StoreError(.notFound, "there is no cluster at \(folder) yet: none of its processes has started")
-        }
-        guard let growth else { return (cluster, nil) }
-        return (cluster, try SliceGrowth(growth))
+        try await read(control) { try ClusterSettings($0) }.growth(at: folder)
     }
 
     package func sliceCount() async throws(StoreError) -> SliceCount {
-        let text = try await read(control) { try Self.setting("slices", $0) }
-        guard let count = text.flatMap({ Int($0) }).flatMap(SliceCount.init) else {
-            throw StoreError(.corrupt, "the recorded number of slices is not a number")
-        }
-        return count
-    }
-
-    private static func setting(_ name: String, _ db: Database) throws -> String? {
-        try String.fetchOne(db, sql: "SELECT value FROM settings WHERE name = ?", arguments: [name])
+        try await read(control) { try ClusterSettings($0) }.growingCount()
     }
 
     package func record(_ growth: SliceGrowth?, made: [SliceNumber: Epoch]) async throws(StoreError) {
         try await write(control) { db in
-            let put = "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)"
             guard let growth else { return try db.run("DELETE FROM settings WHERE name = ?", SliceGrowth.setting) }
-            try db.run(put, SliceGrowth.setting, growth.text)
-            guard growth.step == .clearing else { return }
-            try db.run(put, "slices", String(growth.to.value))
-            for (slice, epoch) in made { try db.run(put, "slice.\(slice)", String(epoch.value)) }
+            for (name, value) in growth.settings(made: made) { try db.run(ClusterSettings.putting, name, value) }
         }
     }
 

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import Storage
-import SyncModel
 
 /// A batch on its way into a slice's file, within one transaction whose fence has been passed.
 struct SQLiteCommit {

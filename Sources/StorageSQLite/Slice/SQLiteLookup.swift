@@ -1,4 +1,3 @@
-import Changesets
 import GRDB
 import SQLiteStatements
 import Storage

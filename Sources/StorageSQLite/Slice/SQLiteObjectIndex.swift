@@ -2,7 +2,6 @@ import Changesets
 import Foundation
 import GRDB
 import Storage
-import SyncModel
 
 /// Reading indexes: of a class's objects by the value of one property.
 extension SQLiteSliceContent {

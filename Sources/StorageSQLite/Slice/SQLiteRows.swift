@@ -54,6 +54,15 @@ extension ClientFileRecord: FetchableRecord {
     }
 }
 
+extension ListedClientFile: FetchableRecord {
+    /// Of the tables of client files and realms under the names `f` and `r`.
+    static let columns = "\(ClientFileRecord.columns), r.app, r.partition"
+
+    init(row: Row) throws {
+        self.init(name: RealmName(app: row[21], partition: row[22]), record: try ClientFileRecord(row: row))
+    }
+}
+
 extension HistoryRecord {
     static func columns(withChangeset: Bool) -> String {
         "version, salt, origin, client_version, timestamp, cumulative, "
@@ -118,22 +127,6 @@ extension SliceOwnership {
 }
 
 // MARK: - Reading
-
-extension HistoryKey {
-    /// What tells a realm's histories apart in the store: the generation, or for a base its version, negative.
-    var series: Int64 { base == 0 ? generation.stored : 0 &- base.stored }
-}
-
-extension UInt64 {
-    /// The same bits as SQLite's signed integer.
-    var stored: Int64 { Int64(bitPattern: self) }
-    init(stored value: Int64) { self.init(bitPattern: value) }
-}
-
-extension WireInteger {
-    var stored: Int64 { rawValue.stored }
-    init(stored value: Int64) { self.init(rawValue: UInt64(stored: value)) }
-}
 
 extension Row {
     /// A blob column's bytes, copied once.

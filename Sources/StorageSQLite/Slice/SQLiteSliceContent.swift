@@ -19,6 +19,23 @@ extension SQLiteSliceContent {
         }
     }
 
+    /// What the rows hold that a statement returns.
+    func rows<Value: Sendable>(
+        _ sql: String, _ arguments: (any DatabaseValueConvertible)?...,
+        as value: @escaping @Sendable (Row) throws -> Value
+    ) async throws(StoreError) -> [Value] {
+        let arguments = StatementArguments(arguments)
+        return try await query { db in
+            try Array(Row.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments).map(value))
+        }
+    }
+
+    /// The number that a statement returns.
+    func count(_ sql: String, _ arguments: (any DatabaseValueConvertible)?...) async throws(StoreError) -> Int {
+        let arguments = StatementArguments(arguments)
+        return try await query { try Int.fetchOne($0.cachedStatement(sql: sql), arguments: arguments) ?? 0 }
+    }
+
     func read(_ lookup: SliceLookup) async throws(StoreError) -> SliceFindings {
         try await query { try SliceFindings(lookup, $0) }
     }
@@ -28,27 +45,20 @@ extension SQLiteSliceContent {
     }
 
     func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange] {
-        try await query { db in
-            try Row.fetchAll(
-                db,
-                sql: "SELECT epoch, owner, at, reason, released_at FROM ownership_history ORDER BY epoch DESC LIMIT ?",
-                arguments: [limit]
-            ).map { row in
-                OwnershipChange(
-                    epoch: Epoch(UInt64(stored: row[0])), owner: row[1], at: UInt64(stored: row[2]),
-                    reason: OwnershipChange.Reason(rawValue: row[3]) ?? .first,
-                    releasedAt: (row[4] as Int64?).map { UInt64(stored: $0) })
-            }
+        try await rows(
+            "SELECT epoch, owner, at, reason, released_at FROM ownership_history ORDER BY epoch DESC LIMIT ?", limit
+        ) { row in
+            OwnershipChange(
+                epoch: Epoch(UInt64(stored: row[0])), owner: row[1], at: UInt64(stored: row[2]),
+                reason: OwnershipChange.Reason(rawValue: row[3]) ?? .first,
+                releasedAt: (row[4] as Int64?).map(UInt64.init(stored:)))
         }
     }
 
     func realms(after: RealmID?, limit: Int) async throws(StoreError) -> [RealmRecord] {
-        try await query { db in
-            try RealmRecord.fetchAll(
-                db.cachedStatement(
-                    sql: "SELECT \(RealmRecord.columns) FROM realms WHERE id > ? ORDER BY id LIMIT ?"),
-                arguments: [after?.value ?? 0, limit])
-        }
+        try await rows(
+            "SELECT \(RealmRecord.columns) FROM realms WHERE id > ? ORDER BY id LIMIT ?", after?.value ?? 0, limit,
+            as: RealmRecord.init(row:))
     }
 
     func objects(

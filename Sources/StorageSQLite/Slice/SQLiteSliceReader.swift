@@ -20,10 +20,7 @@ final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
         }
         self.slice = slice
         do {
-            var configuration = Configuration()
-            configuration.label = "sluice.reader.slice"
-            configuration.busyMode = .timeout(10)
-            configuration.readonly = true
+            var configuration = Configuration(label: "sluice.reader.slice", readsOnly: true)
             // A snapshot is a transaction over several calls.
             configuration.allowsUnsafeTransactions = true
             database = try DatabaseQueue(path: file, configuration: configuration)
@@ -65,22 +62,14 @@ final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
     }
 
     func clientFileCounts(in realm: RealmID) async throws(StoreError) -> [ClientFileRecord.State: Int] {
-        try await query { db in
-            let rows = try Row.fetchAll(
-                db, sql: "SELECT state, count(*) FROM client_files WHERE realm = ? GROUP BY state",
-                arguments: [realm.value])
-            return Dictionary(
-                rows.compactMap { row in
-                    ClientFileRecord.State(rawValue: row[0] as String).map { ($0, row[1] as Int) }
-                },
-                uniquingKeysWith: +)
-        }
+        let counts = try await rows(
+            "SELECT state, count(*) FROM client_files WHERE realm = ? GROUP BY state", realm.value
+        ) { row in ClientFileRecord.State(rawValue: row[0]).map { ($0, row[1] as Int) } }
+        return Dictionary(counts.compactMap(\.self), uniquingKeysWith: +)
     }
 
     func objectCount(in realm: RealmID) async throws(StoreError) -> Int {
-        try await query { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM objects WHERE realm = ?", arguments: [realm.value]) ?? 0
-        }
+        try await count("SELECT count(*) FROM objects WHERE realm = ?", realm.value)
     }
 
     func weight(of realm: RealmID) async throws(StoreError) -> RealmWeight {
@@ -98,29 +87,18 @@ final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
     }
 
     func historySpan(of key: HistoryKey) async throws(StoreError) -> VersionSpan? {
-        try await query { db in
-            try Row.fetchOne(
-                db,
-                sql: """
-                    SELECT min(version), max(version), count(*) FROM history WHERE realm = ? AND generation = ?
-                    """,
-                arguments: [key.realm.value, key.series]
-            ).flatMap { Self.span($0, at: 0) }
-        }
+        try await rows(
+            "SELECT min(version), max(version), count(*) FROM history WHERE realm = ? AND generation = ?",
+            key.realm.value, key.series
+        ) { Self.span($0, at: 0) }.first.flatMap(\.self)
     }
 
     func reciprocalSpans(in realm: RealmID) async throws(StoreError) -> [FileIdent: VersionSpan] {
-        try await query { db in
-            let rows = try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT ident, min(version), max(version), count(*) FROM reciprocals WHERE realm = ? GROUP BY ident
-                    """,
-                arguments: [realm.value])
-            return Dictionary(
-                rows.compactMap { row in Self.span(row, at: 1).map { (FileIdent(stored: row[0]), $0) } },
-                uniquingKeysWith: { first, _ in first })
-        }
+        let spans = try await rows(
+            "SELECT ident, min(version), max(version), count(*) FROM reciprocals WHERE realm = ? GROUP BY ident",
+            realm.value
+        ) { row in Self.span(row, at: 1).map { (FileIdent(stored: row[0]), $0) } }
+        return Dictionary(spans.compactMap(\.self), uniquingKeysWith: { first, _ in first })
     }
 
     func problems(limit: Int) async throws(StoreError) -> [String] {

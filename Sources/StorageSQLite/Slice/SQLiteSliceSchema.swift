@@ -6,74 +6,64 @@ import SyncModel
 enum SQLiteSliceSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1: ownership, realms, history, client files, resets") { db in
-            try db.execute(sql: version1)
-        }
-        migrator.registerMigration("2: digests of the history") { db in
-            try db.execute(sql: version2)
-        }
-        migrator.registerMigration("bases of compacted histories") { db in
-            try db.execute(sql: bases)
-        }
-        migrator.registerMigration("ownership: when a slice was released") { db in
-            try db.execute(sql: "ALTER TABLE ownership_history ADD COLUMN released_at INTEGER")
-        }
-        migrator.registerMigration("compatibility of realms") { db in
-            try db.execute(
-                sql: "ALTER TABLE realms ADD COLUMN compatibility TEXT NOT NULL DEFAULT 'stockClients'")
-        }
-        migrator.registerMigration("messages that must arrive") { db in
-            try db.execute(
-                sql: "CREATE TABLE outbox (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)")
-        }
-        migrator.registerMigration("reasons of campaigns") { db in
-            try db.execute(
-                sql: "CREATE TABLE campaign_reasons (campaign TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID")
-        }
-        migrator.registerMigration("idents that a restore has lost") { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE realms ADD COLUMN lost_from INTEGER NOT NULL DEFAULT 0;
-                    ALTER TABLE realms ADD COLUMN lost_to INTEGER NOT NULL DEFAULT 0;
-                    """)
-        }
-        migrator.registerMigration("held resets") { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE reset_holds (
-                        app TEXT PRIMARY KEY, held_since INTEGER, asked INTEGER NOT NULL, client_files INTEGER NOT NULL,
-                        allowed_until INTEGER) WITHOUT ROWID
-                    """)
-        }
-        migrator.registerMigration("client files that may not recover") { db in
-            try db.execute(sql: "ALTER TABLE client_files ADD COLUMN must_discard INTEGER NOT NULL DEFAULT 0")
-        }
-        migrator.registerMigration("terminations by age") { db in
-            try db.execute(
-                sql: "CREATE INDEX app_generations_by_age ON app_generations (at) WHERE campaign IS NOT NULL")
-        }
-        migrator.registerMigration("what apps have and users add") { db in
-            try db.execute(sql: usage)
-        }
-        migrator.registerMigration("erased realms and apps") { db in
-            try db.execute(sql: erasures)
-        }
-        migrator.registerMigration("terminations in steps") { db in
-            try db.execute(sql: terminationSteps)
-        }
-        migrator.registerMigration("views of flexible realms") { db in
-            try db.execute(
-                sql: """
-                    ALTER TABLE realms ADD COLUMN imaged BLOB NOT NULL DEFAULT x'';
-                    ALTER TABLE history ADD COLUMN images BLOB NOT NULL DEFAULT x'';
-                    ALTER TABLE client_files ADD COLUMN views BLOB NOT NULL DEFAULT x'';
-                    """)
-        }
-        migrator.registerMigration("indexes of flexible realms' objects") { db in
-            try db.execute(sql: objectIndex)
-        }
+        for (name, sql) in steps { migrator.registerMigration(name) { try $0.execute(sql: sql) } }
         return migrator
     }
+
+    /// In their order. A released step is never changed; new ones are added.
+    private static let steps: [(name: String, sql: String)] = [
+        ("1: ownership, realms, history, client files, resets", version1),
+        ("2: digests of the history", version2),
+        ("bases of compacted histories", bases),
+        ("ownership: when a slice was released", "ALTER TABLE ownership_history ADD COLUMN released_at INTEGER"),
+        (
+            "compatibility of realms",
+            "ALTER TABLE realms ADD COLUMN compatibility TEXT NOT NULL DEFAULT 'stockClients'"
+        ),
+        (
+            "messages that must arrive",
+            "CREATE TABLE outbox (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)"
+        ),
+        (
+            "reasons of campaigns",
+            "CREATE TABLE campaign_reasons (campaign TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID"
+        ),
+        (
+            "idents that a restore has lost",
+            """
+            ALTER TABLE realms ADD COLUMN lost_from INTEGER NOT NULL DEFAULT 0;
+            ALTER TABLE realms ADD COLUMN lost_to INTEGER NOT NULL DEFAULT 0;
+            """
+        ),
+        (
+            "held resets",
+            """
+            CREATE TABLE reset_holds (
+                app TEXT PRIMARY KEY, held_since INTEGER, asked INTEGER NOT NULL, client_files INTEGER NOT NULL,
+                allowed_until INTEGER) WITHOUT ROWID
+            """
+        ),
+        (
+            "client files that may not recover",
+            "ALTER TABLE client_files ADD COLUMN must_discard INTEGER NOT NULL DEFAULT 0"
+        ),
+        (
+            "terminations by age",
+            "CREATE INDEX app_generations_by_age ON app_generations (at) WHERE campaign IS NOT NULL"
+        ),
+        ("what apps have and users add", usage),
+        ("erased realms and apps", erasures),
+        ("terminations in steps", terminationSteps),
+        (
+            "views of flexible realms",
+            """
+            ALTER TABLE realms ADD COLUMN imaged BLOB NOT NULL DEFAULT x'';
+            ALTER TABLE history ADD COLUMN images BLOB NOT NULL DEFAULT x'';
+            ALTER TABLE client_files ADD COLUMN views BLOB NOT NULL DEFAULT x'';
+            """
+        ),
+        ("indexes of flexible realms' objects", objectIndex),
+    ]
 
     /// - Throws: `mismatch` if the file is another slice's.
     static func require(_ slice: SliceNumber, in place: String, _ db: Database) throws {

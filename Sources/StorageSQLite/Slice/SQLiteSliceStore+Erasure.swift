@@ -19,81 +19,57 @@ extension ErasureRecord: FetchableRecord {
 }
 
 extension SQLiteSliceStore {
-    func erasures(of name: RealmName) async throws(StoreError) -> [ErasureRecord] {
-        try await query { db in
+    /// - Parameter rest: of a statement that selects erasures.
+    private func erasures(
+        _ rest: String, _ arguments: (any DatabaseValueConvertible)?...
+    ) async throws(StoreError) -> [ErasureRecord] {
+        let arguments = StatementArguments(arguments)
+        return try await query { db in
             try ErasureRecord.fetchAll(
-                db.cachedStatement(
-                    sql: """
-                        SELECT \(ErasureRecord.columns) FROM erasures WHERE app = ? AND partition = ? ORDER BY realm DESC
-                        """),
-                arguments: [name.app, name.partition])
+                db.cachedStatement(sql: "SELECT \(ErasureRecord.columns) FROM erasures \(rest)"), arguments: arguments)
         }
+    }
+
+    func erasures(of name: RealmName) async throws(StoreError) -> [ErasureRecord] {
+        try await erasures("WHERE app = ? AND partition = ? ORDER BY realm DESC", name.app, name.partition)
     }
 
     func unsweptErasures(limit: Int) async throws(StoreError) -> [ErasureRecord] {
-        try await query { db in
-            try ErasureRecord.fetchAll(
-                db.cachedStatement(
-                    sql: "SELECT \(ErasureRecord.columns) FROM erasures WHERE NOT swept ORDER BY realm LIMIT ?"),
-                arguments: [limit])
-        }
+        try await erasures("WHERE NOT swept ORDER BY realm LIMIT ?", limit)
     }
 
     func erasures(since: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord] {
-        try await query { db in
-            try ErasureRecord.fetchAll(
-                db.cachedStatement(
-                    sql: "SELECT \(ErasureRecord.columns) FROM erasures WHERE at >= ? ORDER BY at DESC LIMIT ?"),
-                arguments: [since.stored, limit])
-        }
+        try await erasures("WHERE at >= ? ORDER BY at DESC LIMIT ?", since.stored, limit)
     }
 
     func sweptErasures(before: UInt64, limit: Int) async throws(StoreError) -> [ErasureRecord] {
-        try await query { db in
-            try ErasureRecord.fetchAll(
-                db.cachedStatement(
-                    sql: "SELECT \(ErasureRecord.columns) FROM erasures WHERE at < ? AND swept ORDER BY at LIMIT ?"),
-                arguments: [before.stored, limit])
-        }
+        try await erasures("WHERE at < ? AND swept ORDER BY at LIMIT ?", before.stored, limit)
     }
 
     func erasures(ofApp app: String, limit: Int) async throws(StoreError) -> [ErasureRecord] {
-        try await query { db in
-            try ErasureRecord.fetchAll(
-                db.cachedStatement(sql: "SELECT \(ErasureRecord.columns) FROM erasures WHERE app = ? LIMIT ?"),
-                arguments: [app, limit])
-        }
+        try await erasures("WHERE app = ? LIMIT ?", app, limit)
     }
 
     func appErasures() async throws(StoreError) -> [AppErasureRecord] {
-        try await query { db in
-            try Row.fetchAll(db, sql: "SELECT app, realms FROM app_erasures ORDER BY app").map { row in
-                AppErasureRecord(app: row[0], realms: row[1])
-            }
+        try await rows("SELECT app, realms FROM app_erasures ORDER BY app") { row in
+            AppErasureRecord(app: row[0], realms: row[1])
         }
     }
 
     func realms(ofApp app: String, limit: Int) async throws(StoreError) -> [RealmRecord] {
-        try await query { db in
-            try RealmRecord.fetchAll(
-                db.cachedStatement(sql: "SELECT \(RealmRecord.columns) FROM realms WHERE app = ? LIMIT ?"),
-                arguments: [app, limit])
-        }
+        try await rows(
+            "SELECT \(RealmRecord.columns) FROM realms WHERE app = ? LIMIT ?", app, limit, as: RealmRecord.init(row:))
     }
 
     func countRealms(ofApp app: String) async throws(StoreError) -> Int {
-        try await query { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM realms WHERE app = ?", arguments: [app]) ?? 0
-        }
+        try await count("SELECT count(*) FROM realms WHERE app = ?", app)
     }
 
     static let countingClientFiles =
         "SELECT count(*) FROM client_files WHERE realm = ? AND state IN ('live', 'resetRequired')"
 
     func countClientFiles(in realm: RealmID) async throws(StoreError) -> Int {
-        try await query { db in
-            try Int.fetchOne(db, sql: Self.countingClientFiles, arguments: [realm.value]) ?? 0
-        }
+        try await count(Self.countingClientFiles, realm.value)
     }
 
     func sweep(_ realm: RealmID, maxRows: Int, maxBytes: Int, epoch: Epoch) async throws(StoreError) -> Bool {

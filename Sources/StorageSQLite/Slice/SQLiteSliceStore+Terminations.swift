@@ -4,20 +4,17 @@ import SyncModel
 
 extension SQLiteSliceStore {
     func terminationSteps() async throws(StoreError) -> [TerminationSteps] {
-        try await query { db in
-            try Row.fetchAll(
-                db,
-                sql: """
-                    SELECT app, generation, campaign, last_realm, last_ident, marked, chunks, reported
-                    FROM termination_steps ORDER BY app
-                    """
-            ).map { row in
-                let realm = (row[3] as Int64?).map { RealmID($0) }
-                return TerminationSteps(
-                    app: row[0], generation: UInt64(stored: row[1]), campaign: row[2],
-                    last: realm.map { ClientFileKey(realm: $0, ident: .init(stored: row[4])) }, isMarked: row[5],
-                    chunks: row[6], reported: row[7])
-            }
+        try await rows(
+            """
+            SELECT app, generation, campaign, last_realm, last_ident, marked, chunks, reported
+            FROM termination_steps ORDER BY app
+            """
+        ) { row in
+            let realm = (row[3] as Int64?).map { RealmID($0) }
+            return TerminationSteps(
+                app: row[0], generation: UInt64(stored: row[1]), campaign: row[2],
+                last: realm.map { ClientFileKey(realm: $0, ident: .init(stored: row[4])) }, isMarked: row[5],
+                chunks: row[6], reported: row[7])
         }
     }
 
@@ -30,7 +27,6 @@ extension SQLiteSliceStore {
             return after
         }
     }
-
 }
 
 extension TerminationSteps {

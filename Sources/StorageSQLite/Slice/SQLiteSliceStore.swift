@@ -35,9 +35,7 @@ final class SQLiteSliceStore: SQLiteSliceContent, SliceStore {
     }
 
     private static var configuration: Configuration {
-        var configuration = Configuration()
-        configuration.label = "sluice.store.slice"
-        configuration.busyMode = .timeout(10)
+        var configuration = Configuration(label: "sluice.store.slice")
         configuration.prepareDatabase { db in
             // Before anything is in a new file; one that was made without it keeps the room it has.
             try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
@@ -99,15 +97,7 @@ final class SQLiteSliceStore: SQLiteSliceContent, SliceStore {
     /// Runs writes as one transaction that has the file's write lock from its beginning.
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         do {
-            return try await database.writeWithoutTransaction { db in
-                var result: T?
-                try db.inTransaction(.immediate) {
-                    result = try body(db)
-                    return .commit
-                }
-                guard let result else { throw StoreError(.unavailable, "the transaction did not run") }
-                return result
-            }
+            return try await database.writeWithoutTransaction { try $0.transact(body) }
         } catch {
             throw Self.translate(error, slice: slice)
         }

@@ -1,6 +1,5 @@
 import GRDB
 import Storage
-import SyncModel
 
 /// One step of deleting what an erased realm has left, within one transaction.
 struct SQLiteSweep {
@@ -8,35 +7,17 @@ struct SQLiteSweep {
     let maxRows: Int
     let maxBytes: Int
 
-    /// A table with rows of realms: the columns of its key after the realm, and what counts as a row's bytes.
-    private struct Swept {
-        var table: String
-        var key: [String]
-        var bytes = "0"
-    }
-
-    private static let swept = [
-        Swept(table: "objects", key: ["table_id", "key"], bytes: "length(body)"),
-        Swept(table: "object_index", key: ["table_id", "column_id", "value", "key"]),
-        Swept(table: "history", key: ["generation", "version"], bytes: "length(changeset)"),
-        Swept(table: "history_digests", key: ["generation", "through"], bytes: "length(body)"),
-        Swept(table: "bases", key: ["version"]),
-        Swept(table: "reciprocals", key: ["ident", "version"], bytes: "length(changeset)"),
-        Swept(table: "reset_cases", key: ["ident_old"], bytes: "length(body)"),
-        Swept(table: "client_files", key: ["ident"]),
-    ]
-
     /// Deletes up to about as much as one step may.
     ///
     /// - Returns: whether nothing is left.
     func run(_ db: Database) throws -> Bool {
         var (rows, bytes) = (0, 0)
-        for swept in Self.swept {
+        for swept in SweptTable.all {
             while let end = try stretch(of: swept, maxRows - rows, maxBytes - bytes, db) {
                 let columns = swept.key.joined(separator: ", ")
                 let places = swept.key.map { _ in "?" }.joined(separator: ", ")
                 try db.cachedStatement(
-                    sql: "DELETE FROM \(swept.table) WHERE realm = ? AND (\(columns)) <= (\(places))"
+                    sql: "DELETE FROM \(swept.name) WHERE realm = ? AND (\(columns)) <= (\(places))"
                 ).execute(arguments: [realm.value] + StatementArguments(end.key))
                 rows += end.rows
                 bytes += end.bytes
@@ -48,13 +29,14 @@ struct SQLiteSweep {
 
     /// The key of the last of a table's first rows that one step may delete, and how much they are; nil if there are none.
     private func stretch(
-        of swept: Swept, _ maxRows: Int, _ maxBytes: Int, _ db: Database
+        of swept: SweptTable, _ maxRows: Int, _ maxBytes: Int, _ db: Database
     ) throws -> (key: [DatabaseValue], rows: Int, bytes: Int)? {
         let columns = swept.key.joined(separator: ", ")
+        let bytesOfRow = swept.content.map { "length(\($0))" } ?? "0"
         let found = try Row.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    SELECT \(swept.bytes), \(columns) FROM \(swept.table) WHERE realm = ? ORDER BY \(columns) LIMIT ?
+                    SELECT \(bytesOfRow), \(columns) FROM \(swept.name) WHERE realm = ? ORDER BY \(columns) LIMIT ?
                     """), arguments: [realm.value, max(1, maxRows)])
         var (rows, bytes) = (0, 0)
         var key: [DatabaseValue]?

@@ -1,7 +1,6 @@
 import GRDB
 import SQLiteStatements
 import Storage
-import SyncModel
 
 extension AppUsage {
     static func of(_ app: String, _ db: Database) throws -> AppUsage {

@@ -44,10 +44,6 @@ extension HistoryVersion {
     @inlinable package static func &+ (version: Self, count: UInt64) -> Self {
         Self(rawValue: version.rawValue &+ count)
     }
-    /// The version that is `count` versions earlier. Wraps, as the versions in a message may be any number.
-    @inlinable package static func &- (version: Self, count: UInt64) -> Self {
-        Self(rawValue: version.rawValue &- count)
-    }
     @inlinable package static func + (version: Self, count: UInt64) -> Self { Self(rawValue: version.rawValue + count) }
     @inlinable package static func - (version: Self, count: UInt64) -> Self { Self(rawValue: version.rawValue - count) }
     @inlinable package static func += (version: inout Self, count: UInt64) { version = version + count }

@@ -7,5 +7,4 @@ package enum PartitionRights: UInt8, Sendable, Codable, Comparable, CaseIterable
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
     package var mayRead: Bool { self >= .read }
-    package var mayWrite: Bool { self == .readWrite }
 }

@@ -27,8 +27,7 @@ package struct RealmName: Hashable, Sendable {
 
     /// The routing key of the realm's notices on the realm topic: `<app>.<16 hex digits>`.
     package var topicKey: String {
-        let digits = String(FNV1a.hash64(key.utf8), radix: 16)
-        return "\(Self.topicWord(app)).\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+        "\(Self.topicWord(app)).\(ObjectID.hex(FNV1a.hash64(key.utf8), digits: 16))"
     }
 
     /// App ids may hold a dot, which separates words in a topic key.

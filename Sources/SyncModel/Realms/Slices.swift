@@ -15,7 +15,6 @@ package struct SliceNumber: Hashable, Sendable, Comparable, Codable, CustomStrin
 
 /// How many slices a cluster has, 1 ... 4,096: the same in all its processes.
 package struct SliceCount: Hashable, Sendable {
-    package static let defaultValue = 8
     package let value: Int
 
     package init?(_ value: Int) {

@@ -21,12 +21,7 @@ extension JSONErrorBody {
             try fields.optionalUnsigned("compensatingWriteServerVersion").map { ServerVersion($0) }
         integratedClientVersion = try fields.optionalUnsigned("integratedClientVersion").map { ClientVersion($0) }
         lostAfterClientVersion = try fields.optionalUnsigned("lostAfterClientVersion").map { ClientVersion($0) }
-        if let updates = try fields.optionalArray("rejectedUpdates") {
-            var parsed: [RejectedUpdate] = []
-            parsed.reserveCapacity(updates.count)
-            for update in updates { parsed.append(try RejectedUpdate(json: update)) }
-            rejectedUpdates = parsed
-        }
+        rejectedUpdates = try fields.optionalArray("rejectedUpdates")?.map(RejectedUpdate.init(json:))
         try checkRequiredKeys(code: code, fault: .received)
     }
 

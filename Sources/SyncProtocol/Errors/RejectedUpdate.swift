@@ -45,19 +45,19 @@ extension RejectedUpdate {
 }
 
 extension RejectedUpdate.PrimaryKey {
-    // Payload types (docs/changesets.md, "Payload types").
-    private enum Kind: UInt8 { case null = 0, int = 1, string = 3, objectId = 10, uuid = 11 }
-
-    /// Varint payload type, then the value.
+    /// Varint payload type (docs/changesets.md, "Payload types"), then the value.
     package var payload: [UInt8] {
         var writer = VarintWriter()
-        writer.write(UInt64(kind.rawValue))
         switch self {
-        case .null: break
-        case .int(let value): writer.write(value)
-        case .string(let value): writer.write(lengthAnd: Array(value.utf8))
-        case .objectId(let bytes): writer.bytes += Self.fixed(bytes, count: 12)
-        case .uuid(let bytes): writer.bytes += Self.fixed(bytes, count: 16)
+        case .null: writer.write(Payload.null)
+        case .int(let value): writer.write(Payload.int(value))
+        case .string(let value): writer.write(Payload.string(ByteString(value)))
+        case .objectId(let bytes):
+            writer.write(PayloadType.objectID.rawValue)
+            writer.bytes += Self.fixed(bytes, count: 12)
+        case .uuid(let bytes):
+            writer.write(PayloadType.uuid.rawValue)
+            writer.bytes += Self.fixed(bytes, count: 16)
         }
         return writer.bytes
     }
@@ -68,26 +68,16 @@ extension RejectedUpdate.PrimaryKey {
         self = key
     }
 
-    private var kind: Kind {
-        switch self {
-        case .null: .null
-        case .int: .int
-        case .string: .string
-        case .objectId: .objectId
-        case .uuid: .uuid
-        }
-    }
-
     private static func read(_ reader: inout VarintReader) throws(ChangesetError) -> Self? {
-        switch Kind(rawValue: try reader.readUInt8()) {
+        switch PayloadType(rawValue: Int64(try reader.readUInt8())) {
         case .null: return .null
         case .int: return .int(try reader.readInt64())
         case .string:
             let count = try reader.readLength(limit: reader.remaining, what: "key")
             return String(validating: try reader.readBytes(count), as: UTF8.self).map { .string($0) }
-        case .objectId: return .objectId(try reader.readBytes(12))
+        case .objectID: return .objectId(try reader.readBytes(12))
         case .uuid: return .uuid(try reader.readBytes(16))
-        case nil: return nil
+        default: return nil
         }
     }
 

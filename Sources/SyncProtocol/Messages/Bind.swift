@@ -28,10 +28,6 @@ package struct Bind: Hashable, Sendable {
         self.init(session: session, target: partition.path, needsIdent: needsIdent)
     }
 
-    package init(session: SessionIdent, flexible: FlexibleTarget, needsIdent: Bool) {
-        self.init(session: session, target: flexible.text, needsIdent: needsIdent)
-    }
-
     /// The partition value of a partition BIND.
     /// - Throws: code 204 for this session.
     package func partition(limits: ProtocolLimits = .standard) throws(SyncProtocolError) -> PartitionValue {

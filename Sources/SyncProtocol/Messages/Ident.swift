@@ -45,26 +45,4 @@ package struct QuerySet: Hashable, Codable, Sendable {
     package init(version: QueryVersion, queries: [String: String]) {
         self.init(version: version, text: JSONWriter.text(of: .object(queries.mapValues { .string($0) })))
     }
-
-    /// Class name (without `class_`) to query.
-    /// - Throws: code 226 without a session.
-    package func queries() throws(SyncProtocolError) -> [String: String] {
-        let value: JSONValue
-        do {
-            value = try JSONParser.parse(text)
-        } catch {
-            throw SyncProtocolError(.badQuery, "query: no valid JSON, \(error.message)")
-        }
-        guard let members = value.objectValue else {
-            throw SyncProtocolError(.badQuery, "query: expected a JSON object")
-        }
-        var queries: [String: String] = [:]
-        for (name, member) in members {
-            guard let query = member.stringValue else {
-                throw SyncProtocolError(.badQuery, "query: expected a string for every class")
-            }
-            queries[name] = query
-        }
-        return queries
-    }
 }

@@ -33,13 +33,6 @@ package struct PlainError: Hashable, Sendable {
     package var code: ErrorCode
     package var tryAgain: Bool
     package var message: String
-
-    package init(session: SessionIdent, code: ErrorCode, tryAgain: Bool, message: String) {
-        self.session = session
-        self.code = code
-        self.tryAgain = tryAgain
-        self.message = message
-    }
 }
 
 /// QUERY_ERROR: a subscription set is refused, the session goes on with the one in force.

@@ -68,6 +68,4 @@ package enum RetryReason: Hashable, Sendable {
     case sessionError(ErrorCode)
     case connectionError(ErrorCode)
     case connectionEnd(ConnectionEnd)
-    /// What came broke the protocol.
-    case protocolViolation
 }

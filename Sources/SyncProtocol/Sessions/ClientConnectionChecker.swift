@@ -12,8 +12,6 @@ package struct ClientConnectionChecker: Sendable {
         self.version = version
     }
 
-    package func session(_ session: SessionIdent) -> ClientSessionChecker? { sessions[session] }
-
     package mutating func setNewestClientVersion(_ version: ClientVersion, for session: SessionIdent) {
         sessions[session]?.setNewestClientVersion(version)
     }

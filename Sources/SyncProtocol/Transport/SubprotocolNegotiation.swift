@@ -8,12 +8,6 @@ package struct NegotiatedProtocol: Hashable, Sendable {
     /// The highest that the client named, perhaps above what is known here: the build to encode for.
     package let highestOffered: ProtocolVersion
 
-    package init(mode: SyncMode, version: ProtocolVersion, highestOffered: ProtocolVersion) {
-        self.mode = mode
-        self.version = version
-        self.highestOffered = highestOffered
-    }
-
     /// The one token for the answer's `Sec-WebSocket-Protocol`.
     package var token: String { mode.subprotocolPrefix + version.description }
 }
@@ -26,8 +20,6 @@ package enum NegotiationRefusal: Error, Hashable, Sendable, CustomStringConverti
     case mixedModes
     case noCommonVersion(highestOffered: ProtocolVersion)
     case tooMany
-
-    package var httpStatus: Int { 400 }
 
     package var description: String {
         switch self {

@@ -18,7 +18,7 @@ package struct ClientMessageParser: Sendable {
 
     package func parse(_ bytes: [UInt8]) throws(SyncProtocolError) -> ClientMessage {
         var reader = HeadReader(bytes)
-        guard let word = reader.word() else { throw Self.unknown }
+        guard let word = reader.word() else { throw HeadReader.unknown }
         guard bytes.count <= limits.maxMessageBytes else {
             throw tooLarge(
                 "a message of \(bytes.count) bytes, \(limits.maxMessageBytes) allowed",
@@ -50,7 +50,7 @@ package struct ClientMessageParser: Sendable {
                 timestamp: try reader.number("timestamp"), roundTrip: try reader.number("rtt", HeadReader.lineFeed))
         case "json_error": return .jsonError(try jsonError(&reader))
         case "test_command": return .testCommand(try TestCommand(&reader, limits: limits))
-        default: throw Self.unknown
+        default: throw HeadReader.unknown
         }
     }
 
@@ -77,10 +77,6 @@ package struct ClientMessageParser: Sendable {
             ? SyncProtocolError(.otherError, action: .protocolViolation, "limit exceeded: \(message)")
             : SyncProtocolError(
                 .otherSessionError, session: session, action: .clientReset, "limit exceeded: \(message)")
-    }
-
-    private static var unknown: SyncProtocolError {
-        SyncProtocolError(.unknownMessage, "message: expected a known type and a space")
     }
 
     private func bind(_ reader: inout HeadReader) throws(SyncProtocolError) -> Bind {

@@ -21,6 +21,11 @@ struct HeadReader {
     var isAtEnd: Bool { index >= end }
     var remaining: Int { end - index }
 
+    /// For a message of which `word` finds no type, or one that its direction and mode do not have.
+    static var unknown: SyncProtocolError {
+        SyncProtocolError(.unknownMessage, "message: expected a known type and a space")
+    }
+
     func error(_ message: String) -> SyncProtocolError { SyncProtocolError(code, "\(subject): \(message)") }
 
     /// The message's type: lower-case letters and underscores, then a space.

@@ -3,7 +3,7 @@ import SyncModel
 extension MessageEncoder {
     /// - Throws: what would harm the receiver, with fault `.sending`.
     package func encode(_ message: ServerMessage) throws(SyncProtocolError) -> [UInt8] {
-        try OutgoingRules(mode: mode, version: version, limits: limits).check(message)
+        try check(message)
         switch message {
         case .ident(let session, let file):
             return try MessageWriter.message("ident", [session.rawValue] + file.wireNumbers)
@@ -36,7 +36,7 @@ extension MessageEncoder {
     /// - Parameter packed: the same entries as the message's.
     /// - Throws: what would harm the receiver, with fault `.sending`.
     package func encode(_ download: Download, packed: PackedEntries) throws(SyncProtocolError) -> [UInt8] {
-        try OutgoingRules(mode: mode, version: version, limits: limits).check(.download(download))
+        try check(.download(download))
         return try encode(download, packed)
     }
 

@@ -3,7 +3,7 @@ package import SyncModel
 /// Writes messages of both directions.
 ///
 /// What a server sends is checked first: stock clients terminate or fall silent on several malformed messages, so
-/// those are refused here and nothing leaves (`OutgoingRules`).
+/// those are refused here and nothing leaves (`check`).
 package struct MessageEncoder: Sendable {
     package let mode: SyncMode
     /// The receiver's build. Clients parse by their own build, not by what was negotiated: give a server's encoder the

@@ -18,7 +18,7 @@ package struct ServerMessageParser: Sendable {
             throw Self.tooLarge("a message of \(bytes.count) bytes, \(limits.maxMessageBytes) allowed")
         }
         var reader = HeadReader(bytes)
-        guard let word = reader.word() else { throw Self.unknown }
+        guard let word = reader.word() else { throw HeadReader.unknown }
         let message = try message(word, &reader)
         try reader.finish()
         return message
@@ -68,12 +68,8 @@ package struct ServerMessageParser: Sendable {
             let size = try bodySize(&reader, HeadReader.lineFeed)
             return .logMessage(try LogMessage(session: session, parsing: try reader.raw(size, "body")))
         case "test_command": return .testCommand(try TestCommand(&reader, limits: limits))
-        default: throw Self.unknown
+        default: throw HeadReader.unknown
         }
-    }
-
-    private static var unknown: SyncProtocolError {
-        SyncProtocolError(.unknownMessage, "message: expected a known type and a space")
     }
 
     private static func tooLarge(_ message: String) -> SyncProtocolError {

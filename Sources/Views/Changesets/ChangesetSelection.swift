@@ -17,21 +17,11 @@ package struct ChangesetSelection: Sendable {
     package mutating func append(
         _ changeset: Changeset, where isWanted: (ObjectAddress?, ByteString?) -> Bool
     ) throws(ChangesetError) {
-        var last: (table: InternedString, key: PrimaryKey, address: ObjectAddress)?
+        var addresses = TargetAddresses(strings: changeset.strings)
         for instruction in changeset.instructions {
             let target = instruction.target
             var address: ObjectAddress?
-            if let key = target.object {
-                if let last, last.table == target.table, last.key == key {
-                    address = last.address
-                } else {
-                    guard let table = changeset.strings[target.table], let object = changeset.strings.resolve(key)
-                    else { throw ChangesetError(.malformed, "Invalid interned string", offset: 0) }
-                    let found = ObjectAddress(table, object)
-                    last = (target.table, key, found)
-                    address = found
-                }
-            }
+            if let key = target.object { address = try addresses.next(target.table, key) }
             let field = address == nil ? nil : target.field.flatMap { changeset.strings[$0] }
             if isWanted(address, field) { try encoder.append(instruction, from: changeset.strings) }
         }
@@ -53,6 +43,24 @@ package struct ChangesetSelection: Sendable {
     }
 }
 
+/// The objects of one changeset's instructions, of which many in a row are often about the same one.
+struct TargetAddresses {
+    let strings: InternTable
+    private var last: (table: InternedString, key: PrimaryKey, address: ObjectAddress)?
+
+    init(strings: InternTable) { self.strings = strings }
+
+    mutating func next(_ table: InternedString, _ key: PrimaryKey) throws(ChangesetError) -> ObjectAddress {
+        if let last, last.table == table, last.key == key { return last.address }
+        guard let name = strings[table], let object = strings.resolve(key) else {
+            throw ChangesetError(.malformed, "Invalid interned string", offset: 0)
+        }
+        let address = ObjectAddress(name, object)
+        last = (table, key, address)
+        return address
+    }
+}
+
 /// What a changeset does to one object.
 package struct ObjectWrite: Equatable, Sendable {
     package var creates = false
@@ -61,12 +69,6 @@ package struct ObjectWrite: Equatable, Sendable {
     package var fields: Set<ByteString> = []
     /// Whether the first thing that happens to the object is that it is erased.
     package var beginsWithErasure = false
-
-    package init(creates: Bool = false, erases: Bool = false, beginsWithErasure: Bool = false) {
-        self.creates = creates
-        self.erases = erases
-        self.beginsWithErasure = beginsWithErasure
-    }
 }
 
 extension Changeset {

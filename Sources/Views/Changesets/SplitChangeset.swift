@@ -12,22 +12,14 @@ package struct SplitChangeset: Sendable {
     /// - Throws: if the changeset cannot be read.
     package init(parsing bytes: [UInt8]) throws(ChangesetError) {
         changeset = bytes.isEmpty ? Changeset() : try Changeset(parsing: bytes)
-        var last: (table: InternedString, key: PrimaryKey, address: ObjectAddress)?
+        var addresses = TargetAddresses(strings: changeset.strings)
         for (index, instruction) in changeset.instructions.enumerated() {
             let target = instruction.target
             guard let key = target.object else {
                 ofSchema.append(index)
                 continue
             }
-            if let last, last.table == target.table, last.key == key {
-                byObject[last.address, default: []].append(index)
-                continue
-            }
-            guard let table = changeset.strings[target.table], let object = changeset.strings.resolve(key)
-            else { throw ChangesetError(.malformed, "Invalid interned string", offset: 0) }
-            let address = ObjectAddress(table, object)
-            byObject[address, default: []].append(index)
-            last = (target.table, key, address)
+            byObject[try addresses.next(target.table, key), default: []].append(index)
         }
     }
 

@@ -8,7 +8,8 @@ package struct TableRole: Sendable {
     /// The properties that the role's conditions look at, in ascending order.
     package let columns: [ColumnID]
     private let table: TableSchema
-    private let hidden: Set<ColumnID>
+    /// The properties that are never sent.
+    package let hiddenColumns: Set<ColumnID>
     private let readsAny: Bool
 
     init(_ role: ClosedRole, table: TableSchema) {
@@ -16,19 +17,17 @@ package struct TableRole: Sendable {
         self.table = table
         columns = role.properties.compactMap { table.column(ByteString($0))?.id }.sorted()
         let unreadable = table.columns.filter { !role.mayRead($0.name.string) }
-        hidden = Set(unreadable.map(\.id))
+        hiddenColumns = Set(unreadable.map(\.id))
         // An object of which nothing but the key may be read is not seen; one that has nothing else is.
         readsAny = table.columns.isEmpty ? role.mayRead("_id") : unreadable.count < table.columns.count
     }
 
     /// Whether a property may be read of the objects that are seen.
-    package func reads(_ column: ColumnID) -> Bool { !hidden.contains(column) }
-    /// The properties that are never sent.
-    package var hiddenColumns: Set<ColumnID> { hidden }
+    package func reads(_ column: ColumnID) -> Bool { !hiddenColumns.contains(column) }
 
     /// Whether the user may not see some of these properties.
     package func hides(_ fields: Set<ByteString>) -> Bool {
-        !hidden.isEmpty && fields.contains { table.column($0).map { hidden.contains($0.id) } ?? false }
+        !hiddenColumns.isEmpty && fields.contains { table.column($0).map { hiddenColumns.contains($0.id) } ?? false }
     }
 
     package func isVisible(_ object: StoredObject, _ key: ObjectKey) -> Bool {
@@ -38,6 +37,16 @@ package struct TableRole: Sendable {
     /// Whether the write filter lets the user at an object.
     package func mayWrite(_ object: StoredObject, _ key: ObjectKey) -> Bool {
         role.writeFilter.holds(values(of: object, key))
+    }
+
+    /// The properties that must have one of some values for an object to be visible, with these values.
+    var visibleValues: [(column: ColumnSchema, values: [RuleValue])] {
+        columns.compactMap { id in
+            guard let column = table.columns.first(where: { $0.id == id }), column.collection == .single,
+                let values = role.visibleValues(of: column.name.string)
+            else { return nil }
+            return (column, values)
+        }
     }
 
     // MARK: Writes (docs/rules.md, "Roles")

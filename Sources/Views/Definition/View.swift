@@ -2,7 +2,7 @@ package import Changesets
 package import Query
 package import RealmState
 import Rules
-import SyncModel
+package import SyncModel
 
 /// A view, ready to be asked which objects of a realm are in it: those that a subscription set selects and the user's roles
 /// let the user see.
@@ -104,7 +104,7 @@ package struct ClassView: Sendable {
     /// Nil if objects of the class can be in the view whatever their properties are, as far as can be told.
     package var anchor: ViewAnchor? {
         guard let query, let role else { return ViewAnchor(column: nil, values: []) }
-        return ViewAnchor(query, role, on: table)
+        return ViewAnchor(query, role)
     }
 
     /// The properties by which membership is decided, in ascending order.

@@ -12,7 +12,7 @@ package struct ViewAnchor: Hashable, Sendable {
     package var values: [Value]
 
     /// The one with the fewest values that a query or a role gives; nil if there is none.
-    init?(_ query: ObjectQuery, _ role: TableRole, on table: TableSchema) {
+    init?(_ query: ObjectQuery, _ role: TableRole) {
         let normalized = NormalizedQuery(query)
         if case .constant(false) = normalized.condition {
             self.init(column: nil, values: [])
@@ -24,13 +24,10 @@ package struct ViewAnchor: Hashable, Sendable {
             case .column(let column): ViewAnchor(column: column, values: equality.values)
             }
         }
-        for id in role.columns {
-            guard let column = table.columns.first(where: { $0.id == id }), column.collection == .single,
-                let allowed = role.role.visibleValues(of: column.name.string)
-            else { continue }
+        for (column, allowed) in role.visibleValues {
             let values = allowed.compactMap { Value($0, of: column) }
             guard values.count == allowed.count else { continue }
-            found.append(ViewAnchor(column: id, values: Array(Set(values))))
+            found.append(ViewAnchor(column: column.id, values: Array(Set(values))))
         }
         guard let best = found.min(by: { $0.values.count < $1.values.count }) else { return nil }
         self = best

@@ -1,30 +1,6 @@
 import Changesets
 import SyncModel
 
-/// What a view is made of: a subscription set, and the roles of its user. Equal definitions select the same of every realm.
-package struct ViewDefinition: Hashable, Sendable {
-    /// The number that the client gave the set.
-    package var version: UInt64
-    /// By class, a query: JSON as the client sent it.
-    package var queries: String
-    /// `ClosedRoles.text`.
-    package var roles: String
-
-    package init(version: UInt64, queries: String, roles: String) {
-        self.version = version
-        self.queries = queries
-        self.roles = roles
-    }
-
-    /// Set 0, which is empty and which every client realm begins with.
-    package static func empty(roles: String) -> ViewDefinition {
-        ViewDefinition(version: 0, queries: "{}", roles: roles)
-    }
-
-    /// Whether the same objects are selected, whatever the number of the set.
-    package func selectsLike(_ other: ViewDefinition) -> Bool { queries == other.queries && roles == other.roles }
-}
-
 /// What a set may be at most.
 package struct ViewLimits: Sendable {
     /// Of the set's text.

@@ -72,7 +72,6 @@ package struct ViewFan: Sendable {
     package init() {}
 
     package var isEmpty: Bool { sessions.isEmpty }
-    package var count: Int { sessions.count }
     package var numbers: [UInt64] { Array(sessions.keys) }
     /// Nothing of any session is held.
     var isForgotten: Bool {
@@ -259,19 +258,5 @@ package struct ViewFan: Sendable {
             }
         }
         return found
-    }
-}
-
-extension Value {
-    /// A key as queries compare it.
-    fileprivate init(_ key: ObjectKey) {
-        self =
-            switch key {
-            case .null, .globalKey: .null
-            case .int(let value): .int(value)
-            case .string(let value): .string(value)
-            case .objectID(let value): .objectID(value)
-            case .uuid(let value): .uuid(value)
-            }
     }
 }

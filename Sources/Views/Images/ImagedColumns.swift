@@ -10,8 +10,6 @@ package struct ImagedColumns: Equatable, Sendable {
 
     package init() {}
 
-    package func columns(of table: TableID) -> [ColumnID] { since[table].map { $0.keys.sorted() } ?? [] }
-
     /// Those of which a version has before images.
     package func columns(of table: TableID, at version: ServerVersion) -> [ColumnID] {
         since[table].map { $0.filter { $0.value < version }.keys.sorted() } ?? []

@@ -30,16 +30,13 @@ extension ClassView {
         if case .constant(false) = normalized.condition { return nil }
         let maxCount = IndexedColumns.maxValueBytes
         var ranges = query.valueRanges(maxCount: maxCount)
-        for id in role.columns {
-            guard let column = table.columns.first(where: { $0.id == id }), column.collection == .single,
-                let allowed = role.role.visibleValues(of: column.name.string)
-            else { continue }
+        for (column, allowed) in role.visibleValues {
             let points = allowed.compactMap { Value($0, of: column) }.compactMap {
                 OrderedBytes.of($0, maxCount: maxCount)
             }
             guard points.count == allowed.count else { continue }
             let seen = ValueRanges(points: points)
-            ranges[id] = ranges[id].map { $0.intersection(seen) } ?? seen
+            ranges[column.id] = ranges[column.id].map { $0.intersection(seen) } ?? seen
         }
         var found: [ClassAccess] = []
         for equality in normalized.equalities where equality.property.slot == .key {

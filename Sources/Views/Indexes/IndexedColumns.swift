@@ -1,5 +1,4 @@
 package import Changesets
-import Query
 package import RealmState
 package import SyncModel
 

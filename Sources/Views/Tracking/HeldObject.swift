@@ -96,10 +96,7 @@ package struct HeldObject: Equatable, Sendable {
 
     /// How the object was after an event, which is how it was before the next version that touches it.
     private func place(after index: Int, now: Place) -> Place {
-        for event in events[(index + 1)...] {
-            if let before = event.before { return before }
-        }
-        return now
+        events[(index + 1)...].lazy.compactMap(\.before).first ?? now
     }
 }
 

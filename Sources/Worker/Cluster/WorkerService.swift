@@ -111,12 +111,10 @@ package final class WorkerService: Service {
             spool: spool, merges: merges, apps: apps, clock: clock, metrics: metrics, logger: logger)
         var runners: [SliceRunner] = []
         for slice in configuration.slices.all {
-            let store: any SliceStore
-            if let registry = configuration.registry {
-                store = try await registry.open(slice, in: stores)
-            } else {
-                store = try await stores.store(for: slice)
-            }
+            let store =
+                if let registry = configuration.registry { try await registry.open(slice, in: stores) } else {
+                    try await stores.store(for: slice)
+                }
             runners.append(SliceRunner(store: store, with: dependencies))
         }
         let all = runners

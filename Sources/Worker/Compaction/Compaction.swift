@@ -48,8 +48,6 @@ struct Compaction: SlicePart {
     let work: SliceWork
     private var state: CompactionState { work.memory.compaction }
 
-    init(work: SliceWork) { self.work = work }
-
     /// Looks at the next realms: has bases written, and drops what no client file needs any more.
     ///
     /// Called with nothing pending, so that what the store says of client files is how it is.
@@ -184,12 +182,7 @@ struct Compaction: SlicePart {
         while from < end - 1 {
             guard ContinuousClock.now < deadline else { return false }
             guard let through = try await stretch(of: key, after: from, through: end - 1) else { return true }
-            var batch = SliceBatch()
-            batch.compactions = [key: through]
-            try await work.commit(batch)
-            if let context = work.memory.realms[record.name], context.record.generation == record.generation {
-                context.compacted(through: through)
-            }
+            try await compact(record.name, key, through: through)
             metrics.compacted(from.distance(to: through), app: record.name.app)
             from = through
         }
@@ -197,27 +190,34 @@ struct Compaction: SlicePart {
     }
 
     private func drop(_ base: BaseRecord, until deadline: ContinuousClock.Instant) async throws -> Bool {
+        let everything = ServerVersion(WireIntegerBounds.maximum)
         var base = base
         base.isComplete = false
         while true {
             guard ContinuousClock.now < deadline else { return false }
+            let through = try await stretch(of: base.historyKey, after: 0, through: everything)
             var batch = SliceBatch()
-            if let through = try await stretch(
-                of: base.historyKey, after: 0, through: ServerVersion(WireIntegerBounds.maximum))
-            {
-                batch.bases = [base]
-                batch.historyTrims = [base.historyKey: through]
-                try await work.commit(batch)
-            } else {
-                batch.baseRemovals = [base]
-                batch.historyTrims = [base.historyKey: ServerVersion(WireIntegerBounds.maximum)]
-                try await work.commit(batch)
-                return true
-            }
+            batch.historyTrims = [base.historyKey: through ?? everything]
+            if through == nil { batch.baseRemovals = [base] } else { batch.bases = [base] }
+            try await work.commit(batch)
+            if through == nil { return true }
+        }
+    }
+}
+
+extension SlicePart {
+    /// Drops a realm's history up to a version.
+    func compact(_ realm: RealmName, _ key: HistoryKey, through version: ServerVersion) async throws {
+        var batch = SliceBatch()
+        batch.compactions = [key: version]
+        try await work.commit(batch)
+        if let context = work.memory.realms[realm], context.record.generation == key.generation {
+            context.compacted(through: version)
         }
     }
 
-    private func stretch(of key: HistoryKey, after: ServerVersion, through: ServerVersion) async throws
+    /// How much of a history one commit drops; nil if there is nothing to drop.
+    func stretch(of key: HistoryKey, after: ServerVersion, through: ServerVersion) async throws
         -> ServerVersion?
     {
         try await store.historyStretch(

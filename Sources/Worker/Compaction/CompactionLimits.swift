@@ -17,6 +17,4 @@ package struct CompactionLimits: Sendable {
     /// State that a base's writer reads at once, and the size it aims at for a changeset.
     package var pageBytes = 1 << 20
     package var changesetBytes = 128 << 10
-
-    package init() {}
 }

@@ -26,7 +26,7 @@ struct StateHistory {
         _ realm: RealmRecord, _ schema: Schema, _ builder: StateChangesets, from content: any SliceContent,
         pageBytes: Int, _ step: (StateHistory, SliceBatch) async throws -> Void
     ) async throws {
-        var walk = StateWalk(realm, schema, builder)
+        var walk = StateWalk(realm: realm, schema: schema, builder: builder)
         while try await write(&walk, from: content, pageBytes: pageBytes) { try await step(self, take()) }
     }
 
@@ -79,13 +79,7 @@ struct StateHistory {
 struct StateWalk {
     let realm: RealmRecord
     let schema: Schema
-    fileprivate var builder: StateChangesets
+    var builder: StateChangesets
     /// The last object that was seen.
-    fileprivate var last: ObjectRow?
-
-    init(_ realm: RealmRecord, _ schema: Schema, _ builder: StateChangesets) {
-        self.realm = realm
-        self.schema = schema
-        self.builder = builder
-    }
+    var last: ObjectRow?
 }

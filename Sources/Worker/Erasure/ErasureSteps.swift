@@ -1,4 +1,3 @@
-import AMQP
 import Logging
 import Messages
 import Storage
@@ -49,7 +48,7 @@ struct ErasureSteps: SlicePart {
     private func report(_ record: ErasureRecord) async throws {
         guard let campaign = record.campaign else { return }
         var record = record
-        let size = max(1, limits.maxFoundPerReport)
+        let size = foundPerReport
         var listed: [ClientFileRecord] = []
         var isAtEnd = false
         while listed.count < size, !isAtEnd {
@@ -62,11 +61,11 @@ struct ErasureSteps: SlicePart {
             isAtEnd = page.last.map { $0.ident == record.lastReported && page.count < size } ?? true
         }
         for file in listed { try await supersede(file, of: record.name, by: campaign) }
-        let chunks = max(1, (record.found + size - 1) / size)
+        let chunks = reports(of: record.found)
         let chunk = record.reported / size
         if chunk < chunks {
             let reason = try await store.reason(campaign: campaign)
-            try work.publishOnce(
+            try work.reportOnce(
                 Erasures(work: work).found(
                     campaign, of: record.name, record.generation, reason: reason, chunk: chunk, chunks: chunks, listed))
         }
@@ -85,7 +84,7 @@ struct ErasureSteps: SlicePart {
     private func supersede(_ file: ClientFileRecord, of name: RealmName, by campaign: String) async throws {
         try await inference.overtake(file, of: name, by: campaign)
         if file.state == .resetRequired, let earlier = file.campaign, earlier != campaign {
-            try work.publishOnce(inference.superseded(file, of: name, campaign: earlier, by: campaign))
+            try work.reportOnce(inference.superseded(file, of: name, campaign: earlier, by: campaign))
         }
     }
 
@@ -119,9 +118,8 @@ struct ErasureSteps: SlicePart {
     }
 
     private func report(_ app: AppErasureRecord, left: Int, isDone: Bool) async throws {
-        let report = ErasedReport(
-            app: app.app, slice: slice, erased: app.realms, left: left, isDone: isDone)
-        try work.publishOnce(Publication(.outcomes, try AMQPMessage(report)))
+        try work.reportOnce(
+            ErasedReport(app: app.app, slice: slice, erased: app.realms, left: left, isDone: isDone))
     }
 }
 
@@ -132,6 +130,4 @@ package struct ErasureLimits: Sendable {
     /// What one commit deletes.
     package var rowsPerStep = 2_000
     package var bytesPerStep = 8 << 20
-
-    package init() {}
 }

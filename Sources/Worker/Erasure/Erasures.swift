@@ -1,4 +1,3 @@
-import AMQP
 import Logging
 import Messages
 import Storage
@@ -15,13 +14,9 @@ struct Erasures: SlicePart {
     /// being under the name since.
     func erase(_ message: EraseMessage, messageID: String?) async throws {
         guard let app = try await work.latestSettings(of: message.realm.app) else {
-            throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
+            throw PoisonError.noApp(message.realm.app)
         }
-        guard let campaign = message.campaign ?? messageID else {
-            throw PoisonError(
-                reason: "an erasure needs a campaign or a message id, so that its repetition changes nothing",
-                app: app.id)
-        }
+        let campaign = try PoisonError.required(message.campaign ?? messageID, of: "an erasure", app: app.id)
         try work.requireNoTermination(of: app.id)
         try await work.flush()
         guard try await !store.erasures(of: message.realm).contains(where: { $0.campaign == campaign }) else { return }
@@ -35,7 +30,7 @@ struct Erasures: SlicePart {
         }
         guard let context = try await work.storedRealm(message.realm) else {
             let generation = try await work.generation(of: app).generation
-            return try work.publishOnce(
+            return try work.reportOnce(
                 found(campaign, of: message.realm, generation, reason: message.reason, chunk: 0, chunks: 1, []))
         }
         try await erase(context.record, campaign: campaign)
@@ -119,12 +114,11 @@ struct Erasures: SlicePart {
     func found(
         _ campaign: String, of name: RealmName, _ generation: UInt64, reason: String?, chunk: Int, chunks: Int,
         _ files: [ClientFileRecord]
-    ) throws -> Publication {
-        let report = FoundReport(
+    ) -> FoundReport {
+        FoundReport(
             kind: EraseMessage.kind, campaign: campaign, app: name.app, slice: slice, generation: generation,
             reason: reason, chunk: chunk, chunks: chunks,
             clientRealms: FoundReport.ClientRealm.found(files.map { ListedClientFile(name: name, record: $0) }))
-        return Publication(.outcomes, try AMQPMessage(report))
     }
 }
 

@@ -2,7 +2,6 @@ import Changesets
 import Messages
 import RealmState
 import Storage
-import SyncModel
 import Views
 
 /// The objects that the pages of a bootstrap have to look at: class by class those that one of the two views may have, by an index or by their
@@ -191,10 +190,8 @@ struct BootstrapSelection: SlicePart {
             return (
                 rows.compactMap { row in bodies[row].map { found(row, $0) } }, rows.last.map { Place(key: $0.key) }
             )
-        case .column?:
-            guard let access = stage.access, let query = query(access, of: stage.table, after: place) else {
-                return ([], nil)
-            }
+        case let access?:
+            guard let query = query(access, of: stage.table, after: place) else { return ([], nil) }
             let objects = try await store.objects(query, maxBytes: max(maxBytes, 1))
             return (
                 objects.map { found($0.row, $0.body) },
@@ -228,10 +225,8 @@ struct BootstrapSelection: SlicePart {
 
     private func place(of position: BootstrapPosition) throws -> Place? {
         guard !position.key.isEmpty else { return nil }
-        do {
-            return Place(value: position.way?.value ?? [], key: try ObjectKey(parsingDetached: position.key))
-        } catch {
-            throw WorkerError(.corrupt, "a bootstrap's position cannot be read", underlying: error)
+        return try WorkerError.reading("a bootstrap's position") {
+            Place(value: position.way?.value ?? [], key: try ObjectKey(parsingDetached: position.key))
         }
     }
 }

@@ -18,8 +18,18 @@ struct CopyChange {
         made += whole.append(address, object, without: role?.hiddenColumns ?? [])
     }
 
-    /// The encoded changesets, in the order in which they are to be applied: one, unless there is much to bring.
-    mutating func changesets() throws -> [[UInt8]] {
+    /// The entries that the server makes of it, in the order in which they are to be applied: one, unless there is much to bring.
+    mutating func entries(
+        of version: ServerVersion, _ clientVersion: ClientVersion, at timestamp: SyncTimestamp
+    ) throws -> [HistoryEntry] {
+        try changesets().map {
+            HistoryEntry(
+                serverVersion: version, clientVersion: clientVersion, originFile: .server, timestamp: timestamp,
+                changeset: $0)
+        }
+    }
+
+    private mutating func changesets() throws -> [[UInt8]] {
         if let last = whole.finish() { made.append(last) }
         guard made.count == 1 else { return ([erased.bytes] + made.map { $0.encoded() }).filter { !$0.isEmpty } }
         try erased.append(made[0])

@@ -14,15 +14,13 @@ extension FlexibleBootstraps {
 
     /// - Parameter reached: the version through which pages have gone.
     func catchUp(
-        _ request: BootstrapRequest, _ definition: ViewDefinition, _ views: ClientViews, after cursor: DownloadCursor,
+        _ request: BootstrapRequest, _ views: ClientViews, after cursor: DownloadCursor,
         through reached: ServerVersion, from old: View, to new: View, maxBytes: Int
     ) async throws -> PageAnswer {
         let latest = context.record.latest.version
         let found = try await work.history(
             of: context, after: reached, through: latest, maxBytes: min(max(maxBytes, 1), limits.maxPageBytes))
-        guard reached == latest || found.first?.version == reached + 1 else {
-            throw WorkerError(.corrupt, "realm \(context.name) has no version \(reached + 1) in its history")
-        }
+        guard reached == latest || found.first?.version == reached + 1 else { throw context.lacks(reached + 1) }
         let own = Dictionary(
             views.compensations.lazy.filter { $0.version > reached }.map { ($0.version, $0) },
             uniquingKeysWith: { first, _ in first })
@@ -43,38 +41,23 @@ extension FlexibleBootstraps {
             end = record.version
             if touched.count >= Self.maxObjects { break }
         }
-        var part = try await replacing(touched, in: new, at: cursor, of: end == latest ? latest : cursor.serverVersion)
+        let version = end == latest ? latest : cursor.serverVersion
+        var part = try await replacing(touched, in: new, at: cursor, of: version)
         if reached == cursor.serverVersion {
-            let schema = StateChangesets(schema: context.state.schema).schemaChangeset().encoded()
-            part.entries.insert(entry(schema, at: cursor, of: end == latest ? latest : cursor.serverVersion), at: 0)
+            part.entries.insert(schemaEntry(of: version, integrated(at: cursor)), at: 0)
         }
         guard end == latest else {
-            var views = views
-            keep(&views, begun: begun(request))
+            keepBegun(request, views)
             let done = (request.position?.done ?? 0) + UInt64(found.reduce(0) { $0 + $1.entry.changeset.count })
             let share =
                 Double(cursor.serverVersion.distance(to: end)) / Double(cursor.serverVersion.distance(to: latest))
-            return pages.answer(
-                after: cursor, part,
-                ViewPart(
-                    bootstrap: BootstrapPart(
-                        version: request.version,
-                        outcome: .more(BootstrapPosition(table: 0, key: [], done: done, version: end)),
-                        progress: min(0.99, share))))
+            return answer(
+                request, after: cursor, part, .more(BootstrapPosition(table: 0, key: [], done: done, version: end)),
+                progress: min(0.99, share))
         }
-        part.cursor = DownloadCursor(
-            serverVersion: latest, clientVersion: max(cursor.clientVersion, file.upload.clientVersion))
-        var changed = views
-        changed.views.begin(definition, at: latest, since: cursor.serverVersion)
-        changed.roles = request.roles
-        if part.entries.reduce(0, { $0 + $1.changeset.count }) > maxBytes { changed.begun = begun(request) }
-        work.change(context).update(file.ident) { $0.views = changed.encoded() }
-        return pages.answer(
-            after: cursor, part,
-            ViewPart(
-                compensations: pages.notices(
-                    views.compensations.filter { $0.version > cursor.serverVersion }),
-                bootstrap: BootstrapPart(version: request.version, outcome: .last, progress: 1)))
+        part.cursor = DownloadCursor(serverVersion: latest, clientVersion: integrated(at: cursor))
+        part.compensations = views.compensations.filter { $0.version > cursor.serverVersion }
+        return last(request, views, after: cursor, part, maxBytes: maxBytes)
     }
 
     /// Erases objects, as far as the client may hold them, and brings those that are in the view.
@@ -97,17 +80,12 @@ extension FlexibleBootstraps {
             }
             change.add(address, object, as: view[table.id]?.role)
         }
-        var result = FlexiblePages.Stretch(cursor: cursor)
-        for bytes in try change.changesets() {
-            result.entries.append(entry(bytes, at: cursor, of: version))
-        }
-        return result
+        return FlexiblePages.Stretch(
+            entries: try change.entries(of: version, integrated(at: cursor), at: clock.changesetNow), cursor: cursor)
     }
 
-    /// - Returns: an entry that is made of the realm as it is now, and so has in it all that was integrated of the client.
-    private func entry(_ changeset: [UInt8], at cursor: DownloadCursor, of version: ServerVersion) -> HistoryEntry {
-        HistoryEntry(
-            serverVersion: version, clientVersion: max(cursor.clientVersion, file.upload.clientVersion),
-            originFile: .server, timestamp: clock.changesetNow, changeset: changeset)
+    /// What entries say that are made of the realm as it is now, and so have in them all that was integrated of the client.
+    private func integrated(at cursor: DownloadCursor) -> ClientVersion {
+        max(cursor.clientVersion, file.upload.clientVersion)
     }
 }

@@ -20,59 +20,51 @@ struct FlexibleBootstraps: SlicePart {
     /// - Returns: nil if the client is so far behind that it has to be reset.
     func page(_ request: BootstrapRequest, after cursor: DownloadCursor, maxBytes: Int) async throws -> PageAnswer? {
         if request.version == 0 { return try beginning(request, after: cursor) }
-        let definition = ViewDefinition(
-            version: request.version, queries: request.queries, roles: request.roles)
-        func answer(_ outcome: BootstrapPart.Outcome, passes: Bool? = nil) -> PageAnswer {
-            var part = BootstrapPart(version: request.version, outcome: outcome, progress: 0)
-            part.passes = passes
-            return pages.answer(after: cursor, .init(cursor: cursor), ViewPart(bootstrap: part))
+        func answer(_ outcome: BootstrapPart.Outcome) -> PageAnswer {
+            self.answer(request, after: cursor, .init(cursor: cursor), outcome, progress: 0)
         }
         let new: View
         var columns = context.imaged
         let latest = context.record.latest.version
         do throws(ViewError) {
-            new = try context.view(definition)
+            new = try context.view(request.definition)
             if try columns.add(new, since: latest) { work.change(context).setImaged(columns) }
             if request.position == nil { index(new) }
         } catch {
             return answer(.refused(error.message))
         }
-        var views = try work.clientViews(of: file, in: context)
+        let views = try work.clientViews(of: file, in: context)
         if request.position == nil, views.hasManyViews(toBegin: request.version) {
-            return answer(
+            var refusal = answer(
                 .refused(
                     "the client has had \(views.views.segments.count) views, by new subscriptions or new roles, that its uploads do not confirm yet:"
-                        + " it has to wait until it has uploaded how far it is"), passes: true)
+                        + " it has to wait until it has uploaded how far it is"))
+            refusal.view?.bootstrap?.passes = true
+            return refusal
         }
-        if request.position == nil, let begun = views.begun, begun.version == request.version,
-            begun.gateway != session.gateway || begun.session != session.number
+        if request.position == nil, let begun = views.begun, begun.version == request.version, begun != begins(request)
         {
             // Only once the client has left the session that is told so it is sure to have nothing.
-            keep(
-                &views,
-                begun: BegunBootstrap(version: begun.version, gateway: session.gateway, session: session.number))
+            keepBegun(request, views)
             return answer(.begunElsewhere)
         }
         let old = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
         // What the client has missed it must not be sent by rights that are no longer its user's.
         let isByNewRoles = views.views.latest.map { $0.roles != request.roles } ?? false
-        if request.position?.version != nil
-            || request.position == nil && request.version == views.views.latest?.version && !isByNewRoles
-        {
-            let reached = request.position?.version ?? cursor.serverVersion
-            let isBegun = request.position != nil
-            let mustCatchUp = isBegun ? true : try await work.isFarBehind(cursor.serverVersion, in: context)
-            if mustCatchUp {
-                return try await catchUp(
-                    request, definition, views, after: cursor, through: reached, from: old, to: new, maxBytes: maxBytes)
-            }
+        var catchesUp = request.position?.version != nil
+        if request.position == nil, request.version == views.views.latest?.version, !isByNewRoles {
+            catchesUp = try await work.isFarBehind(cursor.serverVersion, in: context)
+        }
+        if catchesUp {
+            return try await catchUp(
+                request, views, after: cursor, through: request.position?.version ?? cursor.serverVersion, from: old,
+                to: new, maxBytes: maxBytes)
         }
         // A compensating write is to come in steady state, if the roles are still the same.
         guard let imaged = columns.start(of: new),
             request.position != nil || isByNewRoles || cursor.serverVersion == latest
         else { return answer(.behind) }
-        return try await page(
-            request, definition, views, after: cursor, from: old, to: (new, imaged), maxBytes: maxBytes)
+        return try await page(request, views, after: cursor, from: old, to: (new, imaged), maxBytes: maxBytes)
     }
 
     /// Has what a view may have found by its properties from now on, or once the indexes are filled.
@@ -87,31 +79,22 @@ struct FlexibleBootstraps: SlicePart {
     private func beginning(_ request: BootstrapRequest, after cursor: DownloadCursor) throws -> PageAnswer {
         // An entry has a version, and a bootstrap an entry: a realm that has nothing begins with a version that says nothing.
         if context.record.latest.version == 0 {
-            work.change(context).append(
-                Changeset(), origin: .server, clientVersion: 0, timestamp: clock.changesetNow)
+            work.appendNothing(to: context)
         }
         let latest = context.record.latest.version
-        let schema = StateChangesets(schema: context.state.schema).schemaChangeset()
-        var result = FlexiblePages.Stretch(cursor: cursor)
+        var result = FlexiblePages.Stretch(entries: [schemaEntry(of: latest, cursor.clientVersion)], cursor: cursor)
         result.cursor.serverVersion = latest
-        result.entries = [
-            HistoryEntry(
-                serverVersion: latest, clientVersion: cursor.clientVersion, originFile: .server,
-                timestamp: clock.changesetNow, changeset: schema.encoded())
-        ]
         let views = ClientViews(
             views: ViewHistory([.init(start: latest, view: .empty(roles: request.roles))]), roles: request.roles)
         work.change(context).update(file.ident) {
             $0.historyStart = latest
             $0.views = views.encoded()
         }
-        return pages.answer(
-            after: cursor, result,
-            ViewPart(bootstrap: BootstrapPart(version: 0, outcome: .last, progress: 1)))
+        return answer(request, after: cursor, result, .last, progress: 1)
     }
 
     private func page(
-        _ request: BootstrapRequest, _ definition: ViewDefinition, _ views: ClientViews, after cursor: DownloadCursor,
+        _ request: BootstrapRequest, _ views: ClientViews, after cursor: DownloadCursor,
         from old: View, to next: (view: View, imaged: ServerVersion), maxBytes: Int
     ) async throws -> PageAnswer? {
         let new = next.view
@@ -120,58 +103,71 @@ struct FlexibleBootstraps: SlicePart {
         let selection = BootstrapSelection(work: work, context: context, old: old, new: new)
         guard let selected = try await selection.page(after: request.position, maxBytes: scanned) else {
             // An index is gone that pages before went by: the client begins anew, in another session.
-            return pages.answer(
-                after: cursor, .init(cursor: cursor),
-                ViewPart(
-                    bootstrap: BootstrapPart(version: request.version, outcome: .begunElsewhere, progress: 0)))
+            return answer(request, after: cursor, .init(cursor: cursor), .begunElsewhere, progress: 0)
         }
-        var part = try difference(selected.objects, without: touched, from: old, to: new, at: cursor)
+        let part = try difference(selected.objects, without: touched, from: old, to: new, at: cursor)
         let bytes = selected.objects.reduce(0) { $0 + $1.body.count }
         let done = (request.position?.done ?? 0) + UInt64(bytes)
         if var position = selected.position {
-            var views = views
-            if !part.entries.isEmpty { keep(&views, begun: begun(request)) }
+            if !part.entries.isEmpty { keepBegun(request, views) }
             position.done = done
-            return pages.answer(
-                after: cursor, part,
-                ViewPart(
-                    bootstrap: BootstrapPart(
-                        version: request.version, outcome: .more(position),
-                        // How much there is nobody has counted; it approaches the end.
-                        progress: min(0.99, Double(done) / Double(done + UInt64(scanned))))))
+            return answer(
+                request, after: cursor, part, .more(position),
+                // How much there is nobody has counted; it approaches the end.
+                progress: min(0.99, Double(done) / Double(done + UInt64(scanned))))
         }
         let latest = context.record.latest.version
         // A client says how far it is when there is something beyond what it has said, and by which roles it was sent the set that it says it
         // has only where it stands can tell: a version that says nothing.
         if views.mustBeConfirmed(at: latest)
-            || latest == cursor.serverVersion && definition.version == views.views.latest?.version
+            || latest == cursor.serverVersion && request.version == views.views.latest?.version
         {
-            work.change(context).append(
-                Changeset(), origin: .server, clientVersion: 0, timestamp: clock.changesetNow)
+            work.appendNothing(to: context)
         }
         guard let end = try await pages.stretch(after: cursor, views, from: old, to: next) else { return nil }
-        part = end
+        return last(request, views, after: cursor, end, maxBytes: maxBytes)
+    }
+
+    /// The page with which the client has the view.
+    func last(
+        _ request: BootstrapRequest, _ views: ClientViews, after cursor: DownloadCursor,
+        _ stretch: FlexiblePages.Stretch, maxBytes: Int
+    ) -> PageAnswer {
         var changed = views
-        changed.views.begin(definition, at: context.record.latest.version, since: cursor.serverVersion)
+        changed.views.begin(request.definition, at: context.record.latest.version, since: cursor.serverVersion)
         changed.roles = request.roles
         // What is longer than a page the gateway may send in several messages.
-        if part.entries.reduce(0, { $0 + $1.changeset.count }) > maxBytes { changed.begun = begun(request) }
+        if stretch.entries.reduce(0, { $0 + $1.changeset.count }) > maxBytes { changed.begun = begins(request) }
         work.change(context).update(file.ident) { $0.views = changed.encoded() }
-        return pages.answer(
-            after: cursor, part,
-            ViewPart(
-                compensations: pages.notices(end.compensations),
-                bootstrap: BootstrapPart(version: request.version, outcome: .last, progress: 1)))
+        return answer(
+            request, after: cursor, stretch, .last, progress: 1, compensations: pages.notices(stretch.compensations))
     }
 
-    func begun(_ request: BootstrapRequest) -> BegunBootstrap {
-        BegunBootstrap(version: request.version, gateway: session.gateway, session: session.number)
+    func answer(
+        _ request: BootstrapRequest, after cursor: DownloadCursor, _ stretch: FlexiblePages.Stretch,
+        _ outcome: BootstrapPart.Outcome, progress: Double, compensations: [CompensationNotice] = []
+    ) -> PageAnswer {
+        let part = BootstrapPart(version: request.version, outcome: outcome, progress: progress)
+        return pages.answer(after: cursor, stretch, ViewPart(compensations: compensations, bootstrap: part))
     }
 
-    func keep(_ views: inout ClientViews, begun: BegunBootstrap) {
-        guard views.begun != begun else { return }
-        views.begun = begun
-        work.change(context).update(file.ident) { [views] in $0.views = views.encoded() }
+    /// The entry that makes the realm's schema.
+    func schemaEntry(of version: ServerVersion, _ clientVersion: ClientVersion) -> HistoryEntry {
+        HistoryEntry(
+            serverVersion: version, clientVersion: clientVersion, originFile: .server, timestamp: clock.changesetNow,
+            changeset: StateChangesets(schema: context.state.schema).schemaChangeset().encoded())
+    }
+
+    private func begins(_ request: BootstrapRequest) -> BegunBootstrap {
+        BegunBootstrap(version: request.version, of: session)
+    }
+
+    /// Remembers that the client is sent a set's data in this session.
+    func keepBegun(_ request: BootstrapRequest, _ views: ClientViews) {
+        var views = views
+        guard views.begun != begins(request) else { return }
+        views.begun = begins(request)
+        work.change(context).update(file.ident) { $0.views = views.encoded() }
     }
 
     /// What makes the old view of some objects the new one.
@@ -188,15 +184,9 @@ struct FlexibleBootstraps: SlicePart {
                 let table = context.state.schema.table(slot.table)
             else { continue }
             let columns = Set((before?.columns ?? []) + (after?.columns ?? [])).sorted()
-            let (was, is_): (Bool, Bool)
-            do throws(RealmStateError) {
-                let image = try StoredObject(decoding: body, only: columns)
-                was = before?.contains(image, row.key) ?? false
-                is_ = after?.contains(image, row.key) ?? false
-            } catch {
-                throw WorkerError(
-                    .corrupt, "an object of realm \(context.name) cannot be read", underlying: error)
-            }
+            let image = try SliceWork.object(body, only: columns, of: context.name)
+            let was = before?.contains(image, row.key) ?? false
+            let is_ = after?.contains(image, row.key) ?? false
             let address = ObjectAddress(table.name, row.key)
             let isShownOtherwise = was && is_ && !old.showsAlike(new, slot.table)
             if was, !is_, selected.purpose != .entering { change.erase(address) }
@@ -206,13 +196,8 @@ struct FlexibleBootstraps: SlicePart {
                 change.add(address, try SliceWork.object(body, of: context.name), as: after?.role)
             }
         }
-        var result = FlexiblePages.Stretch(cursor: cursor)
-        for bytes in try change.changesets() {
-            result.entries.append(
-                HistoryEntry(
-                    serverVersion: cursor.serverVersion, clientVersion: cursor.clientVersion, originFile: .server,
-                    timestamp: clock.changesetNow, changeset: bytes))
-        }
-        return result
+        return FlexiblePages.Stretch(
+            entries: try change.entries(of: cursor.serverVersion, cursor.clientVersion, at: clock.changesetNow),
+            cursor: cursor)
     }
 }

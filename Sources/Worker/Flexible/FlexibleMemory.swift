@@ -1,5 +1,4 @@
 import RealmState
-import Storage
 import SyncModel
 import Views
 
@@ -7,19 +6,13 @@ import Views
 struct FlexibleMemory {
     /// What the latest versions touch.
     var touches = RecentTouches()
-    private var views = ViewCache()
-    private var stamp = SchemaStamp()
+    var views = ViewCache()
+    /// Tells the realm's schema from others.
+    var stamp = SchemaStamp()
     /// The schema that gateways were told of.
     var announced: UInt64?
     private var decoded: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
     private var decodedIndexes: (bytes: [UInt8], columns: IndexedColumns) = ([], IndexedColumns())
-
-    mutating func view(_ definition: ViewDefinition, schema: Schema) throws(ViewError) -> View {
-        try views.view(definition, schema: schema)
-    }
-
-    /// Tells the realm's schema from others.
-    mutating func stamp(of schema: Schema) -> UInt64 { stamp.of(schema) }
 
     /// The properties that before images are kept of. None where what is stored cannot be read: then nobody's view can be told.
     mutating func imaged(_ bytes: [UInt8]) -> ImagedColumns {

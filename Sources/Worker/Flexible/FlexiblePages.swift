@@ -120,11 +120,8 @@ struct FlexiblePages: SlicePart {
     private func selection(
         of record: HistoryRecord, _ passages: ViewStretch.Passages, in view: View
     ) throws -> [UInt8] {
-        do {
-            return try SplitChangeset(parsing: record.entry.changeset).selection(record.version, passages, in: view)
-        } catch {
-            throw WorkerError(
-                .corrupt, "version \(record.version) of realm \(context.name) cannot be read", underlying: error)
+        try WorkerError.reading("version \(record.version) of realm \(context.name)") {
+            try SplitChangeset(parsing: record.entry.changeset).selection(record.version, passages, in: view)
         }
     }
 
@@ -152,11 +149,7 @@ struct FlexiblePages: SlicePart {
                 }
             }
         }
-        for bytes in try change.changesets() {
-            result.entries.append(
-                HistoryEntry(
-                    serverVersion: context.record.latest.version, clientVersion: result.cursor.clientVersion,
-                    originFile: .server, timestamp: timestamp, changeset: bytes))
-        }
+        result.entries += try change.entries(
+            of: context.record.latest.version, result.cursor.clientVersion, at: timestamp)
     }
 }

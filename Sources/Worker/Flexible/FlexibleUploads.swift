@@ -44,12 +44,7 @@ struct FlexibleUploads: SlicePart {
                         "client file \(file.ident) has written to too many objects of which it had not seen what puts its copies right (\(ClientViews.maxCompensationBytes) bytes of keys)"
                 )
             }
-            var changeset: Changeset
-            do {
-                changeset = try parsed.get()
-            } catch {
-                throw BadChangesetError(reason: "changeset of client version \(entry.clientVersion): \(error)")
-            }
+            var changeset = try parsed.get(named: "of client version \(entry.clientVersion)")
             let home = course.views.partition.flatMap { PartitionHome($0, of: app, in: context.state.schema) }
             if let home { changeset = home.settling(changeset) }
             let isLast = index == entries.count - 1
@@ -123,18 +118,19 @@ struct FlexibleUploads: SlicePart {
         let merged = integration.changesets.first?.changeset ?? merge
         let inserted = try judged.selection(of: changeset) { $0 == .insert || $0 == .ingest }
         let final = try await admitted(merged, inserted, &judged)
-        try await apply(final, by: file)
-        let images = try apply(final)
+        try await admit(final, by: file)
+        let images = try work.apply(final, to: context)
         work.change(context).append(
             final, origin: file.ident, clientVersion: entry.clientVersion, timestamp: entry.timestamp, images: images)
         // The client's own copy does not have the partition that was added, and is not sent its own writes.
         if let told = home?.told(of: final), !told.isEmpty {
-            let images = try apply(told)
+            let images = try work.apply(told, to: context)
             work.change(context).append(
                 told, origin: .server, clientVersion: 0, timestamp: clock.changesetNow, images: images)
         }
         if !judged.resynced.isEmpty {
-            let compensation = compensate(judged, entry)
+            if !judged.refused.isEmpty { metrics.compensated(judged.refused.count, app: app.id) }
+            let compensation = compensate(entry, judged.refused, objects: judged.resynced)
             course.views.add(compensation)
             course.putRight.add(compensation)
         }
@@ -175,9 +171,7 @@ struct FlexibleUploads: SlicePart {
                 let records = try await store.history(
                     of: context.historyKey, at: rest.prefix(256).prefix { $0 <= context.recent.base },
                     maxBytes: limits.maxWindowBytes)
-                guard !records.isEmpty else {
-                    throw WorkerError(.corrupt, "realm \(context.name) has no version \(next) in its history")
-                }
+                guard !records.isEmpty else { throw context.lacks(next) }
                 for record in records { try add(record) }
                 rest = rest.dropFirst(records.count)
             }
@@ -217,22 +211,13 @@ struct FlexibleUploads: SlicePart {
         }
     }
 
-    private func apply(_ changeset: Changeset) throws -> BeforeImages? {
-        do throws(RealmStateError) {
-            return try work.change(context).apply(changeset)
-        } catch {
-            throw error.code == .badInstruction ? BadChangesetError(reason: error.description) : error
-        }
-    }
-
     /// Checks whether the app lets its schema change as a changeset wants.
-    private func apply(_ changeset: Changeset, by file: ClientFileRecord) async throws {
+    private func admit(_ changeset: Changeset, by file: ClientFileRecord) async throws {
         guard changeset.declaresSchema else { return }
         let before = context.state.schema
         let after = try work.change(context).trial(of: changeset) { $0.schema }
-        let limit = app.limit(of: .userSchemaElements, by: limits.quotas)
-        try await SchemaAdmission(apps: apps).admit(
-            SchemaChange(from: before, to: after), of: SchemaAuthor(user: file.user, limit: limit), from: app)
+        try await SchemaAdmission(work: work).admit(
+            SchemaChange(from: before, to: after), of: file.user, from: app)
     }
 
     // MARK: Undoing
@@ -240,12 +225,7 @@ struct FlexibleUploads: SlicePart {
     /// Makes the version by which the author is told that writes to asymmetric classes do not count.
     private func reportIngests(_ judged: WriteTrial, _ entry: UploadedChangeset, _ views: inout ClientViews) {
         let refused = judged.refusedIngests
-        let timestamp = clock.changesetNow
-        work.change(context).append(Changeset(), origin: .server, clientVersion: 0, timestamp: timestamp)
-        views.add(
-            CompensatingWrite(
-                version: context.record.latest.version, clientVersion: entry.clientVersion,
-                integrated: entry.clientVersion, timestamp: timestamp, refused: refused, objects: []))
+        views.add(compensate(entry, refused, objects: []))
         metrics.denied(app: app.id, reason: "asymmetric")
         logger.notice(
             "writes to asymmetric classes refused",
@@ -256,19 +236,18 @@ struct FlexibleUploads: SlicePart {
             ])
     }
 
-    /// Makes the version by which the client's copies of some objects are put right.
-    private func compensate(_ judged: WriteTrial, _ entry: UploadedChangeset) -> CompensatingWrite {
-        let timestamp = clock.changesetNow
-        work.change(context).append(Changeset(), origin: .server, clientVersion: 0, timestamp: timestamp)
-        if !judged.refused.isEmpty { metrics.compensated(judged.refused.count, app: app.id) }
+    /// Makes the version by which the client is told of writes that do not count, and its copies of some objects are put right.
+    private func compensate(
+        _ entry: UploadedChangeset, _ refused: [RefusedWrite], objects: [ObjectAddress]
+    ) -> CompensatingWrite {
+        let timestamp = work.appendNothing(to: context)
         return CompensatingWrite(
             version: context.record.latest.version, clientVersion: entry.clientVersion,
-            integrated: entry.clientVersion, timestamp: timestamp, refused: judged.refused,
-            objects: judged.resynced)
+            integrated: entry.clientVersion, timestamp: timestamp, refused: refused, objects: objects)
     }
 }
 
 /// A client wrote to more objects than are remembered before it saw what puts its copies of them right. It has to reset.
-struct OvertakenWritesError: Error {
+struct OvertakenWritesError: UploadError {
     var reason: String
 }

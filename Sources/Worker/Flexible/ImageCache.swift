@@ -1,4 +1,3 @@
-import RealmState
 import Storage
 import SyncModel
 import Views

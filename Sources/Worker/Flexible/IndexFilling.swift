@@ -1,4 +1,3 @@
-import Changesets
 import Logging
 import RealmState
 import Storage
@@ -66,14 +65,9 @@ struct IndexFilling: SlicePart {
         guard let table = context.state.schema.table(filling.table) else { return [] }
         var entries: Set<IndexEntry> = []
         for (row, body) in rows {
-            do throws(RealmStateError) {
-                let object = try StoredObject(decoding: body, only: filling.columns)
-                for (column, value) in indexed.values(of: object, in: table, filling.columns) {
-                    entries.insert(IndexEntry(row: row, column: column.rawValue, value: value))
-                }
-            } catch {
-                throw WorkerError(
-                    .corrupt, "an object of realm \(context.name) cannot be read", underlying: error)
+            let object = try SliceWork.object(body, only: filling.columns, of: context.name)
+            for (column, value) in indexed.values(of: object, in: table, filling.columns) {
+                entries.insert(IndexEntry(row: row, column: column.rawValue, value: value))
             }
         }
         return entries

@@ -1,7 +1,6 @@
 import Changesets
 import RealmState
 import Storage
-import SyncModel
 
 /// The partition of a client that came from partition sync, which each object that it makes is of: its app does not know the property
 /// that says so. Pure.

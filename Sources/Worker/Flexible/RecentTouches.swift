@@ -1,4 +1,3 @@
-import RealmState
 import SyncModel
 import Views
 

@@ -38,12 +38,11 @@ extension SessionRequests {
             // Nothing is decided before set 0 is sent.
             bootstrap = 0
         } else {
-            let definition = ViewDefinition(version: said.version, queries: said.queries, roles: said.roles)
-            if views.identify(definition, at: cursor) {
+            if views.identify(said, at: cursor) {
                 if views.views.latest?.roles != said.roles {
                     guard said.version > 0 else {
                         // Nothing of set 0 depends on roles.
-                        views.views = ViewHistory([.init(start: views.views.start ?? cursor, view: definition)])
+                        views.views = ViewHistory([.init(start: views.views.start ?? cursor, view: said)])
                         return keep(
                             views, said.roles, file, in: context, at: cursor, bootstrap: nil, previousSchema: previous)
                     }
@@ -54,7 +53,7 @@ extension SessionRequests {
                 }
             } else if said.version > 0 {
                 do throws(ViewError) {
-                    let view = try context.view(definition)
+                    let view = try context.view(said)
                     guard let start = context.imaged.start(of: view), start <= cursor else {
                         return .reset(
                             .clientFileExpired,
@@ -62,9 +61,7 @@ extension SessionRequests {
                         )
                     }
                 } catch {
-                    return .refuse(
-                        Refusal(
-                            code: .badQuery, action: .applicationBug, message: error.message, tryAgain: false))
+                    return .refuse(.applicationBug(.badQuery, error.message))
                 }
             }
         }

@@ -27,23 +27,15 @@ extension SliceWork {
 
     func clientViews(of file: ClientFileRecord, in context: RealmContext) throws -> ClientViews {
         guard !file.views.isEmpty else { return ClientViews() }
-        do {
-            return try ClientViews(decoding: file.views)
-        } catch {
-            throw WorkerError(
-                .corrupt, "the views of client file \(file.ident) in realm \(context.name) cannot be read",
-                underlying: error)
+        return try WorkerError.reading("the views of client file \(file.ident) in realm \(context.name)") {
+            try ClientViews(decoding: file.views)
         }
     }
 
     /// The objects that a version touches, as they were.
     func images(of record: HistoryRecord, in context: RealmContext) throws -> [BeforeImages.Image] {
-        do {
-            return try BeforeImages(decoding: record.images).images
-        } catch {
-            throw WorkerError(
-                .corrupt, "the before images of version \(record.version) in realm \(context.name) cannot be read",
-                underlying: error)
+        try WorkerError.reading("the before images of version \(record.version) in realm \(context.name)") {
+            try BeforeImages(decoding: record.images).images
         }
     }
 
@@ -55,11 +47,7 @@ extension SliceWork {
             let address = ObjectAddress(table.name, slot.key)
             if !context.state.isLoaded(address) { rows[ObjectRow(table: slot.table.rawValue, key: slot.key)] = address }
         }
-        let found = try await environment.store.objects(in: context.record.id, at: Array(rows.keys))
-        for (row, address) in rows {
-            let stored = found[row]
-            context.load(address, try stored.map { try Self.object($0, of: context.name) }, bytes: stored?.count ?? 0)
-        }
+        try await load(rows, into: context)
     }
 
     /// What versions after one touch. No version is read twice, as long as that is not too much to be kept.
@@ -73,9 +61,7 @@ extension SliceWork {
             back: version, generation: context.record.generation, base: context.record.historyBase)
         while cursor < through {
             let records = try await history(of: context, after: cursor, through: through, maxBytes: 1 << 20)
-            guard let last = records.last, records.first?.version == cursor + 1 else {
-                throw WorkerError(.corrupt, "realm \(context.name) has no version \(cursor + 1) in its history")
-            }
+            guard let last = records.last, records.first?.version == cursor + 1 else { throw context.lacks(cursor + 1) }
             for record in records {
                 touches.add(try images(of: record, in: context).lazy.map(\.slot), of: record.version)
             }
@@ -93,14 +79,11 @@ extension SliceWork {
         let record = context.record
         guard version < record.latest.version else { return false }
         let next = version + 1
-        let known = context.recent.record(next)
         let heading =
-            if let known { known } else {
+            if let known = context.recent.record(next) { known } else {
                 try await environment.store.historyHeading(of: context.historyKey, version: next)
             }
-        guard let heading else {
-            throw WorkerError(.corrupt, "realm \(context.name) has no version \(next) in its history")
-        }
+        guard let heading else { throw context.lacks(next) }
         let bytes = record.historyBytes &- min(heading.cumulativeBytes, record.historyBytes)
         let versions = UInt64(version.distance(to: record.latest.version))
         return bytes + versions * UInt64(HistoryQuery.overhead) > UInt64(environment.limits.maxViewArrears)
@@ -117,9 +100,7 @@ extension SliceWork {
         var cursor = after
         while cursor < end {
             let part = try await history(of: context, after: cursor, through: end, maxBytes: 1 << 20)
-            guard let last = part.last, part.first?.version == cursor + 1 else {
-                throw WorkerError(.corrupt, "realm \(context.name) has no version \(cursor + 1) in its history")
-            }
+            guard let last = part.last, part.first?.version == cursor + 1 else { throw context.lacks(cursor + 1) }
             records += part
             bytes += part.reduce(0) { $0 + $1.entry.changeset.count + $1.images.count + HistoryQuery.overhead }
             guard bytes <= maxBytes else { return nil }

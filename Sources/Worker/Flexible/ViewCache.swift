@@ -1,4 +1,5 @@
 import RealmState
+import SyncModel
 import Views
 
 /// Views of a realm that were read and checked, by what they are made of. Bounded: what would be too much makes it forget everything else.

@@ -8,10 +8,7 @@ enum DigestCoding {
         append(origin.rawValue, to: &body)
         append(UInt64(touches.keys.count) << 1 | (touches.isDestructive ? 1 : 0), to: &body)
         for key in touches.keys {
-            body.append(UInt8(truncatingIfNeeded: key))
-            body.append(UInt8(truncatingIfNeeded: key >> 8))
-            body.append(UInt8(truncatingIfNeeded: key >> 16))
-            body.append(UInt8(truncatingIfNeeded: key >> 24))
+            withUnsafeBytes(of: key.littleEndian) { body.append(contentsOf: $0) }
         }
     }
 

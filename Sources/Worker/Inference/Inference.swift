@@ -1,4 +1,3 @@
-import AMQP
 import Logging
 import Messages
 import Storage
@@ -93,7 +92,7 @@ struct Inference: SlicePart {
         let key = ClientFileKey(realm: file.realm, ident: old)
         guard var changed = try await resetCase(key) else { return }
         if changed.hasAbandoned(file.ident) {
-            return try work.publishOnce(superseded(file, of: name, campaign: campaign, by: campaign))
+            return try work.reportOnce(superseded(file, of: name, campaign: campaign, by: campaign))
         }
         guard changed.identNew == file.ident else { return }
         let before = changed
@@ -238,19 +237,18 @@ struct Inference: SlicePart {
             $0.state = .superseded
             $0.supersededBy = ident
         }
-        try work.publishOnce(superseded(file, of: context.name, campaign: found, by: campaign))
+        try work.reportOnce(superseded(file, of: context.name, campaign: found, by: campaign))
     }
 
     /// The report to a campaign that another one has had the client file reset.
     func superseded(
         _ file: ClientFileRecord, of name: RealmName, campaign: String, by other: String
-    ) throws -> Publication {
-        let report = OutcomeReport(
+    ) -> OutcomeReport {
+        OutcomeReport(
             campaign: campaign, attempt: "\(campaign)/\(file.ident)/superseded", realm: name, user: file.user,
             identOld: file.ident, identNew: file.supersededBy, modeRequested: nil, modeUsed: nil, result: .interrupted,
             supersededBy: other, changesets: nil, backupFile: nil, error: nil, evidence: .inferred, confidence: 1,
             at: clock.now())
-        return Publication(.outcomes, try AMQPMessage(report))
     }
 
     private func report(_ conclusion: ResetCase.Conclusion, of resetCase: ResetCase) throws {
@@ -262,6 +260,6 @@ struct Inference: SlicePart {
                 "result": "\(conclusion.result.rawValue)", "confidence": "\(conclusion.confidence)",
             ])
         metrics.outcome(app: resetCase.name.app)
-        try work.publishOnce(Publication(.outcomes, try AMQPMessage(resetCase.report(conclusion, at: clock.now()))))
+        try work.reportOnce(resetCase.report(conclusion, at: clock.now()))
     }
 }

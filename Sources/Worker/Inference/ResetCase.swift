@@ -116,11 +116,8 @@ extension ResetCase {
     }
 
     init(_ record: ResetCaseRecord) throws {
-        do {
-            self = try JSONDecoder().decode(ResetCase.self, from: Data(record.body))
-        } catch {
-            throw WorkerError(
-                .corrupt, "reset case of client file \(record.identOld) cannot be read", underlying: error)
+        self = try WorkerError.reading("reset case of client file \(record.identOld)") {
+            try JSONDecoder().decode(ResetCase.self, from: Data(record.body))
         }
     }
 

@@ -1,6 +1,4 @@
-import Messages
 import Storage
-import SyncModel
 
 /// The reset cases that were read or changed since the last commit.
 struct ResetCases {

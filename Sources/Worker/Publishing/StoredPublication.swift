@@ -1,6 +1,5 @@
 import AMQP
 import Foundation
-import SyncModel
 
 /// A publication as the outbox keeps it.
 struct StoredPublication: Codable {

@@ -20,22 +20,28 @@ struct Allowances: SlicePart {
     ///
     /// - Returns: why it may not; nothing is noted then.
     func take(_ wish: Wish, of user: AppUser, in app: AppRecord) async throws -> Refusal? {
-        let asked = [
-            (Quota.realms, Quota.userRealms, wish.realms), (.clientFiles, .userClientFiles, wish.clientFiles),
-            (.bytes, .userBytes, wish.bytes),
-        ].filter { $0.2 > 0 }
+        typealias Asked = (
+            quota: Quota, userQuota: Quota, total: KeyPath<AppUsage, Int>, own: KeyPath<UsageAmounts, Double>,
+            count: Int
+        )
+        let kinds: [Asked] = [
+            (.realms, .userRealms, \.realms, \.realms, wish.realms),
+            (.clientFiles, .userClientFiles, \.clientFiles, \.clientFiles, wish.clientFiles),
+            (.bytes, .userBytes, \.bytes, \.bytes, wish.bytes),
+        ]
+        let asked = kinds.filter { $0.count > 0 }
         guard !asked.isEmpty else { return nil }
         let ofApp = try await usage(ofApp: app.id)
         var isDue = false
-        for (quota, userQuota, count) in asked {
+        for (quota, userQuota, total, own, count) in asked {
             let limit = app.limit(of: quota, by: limits.quotas)
-            guard ofApp[quota] + count <= wish.limit(limit) else { return refuse(quota, limit, of: user) }
+            guard ofApp[keyPath: total] + count <= wish.limit(limit) else { return refuse(quota, limit, of: user) }
             let userLimit = app.limit(of: userQuota, by: limits.quotas)
             let known = work.memory.usage.user(user)
-            let added = known.unsaved[userQuota] + Double(count)
+            let added = known.unsaved[keyPath: own] + Double(count)
             let isNoticeable = added >= Double(userLimit) / UsageLedger.noticeable
             guard isNoticeable || known.stored != nil else { continue }
-            let before = try await stored(of: user)?[userQuota] ?? 0
+            let before = try await stored(of: user)?[keyPath: own] ?? 0
             guard before + added <= Double(wish.limit(userLimit)) else { return refuse(userQuota, userLimit, of: user) }
             isDue = isDue || isNoticeable
         }
@@ -56,7 +62,7 @@ struct Allowances: SlicePart {
     private func refuse(_ quota: Quota, _ limit: Int, of user: AppUser) -> Refusal {
         metrics.quotaMet(quota, app: user.app)
         activity.refusedByQuota(app: user.app)
-        return .beyond(quota, limit: limit, of: user)
+        return .later(quota.refusal(limit: limit, app: user.app, user: user.user), seconds: 30, upTo: 600)
     }
 
     private func usage(ofApp app: String) async throws -> AppUsage {
@@ -76,35 +82,5 @@ struct Allowances: SlicePart {
         let read = try await store.usage(of: user)
         work.memory.usage.read(read, of: user, at: uptime)
         return read?.at(clock.now()).amounts
-    }
-}
-
-extension Refusal {
-    /// What the session wants to add goes beyond a quota. Its client keeps it, and comes again.
-    fileprivate static func beyond(_ quota: Quota, limit: Int, of user: AppUser) -> Refusal {
-        Refusal(
-            code: .initialSyncNotCompleted, action: .transient,
-            message: quota.refusal(limit: limit, app: user.app, user: user.user),
-            backoff: BackoffPolicy(intervalSeconds: 30, maxDelaySeconds: 600, multiplier: 2))
-    }
-}
-
-extension AppUsage {
-    fileprivate subscript(quota: Quota) -> Int {
-        switch quota {
-        case .realms: realms
-        case .clientFiles: clientFiles
-        default: bytes
-        }
-    }
-}
-
-extension UsageAmounts {
-    fileprivate subscript(quota: Quota) -> Double {
-        switch quota {
-        case .userRealms: realms
-        case .userClientFiles: clientFiles
-        default: bytes
-        }
     }
 }

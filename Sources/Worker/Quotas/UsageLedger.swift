@@ -1,5 +1,4 @@
 import Storage
-import SyncModel
 
 /// What an owner knows of what apps have in its slice and of what users have added to it.
 ///

@@ -13,8 +13,6 @@ struct ClientFileEntry {
     var hasMany = false
     var lastUse: UInt64 = 0
 
-    init(record: ClientFileRecord) { self.record = record }
-
     func hasReciprocals(after version: ServerVersion) -> Bool { completeAfter.map { $0 <= version } ?? false }
 
     /// Everything that the store has after a version. What a merge wrote since wins.

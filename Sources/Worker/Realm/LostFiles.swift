@@ -19,23 +19,17 @@ struct LostFiles: SlicePart {
             work.change(context).update(file.ident) { $0.file = file }
             return context.clientFile(file.ident).map { ($0.record, ResetReason.erased) }
         }
-        let connection = context.sessions.connection(of: request.context.session) ?? ""
+        let (at, campaign, reason): (UInt64, String?, String)
         if let erasure = try await work.erasure(of: file.ident, in: context) {
-            return (
-                row(file, of: request.user, on: connection, at: erasure.at, campaign: erasure.campaign, in: context),
-                ResetReason.erased
-            )
+            (at, campaign, reason) = (erasure.at, erasure.campaign, ResetReason.erased)
+        } else if context.record.lostIdents.contains(file.ident), let restore = try await work.restore() {
+            (at, campaign) = (restore.at, nil)
+            reason = "client file \(file.ident) was lost when the server was put back to an earlier state"
+        } else {
+            (at, campaign, reason) = (work.stamp, nil, "client file \(file.ident) was not seen for too long")
         }
-        if context.record.lostIdents.contains(file.ident), let restore = try await work.restore() {
-            return (
-                row(file, of: request.user, on: connection, at: restore.at, campaign: nil, in: context),
-                "client file \(file.ident) was lost when the server was put back to an earlier state"
-            )
-        }
-        return (
-            row(file, of: request.user, on: connection, at: work.stamp, campaign: nil, in: context),
-            "client file \(file.ident) was not seen for too long"
-        )
+        let connection = context.sessions.connection(of: request.context.session) ?? ""
+        return (row(file, of: request.user, on: connection, at: at, campaign: campaign, in: context), reason)
     }
 
     /// A session has ended, perhaps because its gateway has told it that its realm was erased: what follows shows how its reset

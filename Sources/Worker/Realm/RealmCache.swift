@@ -1,4 +1,3 @@
-import Messages
 import RealmState
 import SyncModel
 

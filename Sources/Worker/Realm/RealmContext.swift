@@ -89,6 +89,11 @@ final class RealmContext {
     var historyMemory: Int { recent.bytes + index.bytes + parsed.bytes }
     func key(_ ident: FileIdent) -> ClientFileKey { ClientFileKey(realm: record.id, ident: ident) }
 
+    /// Says that the history has a gap.
+    func lacks(_ version: ServerVersion) -> WorkerError {
+        WorkerError(.corrupt, "realm \(name) has no version \(version) in its history")
+    }
+
     // MARK: Client files
 
     func clientFile(_ ident: FileIdent) -> ClientFileEntry? {
@@ -102,8 +107,7 @@ final class RealmContext {
     func remember(_ record: ClientFileRecord) {
         guard clientFiles[record.ident] == nil else { return }
         uses &+= 1
-        clientFiles[record.ident] = ClientFileEntry(record: record)
-        clientFiles[record.ident]?.lastUse = uses
+        clientFiles[record.ident] = ClientFileEntry(record: record, lastUse: uses)
     }
 
     /// The store has let go of a client file.
@@ -130,10 +134,10 @@ final class RealmContext {
     var indexed: IndexedColumns { flexible.indexed(record.indexed, at: indexSalt) }
 
     /// Tells the realm's schema from others.
-    var schemaStamp: UInt64 { flexible.stamp(of: state.schema) }
+    var schemaStamp: UInt64 { flexible.stamp.of(state.schema) }
 
     func view(_ definition: ViewDefinition) throws(ViewError) -> View {
-        try flexible.view(definition, schema: state.schema)
+        try flexible.views.view(definition, schema: state.schema)
     }
 
     /// The objects that applying a changeset touches and that are not loaded yet.
@@ -232,10 +236,9 @@ final class RealmContext {
 
     /// Adds the client file that gets the next ident.
     func insert(_ make: (FileIdent) -> ClientFileRecord) -> ClientFileRecord {
-        var entry = ClientFileEntry(record: make(record.nextIdent))
-        entry.load([:], after: 0)
         uses &+= 1
-        entry.lastUse = uses
+        var entry = ClientFileEntry(record: make(record.nextIdent), lastUse: uses)
+        entry.load([:], after: 0)
         clientFiles[entry.record.ident] = entry
         saveRow(of: entry.record.ident, nil)
         record.nextIdent = FileIdent(record.nextIdent.rawValue + 1)

@@ -98,12 +98,7 @@ struct RealmRestart: SlicePart {
             run.phase = .replacing
             return
         }
-        var batch = SliceBatch()
-        batch.compactions = [key: through]
-        try await work.commit(batch)
-        if let context = work.memory.realms[run.name], context.record.generation == key.generation {
-            context.compacted(through: through)
-        }
+        try await compact(run.name, key, through: through)
         run.phase = through < latest - 1 ? .dropping(after: through) : .replacing
     }
 
@@ -142,14 +137,6 @@ struct RealmRestart: SlicePart {
         work.memory.realms.use(fresh)
         return fresh
     }
-
-    private func stretch(of key: HistoryKey, after: ServerVersion, through: ServerVersion) async throws
-        -> ServerVersion?
-    {
-        try await store.historyStretch(
-            of: key, after: after, through: through, maxVersions: limits.compaction.versionsPerStep,
-            maxBytes: limits.compaction.bytesPerStep)
-    }
 }
 
 /// How far a realm's restart is. Confined to its slice's actor.
@@ -182,7 +169,7 @@ final class RestartRun {
         let schema = context.state.schema
         history = StateHistory(
             key: HistoryKey(realm: record.id, generation: generation), salt: salt, timestamp: timestamp)
-        walk = StateWalk(record, schema, StateChangesets(schema: schema))
+        walk = StateWalk(realm: record, schema: schema, builder: StateChangesets(schema: schema))
         let earliest = generation - min(generation, Self.clearedGenerations)
         phase = .clearing(generation: max(record.generation + 1, earliest))
     }
@@ -232,6 +219,4 @@ package struct RestartLimits: Sendable {
     package var stepsAtOnce = 8
     /// State that one commit makes a history of.
     package var pageBytes = 256 << 10
-
-    package init() {}
 }

@@ -1,5 +1,4 @@
 import Merge
-import Messages
 import Storage
 import SyncModel
 

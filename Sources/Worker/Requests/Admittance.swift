@@ -21,17 +21,13 @@ struct Admittance: SlicePart {
     func admit(
         _ name: RealmName, _ session: SessionReference, needsClientFile: Bool = false, to address: ReplyAddress?
     ) async throws -> AppRecord? {
-        let app = try await work.settings(of: name.app)
-        guard let app, Refusal.notEnabled(app, needsClientFile: needsClientFile) == nil else {
-            let refusal = app.flatMap { Refusal.notEnabled($0, needsClientFile: needsClientFile) }
-            try refuse(name, session, refusal ?? .unknownApp(name.app), to: address)
+        guard let app = try await work.settings(of: name.app) else {
+            try refuse(name, session, .unknownApp(name.app), to: address)
             return nil
         }
-        guard name.isFlexible == (app.syncMode == .flexible) else {
-            try refuse(name, session, .moving(app), to: address)
-            return nil
-        }
-        return app
+        guard let refusal = Refusal.notEnabled(app, for: name, needsClientFile: needsClientFile) else { return app }
+        try refuse(name, session, refusal, to: address)
+        return nil
     }
 
     /// What a session may do, if that was decided by the newest rules that the slice has seen; nil once the session has been refused.
@@ -54,11 +50,9 @@ struct Admittance: SlicePart {
         guard rights == .none else { return true }
         try refuse(
             context.realm, context.session,
-            Refusal(
-                code: .permissionDenied, action: .applicationBug,
-                message:
-                    "permission denied: the rules of app \(context.realm.app) do not let this user read the partition",
-                tryAgain: false),
+            .applicationBug(
+                .permissionDenied,
+                "permission denied: the rules of app \(context.realm.app) do not let this user read the partition"),
             to: address)
         return false
     }

@@ -1,4 +1,3 @@
-import Messages
 import Storage
 import SyncModel
 
@@ -17,34 +16,38 @@ struct Refusal {
     /// As in `RefusedAnswer`.
     var rulesVersion: UInt64?
 
-    static func notEnabled(_ app: AppRecord, needsClientFile: Bool) -> Refusal? {
-        let backoff = BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2)
+    /// Nil if sync is on for the realm.
+    static func notEnabled(_ app: AppRecord, for realm: RealmName, needsClientFile: Bool) -> Refusal? {
         if app.isMoving { return moving(app) }
         switch app.syncState {
-        case .enabled: return nil
+        case .enabled: return realm.isFlexible == (app.syncMode == .flexible) ? nil : moving(app)
         case .terminated where !needsClientFile:
             return Refusal(
                 code: .otherSessionError, action: .warning, message: "sync is not enabled for app \(app.id)",
-                backoff: backoff)
-        case .paused, .terminated:
-            return Refusal(
-                code: .initialSyncNotCompleted, action: .transient, message: "sync is paused for app \(app.id)",
-                backoff: backoff)
+                backoff: BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2))
+        case .paused, .terminated: return later("sync is paused for app \(app.id)", seconds: 5, upTo: 60)
         }
+    }
+
+    /// The client keeps what it has, and comes again.
+    static func later(_ message: String, seconds: Int64, upTo longest: Int64) -> Refusal {
+        Refusal(
+            code: .initialSyncNotCompleted, action: .transient, message: message,
+            backoff: BackoffPolicy(intervalSeconds: seconds, maxDelaySeconds: longest, multiplier: 2))
+    }
+
+    /// The client keeps what it has, and goes on when its app is opened again.
+    static func applicationBug(_ code: ErrorCode, _ message: String) -> Refusal {
+        Refusal(code: code, action: .applicationBug, message: message, tryAgain: false)
     }
 
     /// The app moves to the other sync mode, or has moved while the message was on its way. The client keeps what it has written.
     static func moving(_ app: AppRecord) -> Refusal {
-        Refusal(
-            code: .initialSyncNotCompleted, action: .transient,
-            message: "app \(app.id) is being moved from one sync mode to the other",
-            backoff: BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2))
+        later("app \(app.id) is being moved from one sync mode to the other", seconds: 5, upTo: 60)
     }
 
     static func unknownApp(_ app: String) -> Refusal {
-        Refusal(
-            code: .initialSyncNotCompleted, action: .transient, message: "app \(app) does not exist",
-            backoff: BackoffPolicy(intervalSeconds: 30, maxDelaySeconds: 300, multiplier: 2))
+        later("app \(app) does not exist", seconds: 30, upTo: 300)
     }
 
     /// The client file cannot go on.
@@ -75,14 +78,8 @@ struct Refusal {
 
     /// The user was deleted with the realms that were its own.
     static func deletedUser(_ user: AppUser) -> Refusal {
-        Refusal(
-            code: .permissionDenied, action: .applicationBug,
-            message: "permission denied: user \(user.user) of app \(user.app) was deleted", tryAgain: false)
-    }
-
-    /// The session has written what its user may not write.
-    static func writeDenied(_ message: String) -> Refusal {
-        Refusal(code: .permissionDenied, action: .applicationBug, message: message, tryAgain: false)
+        applicationBug(
+            .permissionDenied, "permission denied: user \(user.user) of app \(user.app) was deleted")
     }
 
     /// One of many resets; its turn comes.
@@ -95,30 +92,23 @@ struct Refusal {
 
     /// The realm's history begins anew, which takes longer the larger the realm is.
     static func restarting(_ realm: RealmName) -> Refusal {
-        Refusal(
-            code: .initialSyncNotCompleted, action: .transient,
-            message: "realm \(realm.partition) of app \(realm.app) is being made ready after a termination",
-            backoff: BackoffPolicy(intervalSeconds: 1, maxDelaySeconds: 10, multiplier: 2))
+        later(
+            "realm \(realm.partition) of app \(realm.app) is being made ready after a termination", seconds: 1, upTo: 10
+        )
     }
 
     /// Too many would have to reset; the operator is asked first.
     static func held(_ hold: ResetHoldRecord) -> Refusal {
-        Refusal(
-            code: .initialSyncNotCompleted, action: .transient,
-            message:
-                "\(hold.asked) of \(hold.clientFiles) client realms of app \(hold.app) in this slice would have to reset at once;"
-                + " its operator looks at that first, with: sluice resets list",
-            backoff: BackoffPolicy(intervalSeconds: 30, maxDelaySeconds: 300, multiplier: 2))
+        later(
+            "\(hold.asked) of \(hold.clientFiles) client realms of app \(hold.app) in this slice would have to reset at once;"
+                + " its operator looks at that first, with: sluice resets list", seconds: 30, upTo: 300)
     }
 
     /// What is stored of the realm cannot be read. That takes an operator; until then every request only costs.
     static func damaged(_ realm: RealmName) -> Refusal {
-        Refusal(
-            code: .initialSyncNotCompleted, action: .transient,
-            message:
-                "realm \(realm.partition) of app \(realm.app) cannot be read on the server; its operator looks at it"
-                + " with: sluice realms verify",
-            backoff: BackoffPolicy(intervalSeconds: 60, maxDelaySeconds: 600, multiplier: 2))
+        later(
+            "realm \(realm.partition) of app \(realm.app) cannot be read on the server; its operator looks at it"
+                + " with: sluice realms verify", seconds: 60, upTo: 600)
     }
 
     /// The session cannot go on as it is; the same client can, from what the server has.

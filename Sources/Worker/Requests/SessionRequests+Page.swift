@@ -115,8 +115,7 @@ extension SessionRequests {
         }
         for record in records { try advance(&cursor, to: record, of: file, in: context, &entries) }
         if records.isEmpty, !isFull, cursor.serverVersion < latest.version {
-            throw WorkerError(
-                .corrupt, "realm \(context.name) has no version \(cursor.serverVersion + 1) in its history")
+            throw context.lacks(cursor.serverVersion + 1)
         }
         let covered: UInt64
         if let last = records.last {
@@ -140,10 +139,7 @@ extension SessionRequests {
         _ cursor: inout DownloadCursor, to record: HistoryRecord, of file: ClientFileRecord, in context: RealmContext,
         _ entries: inout [HistoryEntry]
     ) throws {
-        guard record.version == cursor.serverVersion + 1 else {
-            throw WorkerError(
-                .corrupt, "realm \(context.name) has no version \(cursor.serverVersion + 1) in its history")
-        }
+        guard record.version == cursor.serverVersion + 1 else { throw context.lacks(cursor.serverVersion + 1) }
         guard
             cursor.pass(
                 record.entry.originFile, record.entry.clientVersion, isEmpty: record.entry.changeset.isEmpty,

@@ -1,6 +1,4 @@
-import AMQP
 import Logging
-import Messages
 import Storage
 import SyncModel
 
@@ -76,14 +74,7 @@ struct RealmReset: SlicePart {
     }
 
     private func report(_ run: inout RealmResetRun, _ chunk: Int, of known: Int?) async throws {
-        let size = max(1, limits.maxFoundPerReport)
-        let chunks: Int
-        if let known {
-            chunks = known
-        } else {
-            let count = try await store.countClientFiles(campaign: run.request.campaign)
-            chunks = max(1, (count + size - 1) / size)
-        }
+        let chunks = if let known { known } else { try await reports(of: run.request.campaign) }
         run.last = try await Resets(work: work).report(
             run.request.found, chunk: chunk, of: chunks, after: run.last)
         run.phase = chunk + 1 < chunks ? .reporting(chunk: chunk + 1, chunks: chunks) : .finished
@@ -131,13 +122,7 @@ struct OpenRealmResets {
 
     subscript(request: ResetRequest) -> RealmResetRun? { open.first { $0.request.pass == request.pass } }
 
-    mutating func keep(_ run: RealmResetRun) {
-        if let index = open.firstIndex(where: { $0.request.pass == run.request.pass }) {
-            open[index] = run
-        } else {
-            open.append(run)
-        }
-    }
+    mutating func keep(_ run: RealmResetRun) { open.put(run) { $0.request.pass == run.request.pass } }
 
     mutating func forget(_ request: ResetRequest) { open.removeAll { $0.request.pass == request.pass } }
 

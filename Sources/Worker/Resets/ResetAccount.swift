@@ -1,4 +1,3 @@
-import AMQP
 import Foundation
 import Messages
 import Storage
@@ -28,14 +27,13 @@ struct ResetAccount: SlicePart {
     func add(
         _ file: ClientFileRecord, of context: RealmContext, to account: String, kind: String = Self.kind, reason: String
     ) throws {
-        let report = FoundReport(
-            kind: kind, campaign: account, app: context.name.app, slice: slice, generation: context.record.generation,
-            reason: kind == Self.kind ? nil : reason, chunk: 0, chunks: 1,
-            clientRealms: [
-                FoundReport.ClientRealm(
-                    partition: context.name.partition, clientFile: file.ident, user: file.user, lastSeen: file.lastSeen,
-                    reason: reason)
-            ])
-        try work.publishOnce(Publication(.outcomes, try AMQPMessage(report)))
+        let realm = FoundReport.ClientRealm(
+            partition: context.name.partition, clientFile: file.ident, user: file.user, lastSeen: file.lastSeen,
+            reason: reason)
+        try work.reportOnce(
+            FoundReport(
+                kind: kind, campaign: account, app: context.name.app, slice: slice,
+                generation: context.record.generation, reason: kind == Self.kind ? nil : reason, chunk: 0, chunks: 1,
+                clientRealms: [realm]))
     }
 }

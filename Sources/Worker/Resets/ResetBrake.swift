@@ -1,5 +1,4 @@
 import Storage
-import SyncModel
 
 /// Decides whether one app's clients in a slice may be asked to reset without anybody having terminated sync. Pure.
 ///

@@ -1,7 +1,6 @@
 import Logging
 import Messages
 import Storage
-import SyncModel
 import Synchronization
 
 /// The apps whose resets a slice holds, for whoever watches the owner from outside.
@@ -23,6 +22,10 @@ struct ResetBrakes {
     /// What the store has was read.
     var isLoaded = false
 
+    subscript(app: String) -> ResetBrake {
+        brakes[app] ?? ResetBrake(ResetHoldRecord(app: app, heldSince: nil, asked: 0, clientFiles: 0))
+    }
+
     mutating func keep(_ brake: ResetBrake) {
         if brakes.count >= Self.maxApps { brakes = brakes.filter { $0.value.record.heldSince != nil } }
         brakes[brake.record.app] = brake
@@ -34,9 +37,7 @@ extension Resets {
     func hold(_ key: ClientFileKey, of app: String) async throws -> ResetHoldRecord? {
         try await loadBrakes()
         let (uptime, now) = (clock.uptime(), clock.now())
-        var brake =
-            work.memory.brakes.brakes[app]
-            ?? ResetBrake(ResetHoldRecord(app: app, heldSince: nil, asked: 0, clientFiles: 0))
+        var brake = work.memory.brakes[app]
         if brake.needsCount(limits: limits, at: uptime, now: now) {
             brake.count(try await store.countClientFiles(app: app, state: .live), at: uptime)
         }
@@ -59,9 +60,7 @@ extension Resets {
         let until = clock.now() &+ min(message.seconds, AllowResetsMessage.longest) &* 1_000
         let held = work.memory.brakes.brakes.values.filter { $0.record.heldSince != nil }.map(\.record.app)
         for app in message.app.map({ [$0] }) ?? held {
-            var brake =
-                work.memory.brakes.brakes[app]
-                ?? ResetBrake(ResetHoldRecord(app: app, heldSince: nil, asked: 0, clientFiles: 0))
+            var brake = work.memory.brakes[app]
             brake.allow(until: until)
             work.memory.brakes.keep(brake)
             note(brake.record)

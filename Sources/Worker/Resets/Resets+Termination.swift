@@ -10,14 +10,8 @@ extension Resets {
     /// Given twice it reports twice, with the same content: the campaign's client files stay listed. Where they are many, marking
     /// and reporting go on between messages (`TerminationRun`).
     func terminate(_ message: TerminationMessage, messageID: String?) async throws {
-        guard let app = try await apps.latest(message.app) else {
-            throw PoisonError(reason: "app \(message.app) does not exist", app: message.app)
-        }
-        guard let campaign = message.campaign ?? messageID else {
-            throw PoisonError(
-                reason: "a termination needs a campaign or a message id, so that its repetition changes nothing",
-                app: app.id)
-        }
+        guard let app = try await apps.latest(message.app) else { throw PoisonError.noApp(message.app) }
+        let campaign = try PoisonError.required(message.campaign ?? messageID, of: "a termination", app: app.id)
         let run = TerminationRun(work: work)
         let underWay = work.memory.terminations[app.id]
         if underWay?.campaign != campaign { try work.requireNoTermination(of: app.id) }
@@ -74,8 +68,7 @@ extension Resets {
     /// Reports a campaign's client files in this slice, in chunks of bounded size, and has the sessions of those told that a
     /// reset alone concerns: also when it comes again, since whoever marked them may have died before anybody was told.
     func report(_ campaign: FoundCampaign) async throws {
-        let count = try await store.countClientFiles(campaign: campaign.campaign)
-        let chunks = max(1, (count + limits.maxFoundPerReport - 1) / limits.maxFoundPerReport)
+        let chunks = try await reports(of: campaign.campaign)
         var last: ClientFileKey?
         for chunk in 0..<chunks { last = try await report(campaign, chunk: chunk, of: chunks, after: last) }
     }
@@ -87,7 +80,7 @@ extension Resets {
         _ campaign: FoundCampaign, chunk: Int, of chunks: Int, after last: ClientFileKey?
     ) async throws -> ClientFileKey? {
         let files = try await store.clientFiles(
-            campaign: campaign.campaign, after: last, limit: limits.maxFoundPerReport)
+            campaign: campaign.campaign, after: last, limit: foundPerReport)
         let report = FoundReport(
             kind: campaign.kind, campaign: campaign.campaign, app: campaign.app, slice: slice,
             generation: campaign.generation, reason: campaign.reason, chunk: chunk, chunks: chunks,
@@ -102,6 +95,18 @@ extension Resets {
             }
         }
         return files.last?.record.key ?? last
+    }
+}
+
+extension SlicePart {
+    /// Client files that one report to a campaign names.
+    var foundPerReport: Int { max(1, limits.maxFoundPerReport) }
+
+    /// In how many reports a campaign hears of so many client files: of none in one.
+    func reports(of clientFiles: Int) -> Int { max(1, (clientFiles + foundPerReport - 1) / foundPerReport) }
+
+    func reports(of campaign: String) async throws -> Int {
+        reports(of: try await store.countClientFiles(campaign: campaign))
     }
 }
 

@@ -1,4 +1,3 @@
-import AMQP
 import Messages
 import Storage
 import SyncModel
@@ -9,16 +8,11 @@ struct Resets: SlicePart {
 
     /// One client realm, or every one of a realm, must reset. The realm's history goes on as it is.
     func reset(_ message: ResetMessage, messageID: String?) async throws {
-        guard let app = try await apps.latest(message.realm.app) else {
-            throw PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
-        }
+        guard let app = try await apps.latest(message.realm.app) else { throw PoisonError.noApp(message.realm.app) }
         if message.isUnasked == true, let ident = message.clientFile {
             return try await reset(ident, ofUnasked: message)
         }
-        guard let campaign = message.campaign ?? messageID else {
-            throw PoisonError(
-                reason: "a reset needs a campaign or a message id, so that its repetition changes nothing", app: app.id)
-        }
+        let campaign = try PoisonError.required(message.campaign ?? messageID, of: "a reset", app: app.id)
         keep(reason: message.reason, of: campaign)
         var generation = try await work.generation(of: app).generation
         // As it is: in one that an app's new generation has not reached yet nobody is live, and a restart would cost as much as

@@ -1,4 +1,3 @@
-import AMQP
 import Logging
 import Messages
 import Storage
@@ -56,21 +55,14 @@ struct TerminationRun: SlicePart {
     /// Reports the next part of the campaign's client files.
     private func report(_ before: TerminationSteps) async throws {
         var steps = before
-        let size = max(1, limits.maxFoundPerReport)
-        let chunks: Int
-        if let known = steps.chunks {
-            chunks = known
-        } else {
-            let count = try await store.countClientFiles(campaign: steps.campaign)
-            chunks = max(1, (count + size - 1) / size)
-            steps.chunks = chunks
-        }
-        let files = try await store.clientFiles(campaign: steps.campaign, after: steps.last, limit: size)
+        let chunks = if let known = steps.chunks { known } else { try await reports(of: steps.campaign) }
+        steps.chunks = chunks
+        let files = try await store.clientFiles(campaign: steps.campaign, after: steps.last, limit: foundPerReport)
         let report = FoundReport(
             kind: TerminationMessage.type, campaign: steps.campaign, app: steps.app, slice: slice,
             generation: steps.generation, reason: try await store.reason(campaign: steps.campaign),
             chunk: steps.reported, chunks: chunks, clientRealms: FoundReport.ClientRealm.found(files))
-        try work.publishOnce(Publication(.outcomes, try AMQPMessage(report)))
+        try work.reportOnce(report)
         for file in files { try await inference.overtake(file.record, of: file.name, by: steps.campaign) }
         steps.last = files.last?.record.key ?? steps.last
         steps.reported += 1
@@ -89,15 +81,14 @@ struct TerminationRun: SlicePart {
 
 /// The terminations of a slice that go in steps, in the order in which they began: at most one of an app.
 struct OpenTerminations {
-    private var open: [TerminationSteps] = []
+    private var open: [TerminationSteps]
     /// What an owner before has left to do was read.
     let isLoaded: Bool
 
-    init() { isLoaded = false }
-
-    init(_ stored: [TerminationSteps]) {
-        open = stored
-        isLoaded = true
+    /// - Parameter stored: nil before it was read.
+    init(_ stored: [TerminationSteps]? = nil) {
+        open = stored ?? []
+        isLoaded = stored != nil
     }
 
     var isEmpty: Bool { open.isEmpty }
@@ -105,13 +96,7 @@ struct OpenTerminations {
 
     subscript(app: String) -> TerminationSteps? { open.first { $0.app == app } }
 
-    mutating func keep(_ steps: TerminationSteps) {
-        if let index = open.firstIndex(where: { $0.campaign == steps.campaign }) {
-            open[index] = steps
-        } else {
-            open.append(steps)
-        }
-    }
+    mutating func keep(_ steps: TerminationSteps) { open.put(steps) { $0.campaign == steps.campaign } }
 
     mutating func forget(_ campaign: String) { open.removeAll { $0.campaign == campaign } }
 }
@@ -150,6 +135,4 @@ package struct TerminationLimits: Sendable {
     package var atOnce = 2_000
     /// Client files that one commit marks.
     package var rowsPerStep = 500
-
-    package init() {}
 }

@@ -21,7 +21,7 @@ struct UploadPermission {
 }
 
 /// The session's user may not write what the session has uploaded.
-struct WriteDeniedError: Error {}
+struct WriteDeniedError: UploadError {}
 
 extension Schema {
     /// Whether changesets only declare what is there: every client does so when it opens a realm for the first time, whether it

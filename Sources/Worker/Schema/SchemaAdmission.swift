@@ -2,8 +2,8 @@ import Storage
 import SyncModel
 
 /// Decides whether an app lets its realms' schema change.
-struct SchemaAdmission {
-    let apps: AppSettings
+struct SchemaAdmission: SlicePart {
+    let work: SliceWork
 
     /// Whether the app lets a client add to its realm's schema like this; what is new is the app's from then on. What a client
     /// would take away is refused before (`UploadPermission`).
@@ -11,11 +11,14 @@ struct SchemaAdmission {
     /// Every client declares all of its classes whenever it opens a realm for the first time, so in a new realm everything
     /// changes: what counts is what no client of the app has declared in any realm.
     ///
-    /// - Parameter author: the user whose client it is.
+    /// - Parameter user: whose client it is.
     /// - Throws: `SchemaRefusedError`.
-    func admit(_ change: SchemaChange, of author: SchemaAuthor, from app: AppRecord) async throws {
+    func admit(_ change: SchemaChange, of user: String, from app: AppRecord) async throws {
         try check(change, in: app)
-        guard !app.developmentMode else { return try await extend(app, by: change, of: author) }
+        guard !app.developmentMode else {
+            let limit = app.limit(of: .userSchemaElements, by: limits.quotas)
+            return try await extend(app, by: change, of: SchemaAuthor(user: user, limit: limit))
+        }
         let missing = try await apps.missing(change.added, in: app)
         guard let first = missing.first else { return }
         let name = first.property.map { "\(first.className).\($0)" } ?? first.className
@@ -64,7 +67,7 @@ struct SchemaAdmission {
 }
 
 /// The app does not take a change of its schema. The client keeps what it has, and goes on when its app is opened again.
-struct SchemaRefusedError: Error {
+struct SchemaRefusedError: UploadError {
     var reason: String
 
     init(_ app: AppRecord, _ reason: String) {
@@ -72,6 +75,6 @@ struct SchemaRefusedError: Error {
     }
 
     var refusal: Refusal {
-        Refusal(code: .invalidSchemaChange, action: .applicationBug, message: reason, tryAgain: false)
+        .applicationBug(.invalidSchemaChange, reason)
     }
 }

@@ -48,9 +48,7 @@ extension Changeset {
             }
         }
     }
-}
 
-extension Changeset {
     /// The classes whose objects are sent and never read: those that there are, and those that it adds.
     func asymmetricClasses(in schema: Schema) -> Set<ByteString> {
         var names = Set(schema.tables.lazy.filter { $0.kind == .asymmetric }.map(\.name))
@@ -62,9 +60,7 @@ extension Changeset {
         }
         return names
     }
-}
 
-extension Changeset {
     /// Whether applying it leaves no more in the realm than there was.
     var onlyRemoves: Bool {
         instructions.allSatisfy { instruction in

@@ -9,8 +9,7 @@ struct IdleLooks {
     private var looked: [String: UInt64] = [:]
 
     func isDue(_ app: String, at uptime: UInt64) -> Bool {
-        guard let last = looked[app] else { return true }
-        return uptime &- last >= Self.interval
+        looked[app].map { uptime &- $0 >= Self.interval } ?? true
     }
 
     /// Notes that nothing is left to be found in an app for a while.

@@ -116,6 +116,8 @@ struct MessageHandler: SlicePart {
     private func handle(_ content: SliceMessage, of delivery: SliceDelivery) async throws {
         if content.isPassedOn, let realm = content.realm, try forward(delivery.original, of: realm) { return }
         let requests = SessionRequests(work: work)
+        // Nil also for a request whose answer nobody waits for any more.
+        let address = content.request.flatMap { self.address(of: $0, delivery) }
         switch content {
         case .changesets(let changesets):
             if let upload = changesets.upload {
@@ -123,14 +125,9 @@ struct MessageHandler: SlicePart {
             } else {
                 try await Uploads(work: work).integrate(event: changesets, delivery)
             }
-        case .bind(let request):
-            if let address = address(of: request.context, delivery) { try await requests.bind(request, reply: address) }
-        case .identify(let request):
-            if let address = address(of: request.context, delivery) {
-                try await requests.identify(request, reply: address)
-            }
-        case .page(let request):
-            if let address = address(of: request.context, delivery) { try await requests.page(request, reply: address) }
+        case .bind(let request): if let address { try await requests.bind(request, reply: address) }
+        case .identify(let request): if let address { try await requests.identify(request, reply: address) }
+        case .page(let request): if let address { try await requests.page(request, reply: address) }
         case .unbind(let notice): try await requests.unbind(notice)
         case .termination(let message): try await Resets(work: work).terminate(message, messageID: delivery.id)
         case .reset(let message): try await Resets(work: work).reset(message, messageID: delivery.id)

@@ -64,10 +64,8 @@ struct SliceAsides {
             line.removeAll { $0.realm == realm }
             lastApp = realm.app
             current = (waiting, merge.upload, RunningMerge(merge, in: place))
-        } else if let index = line.firstIndex(where: { $0.realm == realm }) {
-            line[index] = waiting
         } else {
-            line.append(waiting)
+            line.put(waiting) { $0.realm == realm }
         }
         if isKept { kept = nil }
     }

@@ -1,6 +1,5 @@
 import Messages
 import Storage
-import SyncModel
 
 /// What an owner remembers from one batch to the next. The store or the next messages can tell all of it again.
 final class SliceMemory {

@@ -87,15 +87,19 @@ package struct SliceDelivery: Sendable {
 
     package init(_ message: AMQPMessage) {
         original = message
+        var id: String?
+        var newer: MessageError?
         do {
             let envelope = try Envelope(of: message)
             id = envelope.id
-            (content, newer) = Self.content(of: message, type: envelope.type)
+            content = .success(try SliceMessage(message, type: envelope.type))
+        } catch let error as PoisonError {
+            content = .failure(error)
         } catch {
-            id = nil
-            content = .failure(PoisonError(reason: error.description, app: nil))
-            newer = error.isNewer ? error : nil
+            newer = (error as? MessageError).flatMap { $0.isNewer ? $0 : nil }
+            content = .failure(PoisonError(reason: "\(error)"))
         }
+        (self.id, self.newer) = (id, newer)
         guard case .success(.changesets(let carrying)) = content else {
             changesets = []
             return
@@ -105,26 +109,12 @@ package struct SliceDelivery: Sendable {
         }
     }
 
-    private static func content(
-        of message: AMQPMessage, type: String
-    ) -> (Result<SliceMessage, PoisonError>, newer: MessageError?) {
-        do {
-            return (.success(try SliceMessage(message, type: type)), nil)
-        } catch let error as PoisonError {
-            return (.failure(error), nil)
-        } catch {
-            let newer = (error as? MessageError).flatMap { $0.isNewer ? $0 : nil }
-            return (.failure(PoisonError(reason: "\(error)", app: nil)), newer)
-        }
-    }
-
     /// The one realm that the message is about; nil also if it cannot be read.
     var realm: RealmName? { try? content.get().realm }
 
     /// The client realm that has written what the message carries; nil for what a shell or another process has made.
     var writer: (realm: RealmName, clientFile: FileIdent)? {
-        guard case .success(.changesets(let message)) = content, let upload = message.upload else { return nil }
-        return (message.realm, upload.clientFile)
+        upload.map { ($0.realm, $1.clientFile) }
     }
 
     /// The app that the message is about.

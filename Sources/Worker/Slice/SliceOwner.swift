@@ -13,8 +13,6 @@ package actor SliceOwner {
     package nonisolated let slice: SliceNumber
     package nonisolated let epoch: Epoch
     private let environment: SliceEnvironment
-    private nonisolated let held = ResetHolds()
-    private nonisolated let tally = ActivityTally()
     /// Nil while a batch is gone through: there is nothing then that a second one could see or change.
     private var memory: SliceMemory?
 
@@ -33,39 +31,17 @@ package actor SliceOwner {
         memory = SliceMemory(limits, merges: merges)
         environment = SliceEnvironment(
             store: store, epoch: epoch, apps: AppSettings(directory: apps), topology: topology, slices: slices,
-            limits: limits, held: held, activity: tally, clock: clock, metrics: metrics, logger: logger)
+            limits: limits, held: ResetHolds(), activity: ActivityTally(), clock: clock, metrics: metrics,
+            logger: logger)
     }
 
     /// The apps whose clients must wait until an operator lets them reset.
-    package nonisolated var heldResets: [ResetHoldRecord] { held.current }
+    package nonisolated var heldResets: [ResetHoldRecord] { environment.held.current }
 
     /// What the slice is busy with; nil if with nothing.
     /// - Parameter uptime: in milliseconds.
-    nonisolated func activity(at uptime: UInt64) -> SliceActivity? { tally.activity(of: slice, at: uptime) }
-
-    /// Deals with messages in their order. What they change is durable when this returns.
-    ///
-    /// A message that cannot be dealt with for a reason of ours (what is stored of its realm is damaged, say) is given up alone:
-    /// what it has changed is undone, and the others go on. A store that cannot be read or written at all is no message's fault.
-    ///
-    /// - Returns: what to publish before the messages are acknowledged.
-    /// - Throws: `StoreError`; then nothing counts that was not committed, and the same messages may be given again.
-    package func process(_ messages: [AMQPMessage]) async throws -> [Publication] {
-        let deliveries = read(messages)
-        return try await withWork { work in
-            try await work.publishLeftovers()
-            try await work.read(ahead: deliveries)
-            var handler = MessageHandler(work: work)
-            for delivery in deliveries {
-                // One that waits for steps has nobody here to let go first.
-                while try await !handler.take(delivery) {
-                    try await work.flush()
-                    guard try await SliceSteps(work: work).goOneRound() else {
-                        throw WorkerError(.busy, "slice \(slice) has a message that waits for nothing")
-                    }
-                }
-            }
-        }
+    nonisolated func activity(at uptime: UInt64) -> SliceActivity? {
+        environment.activity.activity(of: slice, at: uptime)
     }
 
     /// Reads messages for `turn`.
@@ -207,7 +183,8 @@ package actor SliceOwner {
         return try await withWork { try await SliceSteps(work: $0).go(on: time) }
     }
 
-    private func withWork(_ body: (SliceWork) async throws -> Void) async throws -> [Publication] {
+    /// - Returns: what to publish before the messages are acknowledged.
+    func withWork(_ body: (SliceWork) async throws -> Void) async throws -> [Publication] {
         guard let memory else { throw WorkerError(.busy, "slice \(slice) is already going through a batch") }
         self.memory = nil
         defer { self.memory = memory }

@@ -71,9 +71,6 @@ struct SliceShares {
         return hasOthers || waiting.contains(where: isFree)
     }
 
-    /// Whether a message of the realm may go at all in this turn.
-    func isFree(_ realm: RealmName?) -> Bool { realm.map(isFree) ?? true }
-
     /// Whether a message goes in this turn. Once one of a realm has to wait, all that come after it do.
     mutating func mayGo(_ realm: RealmName?, app: String?) -> Bool {
         guard let realm else {

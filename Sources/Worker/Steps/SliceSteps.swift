@@ -34,5 +34,12 @@ struct SliceSteps: SlicePart {
     }
 }
 
+extension Array {
+    /// Puts an element in another one's place, or at the end if that is not there.
+    mutating func put(_ element: Element, inPlaceOf isFormer: (Element) -> Bool) {
+        if let index = firstIndex(where: isFormer) { self[index] = element } else { append(element) }
+    }
+}
+
 /// Says that the message in hand cannot be dealt with before what goes in steps has come further. Nothing was done for it.
 struct WaitsForSteps: Error {}

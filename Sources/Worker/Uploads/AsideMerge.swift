@@ -1,6 +1,5 @@
 import Changesets
 import Merge
-import Messages
 import Storage
 import SyncModel
 

@@ -83,10 +83,7 @@ struct UploadMerge: SlicePart {
         while integration.position < current {
             let records = try await work.history(
                 of: context, after: integration.position, through: current, maxBytes: limits.maxWindowBytes)
-            guard let end = records.last?.version else {
-                throw WorkerError(
-                    .corrupt, "realm \(context.name) has no version \(integration.position + 1) in its history")
-            }
+            guard let end = records.last?.version else { throw context.lacks(integration.position + 1) }
             let items = try records.filter {
                 integration.meets(author: $0.entry.originFile, isEmpty: $0.entry.changeset.isEmpty)
             }.map(item)
@@ -98,7 +95,10 @@ struct UploadMerge: SlicePart {
     private func merge(_ integration: inout UploadIntegration, over base: BaseRecord) async throws {
         let start = integration.position
         var selected: ArraySlice<ServerVersion>?
-        if let search = search(base.historyKey, integration) {
+        if let touches = touches(of: integration) {
+            let search = HistorySearch(
+                key: base.historyKey, touches: touches, author: integration.clientFile,
+                maxBytes: limits.maxDigestBytes, logger: logger)
             selected = try await search.versions(after: start, through: base.lastEntry, in: store)[...]
         }
         var cursor = start
@@ -159,21 +159,17 @@ struct UploadMerge: SlicePart {
 
     // MARK: Selecting
 
-    /// A search for what an upload may conflict with; nil if it may conflict with everything.
-    private func search(_ key: HistoryKey, _ integration: UploadIntegration) -> HistorySearch? {
+    /// By what is searched for what an upload may conflict with; nil if it may conflict with everything.
+    private func touches(of integration: UploadIntegration) -> Touches? {
         let touches = integration.touches()
-        guard limits.usesHistoryIndex, !touches.isDestructive else { return nil }
-        return HistorySearch(
-            key: key, touches: touches, author: integration.clientFile, maxBytes: limits.maxDigestBytes,
-            base: key == context.historyKey ? context.record.historyBase : 0, logger: logger)
+        return limits.usesHistoryIndex && !touches.isDestructive ? touches : nil
     }
 
     /// The versions that an upload may still conflict with, ascending. Nil: all of them.
     private func versions(for integration: UploadIntegration) async throws -> [ServerVersion]? {
         let (author, start) = (integration.clientFile, integration.position)
         if limits.usesHistoryIndex, context.index.isAll(by: author, after: start) { return [] }
-        let touches = integration.touches()
-        guard limits.usesHistoryIndex, !touches.isDestructive else { return nil }
+        guard let touches = touches(of: integration) else { return nil }
         return try await TouchSearch(work: work, context: context).versions(
             meeting: touches, after: start, notBy: author)
     }
@@ -255,25 +251,17 @@ struct UploadMerge: SlicePart {
         _ objects: [ObjectAddress: ServerVersion], _ changeset: Changeset, _ version: ServerVersion
     ) throws -> Changeset {
         var selection = ChangesetSelection()
-        do {
+        try WorkerError.reading("version \(version) of realm \(context.name)") {
             try selection.append(changeset) { address, _ in
                 guard let address, let last = objects[address] else { return true }
                 return version > last
             }
-        } catch {
-            throw WorkerError(
-                .corrupt, "version \(version) of realm \(context.name) cannot be read", underlying: error)
         }
         return selection.changeset
     }
 
     private func parsed(_ bytes: [UInt8], _ version: ServerVersion) throws -> Changeset {
-        do {
-            return try Changeset(parsing: bytes)
-        } catch {
-            throw WorkerError(
-                .corrupt, "version \(version) of realm \(context.name) cannot be read", underlying: error)
-        }
+        try WorkerError.reading("version \(version) of realm \(context.name)") { try Changeset(parsing: bytes) }
     }
 
     // MARK: Reciprocals

@@ -19,7 +19,7 @@ struct Uploads: SlicePart {
         _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload,
         _ changesets: [Result<Changeset, ChangesetError>], _ delivery: SliceDelivery?
     ) async throws {
-        guard try await work.settings(of: message.realm.app) != nil else { throw Self.unknownApp(of: message) }
+        guard try await work.settings(of: message.realm.app) != nil else { throw PoisonError.noApp(message.realm.app) }
         guard let app = try await admittance.admit(message.realm, upload.session, to: nil),
             let rights = try admittance.admit(upload.rights, message.realm, upload.session, to: nil)
         else { return }
@@ -53,37 +53,35 @@ struct Uploads: SlicePart {
                 integrated: code == .clientFileExpired ? file.upload.clientVersion : nil)
         case .integrate(let first):
             let entries = message.entries[first...]
+            let new = changesets[first...]
+            let user = AppUser(app: app.id, user: file.user)
             metrics.duplicates(first, app: app.id)
             var wish = Allowances.Wish(bytes: entries.reduce(0) { $0 + $1.changeset.count })
-            wish.removes = changesets[first...].allSatisfy { (try? $0.get().onlyRemoves) ?? false }
-            if let refusal = try await Allowances(work: work).take(
-                wish, of: AppUser(app: app.id, user: file.user), in: app)
-            {
+            wish.removes = new.allSatisfy { (try? $0.get().onlyRemoves) ?? false }
+            if let refusal = try await Allowances(work: work).take(wish, of: user, in: app) {
                 return try admittance.refuse(context.name, upload.session, refusal)
             }
             do {
-                try UploadPermission(rights: rights, app: app, schema: context.state.schema).check(
-                    changesets[first...])
+                try UploadPermission(rights: rights, app: app, schema: context.state.schema).check(new)
                 if context.name.isFlexible {
                     try await FlexibleUploads(work: work, app: app, context: context).integrate(
-                        Array(zip(entries, changesets[first...])), of: upload.head, by: file,
+                        Array(zip(entries, new)), of: upload.head, by: file,
                         isAcknowledged: !message.entries.isEmpty)
                     return try await note(entries, of: file, from: app, in: context)
                 }
                 let outcome = try await integrate(
-                    Array(zip(entries, changesets[first...])), of: upload, by: file, from: app, in: context)
+                    Array(zip(entries, new)), of: upload, by: file, from: app, in: context)
                 // Also an upload that holds nothing new is acknowledged: its client may not have heard the first time.
                 work.change(context).integrated(
                     outcome, of: file.ident, at: work.stamp, isAcknowledged: !message.entries.isEmpty)
             } catch let pause as MergePause where pause.integrated > 0 {
                 let through = entries.prefix(pause.integrated)
                 Allowances(work: work).giveBack(
-                    bytes: entries.dropFirst(pause.integrated).reduce(0) { $0 + $1.changeset.count },
-                    of: AppUser(app: app.id, user: file.user))
+                    bytes: entries.dropFirst(pause.integrated).reduce(0) { $0 + $1.changeset.count }, of: user)
                 try await note(through, of: file, from: app, in: context)
                 work.keep()
                 throw pause
-            } catch let error where delivery == nil && error.isOfUpload {
+            } catch is any UploadError where delivery == nil {
                 throw TogetherError()
             } catch is WriteDeniedError {
                 undoUpload(of: file, in: context)
@@ -145,7 +143,7 @@ struct Uploads: SlicePart {
             "permission denied: the rules of app \(app.id) let this user read the partition and not write to it;"
             + " nothing of the upload was integrated"
         switch app.onWriteDenied {
-        case .error: try admittance.refuse(context.name, upload.session, .writeDenied(reason))
+        case .error: try admittance.refuse(context.name, upload.session, .applicationBug(.permissionDenied, reason))
         case .discard:
             try await admittance.refuseForReset(
                 context, upload.session, code: .permissionDenied, reason, app: app, file: file,
@@ -160,11 +158,8 @@ struct Uploads: SlicePart {
         from app: AppRecord, in context: RealmContext
     ) async throws -> UploadOutcome {
         let changesets = try entries.map { entry, parsed in
-            do {
-                return IncomingChangeset(entry, parsed: try parsed.get(), from: file.ident)
-            } catch {
-                throw BadChangesetError(reason: "changeset of client version \(entry.clientVersion): \(error)")
-            }
+            IncomingChangeset(
+                entry, parsed: try parsed.get(named: "of client version \(entry.clientVersion)"), from: file.ident)
         }
         let part = AsideMerge.Upload(
             realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
@@ -174,9 +169,7 @@ struct Uploads: SlicePart {
         if !entries.isEmpty {
             work.steps += Self.steps(toApply: integration.changesets)
             _ = try await apply(integration.changesets.map(\.changeset), in: context) {
-                let limit = app.limit(of: .userSchemaElements, by: limits.quotas)
-                let author = SchemaAuthor(user: file.user, limit: limit)
-                try await SchemaAdmission(apps: apps).admit($0, of: author, from: app)
+                try await SchemaAdmission(work: work).admit($0, of: file.user, from: app)
             }
             for merged in integration.changesets {
                 work.change(context).append(
@@ -204,16 +197,10 @@ struct Uploads: SlicePart {
         }
         let context = try await work.realm(message.realm, of: app)
         do {
-            let changesets = try delivery.changesets.enumerated().map { index, parsed in
-                do {
-                    return try parsed.get()
-                } catch {
-                    throw BadChangesetError(reason: "changeset \(index): \(error)")
-                }
-            }
+            let changesets = try delivery.changesets.enumerated().map { try $1.get(named: "\($0)") }
             // The operator may always.
             let images = try await apply(changesets, in: context) {
-                try await SchemaAdmission(apps: apps).extend(app, by: $0)
+                try await SchemaAdmission(work: work).extend(app, by: $0)
             }
             for (index, (changeset, entry)) in zip(changesets, message.entries).enumerated() {
                 work.change(context).append(
@@ -246,29 +233,25 @@ struct Uploads: SlicePart {
         return delivery.changesets.reduce(0) { $0 + ((try? steps(toApply: $1.get())) ?? 0) }
     }
 
-    private static func unknownApp(of message: ChangesetMessage) -> PoisonError {
-        PoisonError(reason: "app \(message.realm.app) does not exist", app: message.realm.app)
-    }
-
     /// - Parameter id: of the message: while an app moves, only what is copied is written.
     private func existingApp(of message: ChangesetMessage, id: String?) async throws -> AppRecord {
-        if let app = try await work.settings(of: message.realm.app) {
-            if let migration = app.migration, migration.isUnderWay {
-                guard migration.isOwn(id), message.realm.isFlexible == (migration.target == .flexible) else {
-                    throw PoisonError(
-                        reason: "app \(app.id) is being moved to \(migration.target.rawValue) sync", app: app.id)
-                }
-                return app
-            }
-            guard message.realm.isFlexible == (app.syncMode == .flexible) else {
+        guard let app = try await work.settings(of: message.realm.app) else {
+            throw PoisonError.noApp(message.realm.app)
+        }
+        if let migration = app.migration, migration.isUnderWay {
+            guard migration.isOwn(id), message.realm.isFlexible == (migration.target == .flexible) else {
                 throw PoisonError(
-                    reason:
-                        "app \(app.id) uses \(app.syncMode.rawValue) sync, and the message is for realm \(message.realm)",
-                    app: app.id)
+                    reason: "app \(app.id) is being moved to \(migration.target.rawValue) sync", app: app.id)
             }
             return app
         }
-        throw Self.unknownApp(of: message)
+        guard message.realm.isFlexible == (app.syncMode == .flexible) else {
+            throw PoisonError(
+                reason:
+                    "app \(app.id) uses \(app.syncMode.rawValue) sync, and the message is for realm \(message.realm)",
+                app: app.id)
+        }
+        return app
     }
 
     /// Applies changesets in order.
@@ -281,12 +264,8 @@ struct Uploads: SlicePart {
         let before = context.state.schema
         var images: [BeforeImages?] = []
         try await work.load(changesets, into: context)
-        do {
-            // Objects of a class that the changesets make are known not to exist elsewhere.
-            for changeset in changesets { images.append(try work.change(context).apply(changeset)) }
-        } catch {
-            throw error.code == .badInstruction ? BadChangesetError(reason: error.description) : error
-        }
+        // Objects of a class that the changesets make are known not to exist elsewhere.
+        for changeset in changesets { images.append(try work.apply(changeset, to: context)) }
         if changesets.contains(where: \.declaresSchema) {
             try await admit(SchemaChange(from: before, to: context.state.schema))
         }
@@ -307,18 +286,20 @@ extension ClientFileRecord {
     }
 }
 
+/// Says that an upload cannot be integrated.
+protocol UploadError: Error {}
+
 /// A changeset that cannot be part of its realm's history: it does not parse, merge or apply.
-struct BadChangesetError: Error {
+struct BadChangesetError: UploadError {
     var reason: String
     /// Its merge takes more work than one upload may.
     var isTooDear = false
 }
 
-extension Error {
-    /// Whether it says that an upload cannot be integrated.
-    fileprivate var isOfUpload: Bool {
-        self is WriteDeniedError || self is SchemaRefusedError || self is BadChangesetError
-            || self is OvertakenWritesError
+extension Result<Changeset, ChangesetError> {
+    /// - Parameter name: tells the changeset from others, in the words of the error.
+    func get(named name: @autoclosure () -> String) throws(BadChangesetError) -> Changeset {
+        try mapError { BadChangesetError(reason: "changeset \(name()): \($0)") }.get()
     }
 }
 

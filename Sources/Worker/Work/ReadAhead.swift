@@ -1,6 +1,5 @@
 import Changesets
 import Messages
-import RealmState
 import Storage
 import SyncModel
 
@@ -66,12 +65,7 @@ extension SliceWork {
             }
             rows.objects = addresses.mapValues { Array($0.keys) }
             for (realm, found) in try await read(ahead: rows).objects {
-                guard let context = contexts[realm] else { continue }
-                for (row, address) in addresses[realm] ?? [:] {
-                    let stored = found[row]
-                    context.load(
-                        address, try stored.map { try Self.object($0, of: context.name) }, bytes: stored?.count ?? 0)
-                }
+                if let context = contexts[realm] { try load(addresses[realm] ?? [:], found, into: context) }
             }
         } catch {
             guard MessageHandler.isDamage(error) else { throw error }

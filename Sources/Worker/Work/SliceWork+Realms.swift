@@ -9,12 +9,10 @@ extension SliceWork {
     /// The app's sync generation in this slice.
     func generation(of app: AppRecord) async throws -> AppGenerationRecord {
         if let known = memory.generations[app.id] { return known }
-        let stored: AppGenerationRecord?
-        if let known = ahead.generation(of: app.id) {
-            stored = known
-        } else {
-            stored = try await environment.store.appGeneration(app.id)
-        }
+        let stored =
+            if let known = ahead.generation(of: app.id) { known } else {
+                try await environment.store.appGeneration(app.id)
+            }
         let found =
             stored
             ?? AppGenerationRecord(
@@ -46,8 +44,7 @@ extension SliceWork {
             memory.realms.use(context)
             return context
         }
-        let stored: RealmRecord?
-        if let known = ahead.realm(name) { stored = known } else { stored = try await environment.store.realm(name) }
+        let stored = if let known = ahead.realm(name) { known } else { try await environment.store.realm(name) }
         guard var record = stored else { return nil }
         if record.saltEpoch != environment.epoch {
             record.salt = Self.makeSalt()
@@ -62,8 +59,7 @@ extension SliceWork {
     private func create(
         _ name: RealmName, of app: AppRecord, _ generation: AppGenerationRecord
     ) async throws -> RealmContext {
-        let id: RealmID
-        if let next = memory.nextRealm { id = next } else { id = try await environment.store.nextRealmID() }
+        let id = if let next = memory.nextRealm { next } else { try await environment.store.nextRealmID() }
         memory.nextRealm = RealmID(id.value + 1)
         let erased = try await environment.store.erasures(of: name)
         let lost = 2..<max(try await lostIdents().upperBound, erased.map(\.nextIdent).max() ?? 2, 2)
@@ -134,11 +130,7 @@ extension SliceWork {
 
     private func schema(_ record: RealmRecord) throws -> Schema {
         guard !record.schema.isEmpty else { return Schema() }
-        do {
-            return try Schema(decoding: record.schema)
-        } catch {
-            throw WorkerError(.corrupt, "schema of realm \(record.name) cannot be read", underlying: error)
-        }
+        return try WorkerError.reading("schema of realm \(record.name)") { try Schema(decoding: record.schema) }
     }
 
     /// Random, never 0, and positive for clients that read it as signed.
@@ -149,12 +141,7 @@ extension SliceWork {
         if let entry = context.clientFile(ident) { return entry.record }
         guard ident >= 2 else { return nil }
         let key = context.key(ident)
-        let stored: ClientFileRecord?
-        if let known = ahead.clientFile(key) {
-            stored = known
-        } else {
-            stored = try await environment.store.clientFile(key)
-        }
+        let stored = if let known = ahead.clientFile(key) { known } else { try await environment.store.clientFile(key) }
         guard let stored else { return nil }
         let file = marked(stored, of: context.name.app)
         context.remember(file)
@@ -165,19 +152,38 @@ extension SliceWork {
     func load(_ changesets: some Sequence<Changeset>, into context: RealmContext) async throws {
         var rows: [ObjectRow: ObjectAddress] = [:]
         for changeset in changesets { rows.merge(context.missing(for: changeset)) { $1 } }
+        try await load(rows, into: context)
+    }
+
+    func load(_ rows: [ObjectRow: ObjectAddress], into context: RealmContext) async throws {
         let found = try await environment.store.objects(in: context.record.id, at: Array(rows.keys))
+        try load(rows, found, into: context)
+    }
+
+    /// - Parameter found: what the store has of the rows.
+    func load(_ rows: [ObjectRow: ObjectAddress], _ found: [ObjectRow: [UInt8]], into context: RealmContext) throws {
         for (row, address) in rows {
             let stored = found[row]
-            context.load(
-                address, try stored.map { try Self.object($0, of: context.name) }, bytes: stored?.count ?? 0)
+            context.load(address, try stored.map { try Self.object($0, of: context.name) }, bytes: stored?.count ?? 0)
         }
     }
 
-    static func object(_ bytes: [UInt8], of realm: RealmName) throws -> StoredObject {
-        do {
-            return try StoredObject(decoding: bytes)
+    /// - Parameter columns: the properties that are wanted; nil: all.
+    static func object(_ bytes: [UInt8], only columns: [ColumnID]? = nil, of realm: RealmName) throws -> StoredObject {
+        try WorkerError.reading("an object of realm \(realm)") {
+            try columns.map { try StoredObject(decoding: bytes, only: $0) } ?? StoredObject(decoding: bytes)
+        }
+    }
+
+    /// Applies a changeset whose objects are loaded.
+    ///
+    /// - Returns: in a flexible realm, its objects as they were.
+    /// - Throws: `BadChangesetError` if it cannot be applied.
+    func apply(_ changeset: Changeset, to context: RealmContext) throws -> BeforeImages? {
+        do throws(RealmStateError) {
+            return try change(context).apply(changeset)
         } catch {
-            throw WorkerError(.corrupt, "an object of realm \(realm) cannot be read", underlying: error)
+            throw error.code == .badInstruction ? BadChangesetError(reason: error.description) : error
         }
     }
 

@@ -1,4 +1,5 @@
 import AMQP
+import Changesets
 import Foundation
 import Logging
 import Messages
@@ -91,8 +92,7 @@ final class SliceWork {
     /// What a user of a realm has to do with resets; those included that the steps of a termination have not come to.
     func resets(of user: String, in context: RealmContext) async throws -> SliceFindings.UserResets {
         let user = RealmUser(realm: context.record.id, user: user)
-        var found: SliceFindings.UserResets
-        if let known = ahead.found.users[user] { found = known } else { found = try await store.resets(of: user) }
+        var found = if let known = ahead.found.users[user] { known } else { try await store.resets(of: user) }
         found.waiting = found.waiting.map { marked($0, of: context.name.app) }.filter { $0.state == .resetRequired }
         return found
     }
@@ -107,6 +107,16 @@ final class SliceWork {
             memory.realms.hold(context)
         }
         return context
+    }
+
+    /// Appends a version that says nothing.
+    ///
+    /// - Returns: its timestamp.
+    @discardableResult
+    func appendNothing(to context: RealmContext) -> SyncTimestamp {
+        let timestamp = environment.clock.changesetNow
+        change(context).append(Changeset(), origin: .server, clientVersion: 0, timestamp: timestamp)
+        return timestamp
     }
 
     /// Changes what the next commit writes beside realms and reset cases.
@@ -133,6 +143,11 @@ final class SliceWork {
         publication.outboxID = id
         current.batch.outbox.append(OutboxRecord(id: id, body: try stored.encoded()))
         publish(publication)
+    }
+
+    /// Tells the coordinator of a transition.
+    func reportOnce(_ report: some Message) throws {
+        try publishOnce(Publication(.outcomes, try AMQPMessage(report)))
     }
 
     func reply(_ answer: some Message, to address: ReplyAddress) throws {
@@ -296,11 +311,6 @@ struct CommitError: Error {
 extension SliceBatch {
     /// Adds what a message changes beside realms and reset cases.
     fileprivate mutating func append(_ other: SliceBatch) {
-        func sum(_ left: UsageAmounts, _ right: UsageAmounts) -> UsageAmounts {
-            var sum = left
-            sum += right
-            return sum
-        }
         terminations += other.terminations
         terminationSteps += other.terminationSteps
         terminationStepsDone += other.terminationStepsDone
@@ -320,7 +330,7 @@ extension SliceBatch {
         resetCases += other.resetCases
         resetHolds.merge(other.resetHolds) { $1 }
         seenMessages += other.seenMessages
-        usage.merge(other.usage) { sum($0, $1) }
+        for (user, amounts) in other.usage { usage[user, default: UsageAmounts()] += amounts }
         outbox += other.outbox
     }
 }

@@ -1,6 +1,5 @@
 import AdminAPI
 import ArgumentParser
-import Foundation
 import NIOCore
 import SyncModel
 

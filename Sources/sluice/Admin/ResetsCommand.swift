@@ -1,7 +1,6 @@
 import AdminAPI
 import ArgumentParser
 import NIOHTTP1
-import Storage
 import SyncModel
 
 struct ResetsCommand: AsyncParsableCommand {

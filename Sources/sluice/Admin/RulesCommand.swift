@@ -37,10 +37,18 @@ struct RulesArgument: ExpressibleByArgument {
         guard data.count <= RulesLimits.bytes else {
             throw CommandFailure(.badInput, "\(text): more than \(RulesLimits.bytes) bytes")
         }
+        return try JSONValue(parsing: data, of: text)
+    }
+}
+
+extension JSONValue {
+    /// - Parameter place: where the text is from, for the error.
+    /// - Throws: `badInput`.
+    init(parsing text: Data, of place: String) throws {
         do {
-            return try JSONParser.parse([UInt8](data))
+            self = try JSONParser.parse([UInt8](text))
         } catch {
-            throw CommandFailure(.badInput, "\(text): no JSON: \(error.message)")
+            throw CommandFailure(.badInput, "\(place): no JSON: \(error.message)")
         }
     }
 }
@@ -74,9 +82,7 @@ struct RulesShow: AdminCommand {
         }
         let at = answer.at.map { Printing.time(ofUnixMilliseconds: $0) } ?? "-"
         Printing.line("set by \(answer.author ?? "-") at \(at)\n")
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        Printing.line(String(decoding: try encoder.encode(rules), as: UTF8.self))
+        Printing.line(String(decoding: try JSONEncoder.readable.encode(rules), as: UTF8.self))
     }
 }
 

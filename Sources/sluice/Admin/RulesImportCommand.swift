@@ -116,10 +116,6 @@ private struct ExportFolder {
         guard let data = FileManager.default.contents(atPath: url.path), data.count <= maxFileBytes else {
             throw CommandFailure(.badInput, "\(url.path) cannot be read, or has more than \(maxFileBytes) bytes")
         }
-        do {
-            return try JSONParser.parse([UInt8](data))
-        } catch {
-            throw CommandFailure(.badInput, "\(url.path): no JSON: \(error.message)")
-        }
+        return try JSONValue(parsing: data, of: url.path)
     }
 }

@@ -117,11 +117,7 @@ struct UsersCustomData: AdminCommand {
             let data = try FileHandle.standardInput.read(upToCount: AdminLimits.body) ?? Data()
             text = String(decoding: data, as: UTF8.self)
         }
-        do {
-            return try JSONParser.parse(text)
-        } catch {
-            throw CommandFailure(.badInput, "custom data: no JSON: \(error.message)")
-        }
+        return try JSONValue(parsing: Data(text.utf8), of: "custom data")
     }
 }
 

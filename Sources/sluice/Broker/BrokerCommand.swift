@@ -1,9 +1,7 @@
 import AMQP
 import ArgumentParser
-import Foundation
 import Inspection
 import Messages
-import Operations
 import Storage
 
 struct BrokerCommand: AsyncParsableCommand {

@@ -5,7 +5,6 @@ import Inspection
 import Messages
 import Operations
 import Storage
-import SyncModel
 
 struct BrokerInit: ReportingCommand {
     static let configuration = CommandConfiguration(
@@ -189,13 +188,5 @@ struct BrokerInit: ReportingCommand {
             )
         }
         return passwords
-    }
-}
-
-extension JSONEncoder {
-    fileprivate static var readable: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        return encoder
     }
 }

@@ -2,7 +2,6 @@ import AMQP
 import ArgumentParser
 import Foundation
 import Inspection
-import Messages
 import Operations
 import Storage
 import SyncModel
@@ -28,15 +27,12 @@ struct DoctorCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reportingFailures {
-            var diagnoses: [Diagnosis] = []
+            let diagnoses: [Diagnosis]
             do {
-                let settings = try await common.cluster.load()
-                diagnoses = try await examine(settings)
+                diagnoses = try await examine(try await common.cluster.load())
             } catch let failure as CommandFailure where failure.kind == .badInput {
-                diagnoses = [
-                    Diagnosis(
-                        .configuration, "settings", .fault, failure.message, "docs/operations.md lists the settings")
-                ]
+                diagnoses = .one(
+                    .configuration, "settings", .fault, failure.message, "docs/operations.md lists the settings")
             }
             try diagnoses.show(json: common.output.json)
             if diagnoses.exitCode != 0 { throw ExitCode(diagnoses.exitCode) }
@@ -47,13 +43,12 @@ struct DoctorCommand: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let configuration = settings.configuration
         let slices = try settings.sliceCount()
-        var amqp: AMQPConfiguration
-        do throws(AMQPError) {
-            amqp = try AMQPConfiguration(url: configuration.amqpURL.revealed)
+        let amqp: AMQPConfiguration
+        do {
+            amqp = try settings.amqp(name: "doctor")
         } catch {
             throw CommandFailure(.badInput, "amqp.url: \(error)")
         }
-        amqp.connectionName = "sluice doctor"
         let file = common.cluster.config ?? environment["SLUICE_CONFIG"]
         var found = ConfigurationDoctor(
             configuration: configuration, environment: environment, file: file?.isEmpty == false ? file : nil,
@@ -77,7 +72,7 @@ struct DoctorCommand: AsyncParsableCommand {
             let stores = try settings.stores().inspector()
             return await StoreDoctor(stores: stores, slices: slices, checksIntegrity: !skipIntegrity).examine()
         } catch {
-            return [Diagnosis(.store, "url", .fault, "\(error)", "set store.url to what the workers have")]
+            return .one(.store, "url", .fault, "\(error)", "set store.url to what the workers have")
         }
     }
 
@@ -95,7 +90,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 error.code == .authenticationFailed
                 ? "see that user, password and virtual host in amqp.url are right"
                 : "see that the broker runs, and that amqp.url is right"
-            return [Diagnosis(.broker, "connection", .fault, "\(error)", advice)]
+            return .one(.broker, "connection", .fault, "\(error)", advice)
         }
         var found = [Diagnosis(.broker, "connection", .ok, "\(place), virtual host \(amqp.virtualHost)")]
         let doctor = BrokerDoctor(

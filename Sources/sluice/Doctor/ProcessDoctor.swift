@@ -3,7 +3,6 @@ import AsyncHTTPClient
 import Foundation
 import Inspection
 import NIOCore
-import NIOFoundationCompat
 import NIOHTTP1
 import Operations
 

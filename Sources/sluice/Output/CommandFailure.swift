@@ -1,6 +1,5 @@
 import AMQP
 import ArgumentParser
-import Foundation
 import Inspection
 import Messages
 import Operations

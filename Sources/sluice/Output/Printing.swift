@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Messages
 
 /// `--json`, shared by every command that shows something.
 struct OutputOptions: ParsableArguments {
@@ -18,10 +19,11 @@ struct OutputOptions: ParsableArguments {
 }
 
 enum Printing {
-    static func json(_ value: some Encodable) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        line(String(decoding: try encoder.encode(value), as: UTF8.self))
+    static func json(_ value: some Encodable) throws { line(try text(of: value)) }
+
+    /// A value as JSON in one line.
+    static func text(of value: some Encodable) throws -> String {
+        String(decoding: try JSONEncoder.message.encode(value), as: UTF8.self)
     }
 
     static func line(_ text: String) {
@@ -56,5 +58,14 @@ enum Printing {
 
     static func time(ofUnixMilliseconds at: UInt64) -> String {
         Date(timeIntervalSince1970: Double(at) / 1000).formatted(.iso8601)
+    }
+}
+
+extension JSONEncoder {
+    /// For documents that people read: one member a line.
+    static var readable: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
+        return encoder
     }
 }

@@ -1,6 +1,4 @@
 import ArgumentParser
-import Foundation
-import Operations
 import Storage
 import SyncModel
 

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Inspection
-import Storage
 
 struct RealmsExport: ClusterCommand {
     static let configuration = CommandConfiguration(

@@ -1,9 +1,7 @@
-import AMQP
 import Coordinator
 import Foundation
 import Gateway
 import Logging
-import Messages
 import Metrics
 import Operations
 import ServiceLifecycle
@@ -29,9 +27,14 @@ struct RoleRunner {
         MetricsSystem.bootstrap(metrics)
         self.settings = settings
         id = configuration.id ?? "\(name)-\(String(UInt32.random(in: .min ... .max), radix: 36))"
+        logger = Self.logger(name, id: id)
+    }
+
+    /// A logger with a name of its own, also where several roles run in one process.
+    private static func logger(_ name: String, id: String) -> Logger {
         var logger = Logger(label: "sluice.\(name)")
         logger[metadataKey: "id"] = "\(id)"
-        self.logger = logger
+        return logger
     }
 
     func run(_ roles: [Role]) async throws {
@@ -91,12 +94,10 @@ struct RoleRunner {
         logger.info("stopped")
     }
 
-    /// The role's own name, also where several run in one process.
-    private func logger(of role: Role) -> Logger {
-        var logger = Logger(label: "sluice.\(role.rawValue)")
-        logger[metadataKey: "id"] = "\(id)"
-        return logger
-    }
+    private func logger(of role: Role) -> Logger { Self.logger(role.rawValue, id: id) }
+
+    /// Nil for 0 days: for ever, or never.
+    private static func duration(ofDays days: Int) -> Duration? { days > 0 ? .seconds(days * 86_400) : nil }
 
     private func coordinator(
         _ admission: ClusterEntrance.Admission, _ certificates: Certificates, slices: SliceCount, stores: any Stores
@@ -108,15 +109,13 @@ struct RoleRunner {
             adminTokenFile: configuration.adminTokenFile ?? settings.defaultTokenFile,
             amqp: try settings.amqp(name: "coordinator \(id)"), topology: settings.topology, slices: slices,
             tickInterval: configuration.tickInterval,
-            keyRotation: configuration.keyRotationDays > 0 ? .seconds(configuration.keyRotationDays * 86_400) : nil,
+            keyRotation: Self.duration(ofDays: configuration.keyRotationDays),
             maxDeadLetters: configuration.maxDeadLetters, stores: stores.inspector())
         coordinator.gate = admission.gate
         coordinator.quotas = configuration.quotas
         coordinator.grafanaURL = configuration.grafanaURL
-        coordinator.anonymousLifetime =
-            configuration.anonymousDays > 0 ? .seconds(configuration.anonymousDays * 86_400) : nil
-        coordinator.campaignLifetime =
-            configuration.campaignDays > 0 ? .seconds(configuration.campaignDays * 86_400) : nil
+        coordinator.anonymousLifetime = Self.duration(ofDays: configuration.anonymousDays)
+        coordinator.campaignLifetime = Self.duration(ofDays: configuration.campaignDays)
         coordinator.tls = certificates.coordinator
         return CoordinatorService(
             configuration: coordinator, control: admission.control, readiness: readiness,
@@ -135,8 +134,7 @@ struct RoleRunner {
         limits.compaction.minBytes = UInt64(configuration.compactionBytes)
         limits.resetSharePercent = configuration.resetSharePercent
         limits.quotas = configuration.quotas
-        limits.clientFileLifetime =
-            configuration.clientFileDays > 0 ? .seconds(configuration.clientFileDays * 86_400) : nil
+        limits.clientFileLifetime = Self.duration(ofDays: configuration.clientFileDays)
         var worker = WorkerConfiguration(
             id: id, amqp: try settings.amqp(name: "worker \(id)"), topology: settings.topology, slices: slices,
             prefetch: configuration.workerPrefetch, heartbeatInterval: configuration.heartbeatInterval,

@@ -1,9 +1,8 @@
-import Operations
 import Storage
 import SyncModel
 
 /// Who had a slice under which epoch, as the slice's own store remembers it: the last hundred owners of each.
-struct SliceHistory {
+enum SliceHistory {
     /// One owner's time with a slice.
     struct Entry: Encodable {
         var slice: Int
@@ -17,14 +16,9 @@ struct SliceHistory {
         var releasedAt: UInt64?
     }
 
-    let stores: any StoreInspector
-
-    init(_ settings: ClusterSettings) throws {
-        stores = try settings.stores().inspector()
-    }
-
     /// - Returns: oldest first within each slice; nothing of slices that nobody has ever taken.
-    func entries(of slices: [SliceNumber]) async throws -> [Entry] {
+    static func entries(of slices: [SliceNumber], _ settings: ClusterSettings) async throws -> [Entry] {
+        let stores = try settings.stores().inspector()
         var entries: [Entry] = []
         let existing = Set(try await stores.slices())
         for slice in slices where existing.contains(slice) {
@@ -32,7 +26,7 @@ struct SliceHistory {
             entries += changes.reversed().map { change in
                 Entry(
                     slice: slice.value, epoch: change.epoch.value, worker: change.owner, takenAt: change.at,
-                    how: Self.word(for: change.reason), releasedAt: change.releasedAt)
+                    how: word(for: change.reason), releasedAt: change.releasedAt)
             }
         }
         return entries

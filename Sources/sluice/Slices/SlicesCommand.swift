@@ -1,6 +1,5 @@
 import AdminAPI
 import ArgumentParser
-import Foundation
 import SyncModel
 
 struct SlicesCommand: AsyncParsableCommand {
@@ -55,7 +54,7 @@ struct SlicesShow: ReportingCommand {
 
     private func showHistory(_ settings: ClusterSettings, only: Int?) async throws {
         let slices = try settings.sliceCount().all.filter { only == nil || $0.value == only }
-        let entries = try await SliceHistory(settings).entries(of: Array(slices))
+        let entries = try await SliceHistory.entries(of: Array(slices), settings)
         try output.show(entries, SliceHistory.table(entries))
     }
 

@@ -1,13 +1,10 @@
-import AMQP
 import ArgumentParser
 import Foundation
 import Messages
 import Operations
-import PostgreSQL
 import Storage
 import StoragePostgreSQL
 import StorageSQLite
-import SyncModel
 
 struct BackupCommand: ReportingCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import AMQP
 import Messages
-import Operations
 import SyncModel
 
 extension ClusterSettings {

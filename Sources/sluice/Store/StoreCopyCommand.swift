@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Logging
-import Operations
 import Storage
 import StoragePostgreSQL
 import StorageSQLite

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import Operations
-import PostgreSQL
 import Storage
 import StoragePostgreSQL
 
@@ -43,8 +42,7 @@ struct StoreInit: ReportingCommand {
             let isNew = try await installation.make()
             var report = Report(store: installation.place, tables: isNew ? "made" : "there already", roles: [])
             if !withoutRoles {
-                let statements = try await installation.makeRoles(passwords: passwords, applying: !printRoles)
-                report.roles = statements
+                report.roles = try await installation.makeRoles(passwords: passwords, applying: !printRoles)
             }
             let lines = printRoles ? report.roles.map { "\($0);" } : []
             let roles = withoutRoles || printRoles ? "" : "\nroles    given their rights"

@@ -92,8 +92,9 @@ struct ViewsExplain: ReportingCommand {
         }
         for (client, queries) in sets {
             var objects: [ObjectVerdict] = []
-            let inspection = ViewInspection(reader: reader, name: name, queries: queries, roles: roles)
-            let classes = try await inspection.run(wanted: { $0 == className && $1 == object }) { objects.append($0) }
+            let classes = try await ViewInspection.run(
+                queries, roles, on: name, in: reader, wanted: { $0 == className && $1 == object },
+                tell: { objects.append($0) })
             report.views.append(
                 ViewReport(
                     client: client, queries: queries,

@@ -1,7 +1,6 @@
 import AMQP
 import Foundation
 import Inspection
-import Messages
 import SyncModel
 import Synchronization
 
@@ -106,11 +105,6 @@ struct TailPrinter: Sendable {
     let bodies: Bool
     private let queue = DispatchQueue(label: "sluice.tail.output")
 
-    init(json: Bool, bodies: Bool) {
-        self.json = json
-        self.bodies = bodies
-    }
-
     private struct Gap: Encodable {
         var dropped: Int
         /// Others were missed at the broker or while the connection was away; nobody counted them.
@@ -134,12 +128,12 @@ struct TailPrinter: Sendable {
             let more = byBroker ? " and more, which nobody counted," : ""
             lines.append(
                 json
-                    ? try Self.encoded(Gap(dropped: dropped, uncounted: byBroker))
+                    ? try Printing.text(of: Gap(dropped: dropped, uncounted: byBroker))
                     : "-- \(dropped) messages\(more) were left out: they came faster than they could be shown")
         }
         if json {
             let rest = ["at": at, "exchange": message.exchange, "body": message.body].compactMapValues(\.self)
-            return lines + [try Self.encoded(JoinedObject(message.summary, rest))]
+            return lines + [try Printing.text(of: JoinedObject(message.summary, rest))]
         }
         let summary = message.summary
         var cells = [String(at.dropFirst(11)), summary.type.padded(12)]
@@ -151,10 +145,6 @@ struct TailPrinter: Sendable {
         lines.append(cells.filter { !$0.isEmpty }.joined(separator: "  ").oneLine)
         if let body = message.body { lines.append("    " + body.oneLine) }
         return lines
-    }
-
-    private static func encoded(_ value: some Encodable) throws -> String {
-        String(decoding: try JSONEncoder.message.encode(value), as: UTF8.self)
     }
 }
 

@@ -1,4 +1,5 @@
 import Changesets
+import MergeConformance
 import SeededRandom
 import Testing
 

@@ -1,8 +1,9 @@
-import Coordinator
 import Storage
 import StorageSupport
 import SyncModel
 import Testing
+
+@testable import Coordinator
 
 extension ControlVariant {
     static let request = CampaignRequest(id: "c1", app: "tasks", reason: "schema change", at: 10)

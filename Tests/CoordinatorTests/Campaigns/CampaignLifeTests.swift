@@ -1,8 +1,9 @@
-import Coordinator
 import Storage
 import StorageSupport
 import SyncModel
 import Testing
+
+@testable import Coordinator
 
 /// What becomes of a campaign, from its opening to its end.
 @Suite(.timeLimit(.minutes(5))) struct CampaignLifeTests {

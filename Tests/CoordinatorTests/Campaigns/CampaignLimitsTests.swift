@@ -1,8 +1,9 @@
-import Coordinator
 import Storage
 import StorageSupport
 import SyncModel
 import Testing
+
+@testable import Coordinator
 
 /// What is forgotten, so that nothing grows for ever.
 @Suite(.timeLimit(.minutes(5))) struct CampaignLimitsTests {

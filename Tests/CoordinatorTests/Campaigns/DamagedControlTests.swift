@@ -1,4 +1,3 @@
-import Coordinator
 import Foundation
 import GRDB
 import Storage
@@ -6,6 +5,7 @@ import StorageSupport
 import SyncModel
 import Testing
 
+@testable import Coordinator
 @testable import StorageSQLite
 
 /// Damage rejects the reports that it is about, and no others.

@@ -1,8 +1,9 @@
-import Coordinator
 import Storage
 import StorageSupport
 import SyncModel
 import Testing
+
+@testable import Coordinator
 
 /// Reports that can never be applied.
 @Suite(.timeLimit(.minutes(5))) struct RefusedReportTests {

@@ -1,9 +1,10 @@
-import Coordinator
 import SeededRandom
 import Storage
 import StorageSupport
 import SyncModel
 import Testing
+
+@testable import Coordinator
 
 /// Reports come in any order and any number of times, and end in the same counts.
 @Suite(.timeLimit(.minutes(5))) struct ReportOrderTests {

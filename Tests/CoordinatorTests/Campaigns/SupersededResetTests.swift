@@ -1,8 +1,9 @@
-import Coordinator
 import Storage
 import StorageSupport
 import SyncModel
 import Testing
+
+@testable import Coordinator
 
 /// Several campaigns want one client realm to reset.
 @Suite(.timeLimit(.minutes(5))) struct SupersededResetTests {

@@ -70,7 +70,8 @@ struct ServerChangeTests {
     @Test func anAnswerOfTheOldServerThatComesLateDoesNotCount() async throws {
         let gate = Gate()
         let client = AppServicesClient(
-            appID: "test", configuration: AppConfiguration(baseURL: "http://old", transport: gate))
+            appID: "test", configuration: AppConfiguration(baseURL: "http://old", transport: gate),
+            settings: SyncManager(timeoutOptions: nil))
         let late = Task { try await client.refreshLocation() }
         await gate.waitForOld()
         try await client.move(to: "http://new")

@@ -149,7 +149,7 @@ struct EncryptedRealmTests {
         #expect(!FileManager.default.fileExists(atPath: crashed.file.path))
         #expect(PlainText.found(in: crashed.url).isEmpty)
         let saved = try RealmFile(url: backup, key: EncryptionKey(PlainText.key))
-        #expect(try saved.read { try RealmFile.number("version", $0) } == nil)
+        #expect(try saved.read { try $0.number("version") } == nil)
         #expect(try saved.read { try $0.tableExists("history") })
     }
 

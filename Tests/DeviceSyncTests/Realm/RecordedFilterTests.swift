@@ -154,8 +154,8 @@ private struct Recording {
         let others = properties.filter { $0.slot != .key }.map(Self.description)
         guard !type.isEmbedded else { return ObjectSchemaDescription(embedded: type.name.string, properties: others) }
         return ObjectSchemaDescription(
-            type.name.string, key: properties.first { $0.slot == .key }.map(Self.description), properties: others,
-            isAsymmetric: false)
+            name: type.name.string, kind: .topLevel,
+            primaryKey: properties.first { $0.slot == .key }.map(Self.description), properties: others)
     }
 
     private static func description(_ property: QueryProperty) -> PropertyDescription {

@@ -74,7 +74,7 @@ struct FileVersionTests {
         }
         // What they held goes back, up to what is kept for later.
         frozen = []
-        let open = realm.instance.core.file.readers.withLock { $0.all.count }
+        let open = realm.instance.core.file.readers.contents.withLock { $0.all.count }
         #expect(open <= 1 + FileReaders.idleLimit)
     }
 

@@ -71,7 +71,7 @@ struct FlexibleTranscriptTests {
         sets.markReached()
         #expect(sets.append([], snapshot: 0) == 1)
         var machine = ClientSession(
-            ident: 1, target: .flexible(FlexibleTarget()), fileIdent: ClientFileIdent(ident: 5, salt: 6),
+            ident: 1, target: FlexibleTarget().text, fileIdent: ClientFileIdent(ident: 5, salt: 6),
             progress: SyncProgress(), newestVersion: 0, subscriptions: sets)
         func send() -> [String] {
             var names: [String] = []
@@ -113,13 +113,13 @@ struct FlexibleTranscriptTests {
             }
             var progress = SyncProgress()
             var file: ClientFileIdent?
-            var target = ClientSession.Target.flexible(FlexibleTarget(schemaVersion: 1))
+            var target = FlexibleTarget(schemaVersion: 1).text
             var active: QuerySet?
             var firstMark: UInt64?
             var firstQuery: QueryVersion?
             for case .some(let message) in messages.map(\.fromClient).reversed() {
                 switch message {
-                case .bind(let bind): target = .flexible(try bind.flexible())
+                case .bind(let bind): target = try bind.flexible().text
                 case .ident(let ident):
                     file = ident.file
                     active = ident.query

@@ -27,7 +27,7 @@ struct SyncWaitsTests {
 
     private func session(lastMark: RequestIdent = 0) -> ClientSession {
         ClientSession(
-            ident: 1, target: .partition("null"), fileIdent: ClientFileIdent(ident: 5, salt: 6),
+            ident: 1, target: "null", fileIdent: ClientFileIdent(ident: 5, salt: 6),
             progress: SyncProgress(),
             newestVersion: 1, lastMark: lastMark)
     }

@@ -87,7 +87,7 @@ struct TranscriptTests {
                 progress.upload.clientVersion = ident.download.clientVersion
             }
             machine = ClientSession(
-                ident: SessionIdent(part.session), target: .partition(first.target),
+                ident: SessionIdent(part.session), target: first.target,
                 fileIdent: first.needsIdent ? nil : ident?.file, progress: part.isReset ? SyncProgress() : progress,
                 newestVersion: 0, uploads: part.uploads, holdsIdent: part.isReset,
                 lastMark: RequestIdent((firstMark?.rawValue ?? 1) - 1))
@@ -152,7 +152,7 @@ struct TranscriptTests {
     @Test func anUploadWaitsForTheMarkAndAFastReconnectDoesNot() {
         let file = ClientFileIdent(ident: 5, salt: 6)
         var machine = ClientSession(
-            ident: 1, target: .partition("\"p\""), fileIdent: file, progress: SyncProgress(), newestVersion: 3)
+            ident: 1, target: "\"p\"", fileIdent: file, progress: SyncProgress(), newestVersion: 3)
         let entry = UploadedChangeset(clientVersion: 3, serverVersion: 0, timestamp: 9, changeset: [1])
         func names(_ machine: inout ClientSession) -> [String] {
             var names: [String] = []
@@ -177,7 +177,7 @@ struct TranscriptTests {
 
     @Test func afterAFailedIntegrationOnlyTheErrorIsSent() {
         var machine = ClientSession(
-            ident: 1, target: .partition("null"), fileIdent: ClientFileIdent(ident: 5, salt: 6),
+            ident: 1, target: "null", fileIdent: ClientFileIdent(ident: 5, salt: 6),
             progress: SyncProgress(),
             newestVersion: 3)
         machine.connected(fastReconnect: false)
@@ -191,7 +191,7 @@ struct TranscriptTests {
 
     @Test func anErrorIsAnsweredWithUnbindAloneUntilTheSessionResumes() {
         var machine = ClientSession(
-            ident: 1, target: .partition("null"), fileIdent: ClientFileIdent(ident: 5, salt: 6),
+            ident: 1, target: "null", fileIdent: ClientFileIdent(ident: 5, salt: 6),
             progress: SyncProgress(),
             newestVersion: 1)
         machine.connected(fastReconnect: false)

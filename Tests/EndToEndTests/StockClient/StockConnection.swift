@@ -60,7 +60,7 @@ final class StockConnection {
             lastSession = max(lastSession, bind.session)
         }
         // Written before the error was read: it is on the wire all the same.
-        let isLate = message.session.flatMap { checker.session($0)?.state } == .errorReceived
+        let isLate = message.session.flatMap { checker.sessions[$0]?.state } == .errorReceived
         switch message {
         case .ident(let ident):
             guard let session = sessions[ident.session] else { throw StockClientError("IDENT of no session") }

@@ -1,11 +1,11 @@
 import Foundation
 import Operations
-import Storage
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import Gateway
+@testable import Storage
 
 /// Keeps the mails that it is handed, after it has failed as often as it is told to.
 private final class Mailbox: MailHook {

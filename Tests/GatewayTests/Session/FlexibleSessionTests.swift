@@ -53,7 +53,7 @@ import Views
         /// - Parameter isNew: the client asks for its client file.
         mutating func identify(_ ident: Ident, isNew: Bool) throws {
             try client(
-                .bind(Bind(session: 1, flexible: FlexibleTarget(), needsIdent: isNew)),
+                .bind(Bind(session: 1, target: FlexibleTarget().text, needsIdent: isNew)),
                 .bind(needsIdent: isNew, app: AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1)))
             try cluster(
                 .bound(BoundAnswer(generation: 1, slice: SliceNumber(0), clientFile: isNew ? ident.file : nil)))
@@ -121,7 +121,7 @@ import Views
     private func begun(protocolVersion: Int = 14) throws -> Script {
         var script = Script(protocolVersion: protocolVersion)
         try script.identify(Ident(session: 1, file: ClientFileIdent(ident: 3, salt: 9), query: .empty), isNew: true)
-        #expect(script.identifies.last?.view == IdentifiedView(version: 0, queries: "{}", roles: "R"))
+        #expect(script.identifies.last?.view == ViewDefinition(version: 0, queries: "{}", roles: "R"))
         #expect(script.pages.last?.bootstrap == BootstrapRequest(version: 0, queries: "{}", roles: "R"))
         try script.answer([entry(5)], to: 5, .last, of: 0)
         #expect(script.take() == ["ident", "0/lastInBatch of 1 to 5"])
@@ -134,7 +134,7 @@ import Views
         let app = AppRecord(
             id: "tasks", syncMode: .flexible, clientSchemas: SchemaVersionRange(oldest: 1, newest: 2), createdAt: 1)
         try script.client(
-            .bind(Bind(session: 1, flexible: FlexibleTarget(schemaVersion: 2), needsIdent: false)),
+            .bind(Bind(session: 1, target: FlexibleTarget(schemaVersion: 2).text, needsIdent: false)),
             .bind(needsIdent: false, app: app))
         try script.cluster(.bound(BoundAnswer(generation: 1, slice: SliceNumber(0), clientFile: nil)))
         let set = QuerySet(version: 1, text: #"{"Item":"(TRUEPREDICATE)"}"#)

@@ -46,3 +46,8 @@ extension SessionScript {
             acknowledgements: acknowledges.map { [.init(clientFile: 2, upload: $0)] } ?? [])
     }
 }
+
+extension SessionEvent {
+    /// A notice for one session alone.
+    static func integrated(_ notice: IntegratedNotice) -> SessionEvent { .fanned(FannedNotice(notice)) }
+}

@@ -28,13 +28,12 @@ struct BrokerExaminationTests {
                 },
                 queues: objects.queues.map {
                     BrokerFacts.Queue(
-                        name: $0.name, type: "quorum", durable: true, arguments: .init($0.arguments), leader: nodes[0],
+                        name: $0.name, type: "quorum", arguments: .init($0.arguments), leader: nodes[0],
                         members: nodes, online: nodes)
                 },
                 bindings: objects.bindings.map {
                     BrokerFacts.Binding(
-                        source: $0.exchange, destination: $0.queue, destination_type: "queue",
-                        routing_key: $0.routingKey)
+                        source: $0.exchange, destination: $0.queue, routing_key: $0.routingKey)
                 },
                 policies: [
                     BrokerFacts.Policy(
@@ -144,10 +143,10 @@ struct BrokerExaminationTests {
                     name: "sluice.cluster.ee", type: "fanout", durable: true, auto_delete: false, arguments: .init()))
             facts.host?.bindings.append(
                 BrokerFacts.Binding(
-                    source: "sluice.realms", destination: "spy", destination_type: "queue", routing_key: "#"))
+                    source: "sluice.realms", destination: "spy", routing_key: "#"))
             facts.host?.bindings.append(
                 BrokerFacts.Binding(
-                    source: "sluice.realms", destination: "sluice.gateway.1", destination_type: "queue",
+                    source: "sluice.realms", destination: "sluice.gateway.1",
                     routing_key: "a.b"))
         }
         #expect(

@@ -68,7 +68,7 @@ enum FuzzRealm {
         try transaction.set(at("dm"), to: .dictionary(["k": nested, "l": .string("x")]))
         try transaction.set(at("di"), to: .dictionary(["k": .int(1)]))
         try transaction.insertIntoSet(.int(1), in: at("si"))
-        try transaction.createEmbedded(at: at("emb"))
+        try transaction.set(at("emb"), to: .embedded(StoredObject()))
         for index in 0..<2 { try transaction.insert(.embedded(StoredObject()), at: at("lemb", .index(index))) }
     }
 }

@@ -18,7 +18,7 @@ import Testing
             try transaction.set(SampleRealm.at("lm"), to: .list([link, .list([.int(1), link])]))
             try transaction.set(SampleRealm.at("mx"), to: .dictionary(["a": .list([link])]))
             try transaction.insertIntoSet(link, in: SampleRealm.at("sm"))
-            try transaction.createEmbedded(at: SampleRealm.at("emb"))
+            try transaction.set(SampleRealm.at("emb"), to: .embedded(StoredObject()))
             try transaction.set(SampleRealm.at("emb", .key("to")), to: link)
         }
         try replica.write { try $0.deleteObject(SampleRealm.target) }

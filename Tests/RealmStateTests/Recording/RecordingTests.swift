@@ -152,8 +152,8 @@ import Testing
                 "Update(objectValue)",
             ])
         var own = try Replica(.convergent)
-        try own.write { try $0.createEmbedded(at: SampleRealm.at("demb", .key("k"))) }
-        try own.write { try $0.createEmbedded(at: SampleRealm.at("demb", .key("k"))) }
+        try own.write { try $0.set(SampleRealm.at("demb", .key("k")), to: .embedded(StoredObject())) }
+        try own.write { try $0.set(SampleRealm.at("demb", .key("k")), to: .embedded(StoredObject())) }
         #expect(own.shape == ["Update(erased)", "Update(objectValue)"])
     }
 

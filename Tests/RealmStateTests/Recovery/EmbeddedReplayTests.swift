@@ -68,11 +68,11 @@ struct EmbeddedReplayTests {
         var bench = try Bench()
         for key in ["k", "", "\0"] as [ByteString] {
             try bench.here {
-                try $0.createEmbedded(at: Bench.at("partMap", .key(key)))
+                try $0.set(Bench.at("partMap", .key(key)), to: .embedded(StoredObject()))
                 try $0.set(Bench.at("partMap", .key(key), .key("name")), to: .string("client"))
             }
             try bench.there {
-                try $0.createEmbedded(at: Bench.at("partMap", .key(key)))
+                try $0.set(Bench.at("partMap", .key(key)), to: .embedded(StoredObject()))
                 try $0.set(Bench.at("partMap", .key(key), .key("name")), to: .string("server"))
                 try $0.set(Bench.at("partMap", .key(key), .key("size")), to: .int(3))
             }
@@ -255,14 +255,14 @@ struct EmbeddedReplayTests {
             try $0.createEmbeddedTable("Mine")
             try $0.addColumn("Mine", "x", ElementType(type: .int, nullable: true))
             try $0.addColumn("Owner", "mine", ElementType(type: .link, nullable: true, target: "Mine"))
-            try $0.createEmbedded(at: Bench.at("mine"))
+            try $0.set(Bench.at("mine"), to: .embedded(StoredObject()))
             try $0.set(Bench.at("mine", .key("x")), to: .int(1))
         }
         try bench.there {
             try $0.createEmbeddedTable("Theirs")
             try $0.addColumn("Theirs", "y", ElementType(type: .int, nullable: true))
             try $0.addColumn("Owner", "theirs", ElementType(type: .link, nullable: true, target: "Theirs"))
-            try $0.createEmbedded(at: Bench.at("theirs"))
+            try $0.set(Bench.at("theirs"), to: .embedded(StoredObject()))
             try $0.set(Bench.at("theirs", .key("y")), to: .int(2))
         }
         let error = #expect(throws: TransferFailure.self) { try bench.discard() }

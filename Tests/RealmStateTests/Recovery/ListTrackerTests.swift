@@ -56,12 +56,4 @@ struct ListTrackerTests {
         #expect(tracker.move(from: 0, to: 1) == nil)
         #expect(tracker.isManual)
     }
-
-    @Test func clearStartsAnew() {
-        var tracker = ListTracker()
-        _ = tracker.erase(at: 0)
-        tracker.clear()
-        #expect(!tracker.isManual)
-        #expect(tracker.insert(at: 0, remoteSize: 0) == 0)
-    }
 }

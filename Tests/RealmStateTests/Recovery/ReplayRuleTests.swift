@@ -91,7 +91,7 @@ struct ReplayRuleTests {
     }
 
     @Test func anEditBelowAnEmbeddedObjectThatIsGoneIsDropped() throws {
-        var bench = try Bench { try $0.createEmbedded(at: ReplayBench.at("part")) }
+        var bench = try Bench { try $0.set(ReplayBench.at("part"), to: .embedded(StoredObject())) }
         try bench.here { try $0.set(Bench.at("part", .key("name")), to: .string("x")) }
         try bench.there { try $0.set(Bench.at("part"), to: .null) }
         let statistics = try bench.recover()
@@ -102,11 +102,11 @@ struct ReplayRuleTests {
     @Test func anEmbeddedObjectThatBothMadeMergesFieldByField() throws {
         var bench = try Bench()
         try bench.here {
-            try $0.createEmbedded(at: Bench.at("part"))
+            try $0.set(Bench.at("part"), to: .embedded(StoredObject()))
             try $0.set(Bench.at("part", .key("name")), to: .string("client"))
         }
         try bench.there {
-            try $0.createEmbedded(at: Bench.at("part"))
+            try $0.set(Bench.at("part"), to: .embedded(StoredObject()))
             try $0.set(Bench.at("part", .key("name")), to: .string("server"))
             try $0.set(Bench.at("part", .key("size")), to: .int(3))
         }

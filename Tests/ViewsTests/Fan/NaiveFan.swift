@@ -131,3 +131,8 @@ struct NaiveFan {
         return (lost, told)
     }
 }
+
+extension ViewDefinition {
+    /// Whether the same objects are selected, whatever the number of the set.
+    func selectsLike(_ other: ViewDefinition) -> Bool { queries == other.queries && roles == other.roles }
+}

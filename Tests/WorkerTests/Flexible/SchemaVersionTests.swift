@@ -7,7 +7,7 @@ import Testing
 
 /// What an owner keeps and says of the schema versions of clients' copies.
 @Suite struct SchemaVersionTests {
-    private static let empty = IdentifiedView(version: 0, queries: "{}", roles: "")
+    private static let empty = ViewDefinition(version: 0, queries: "{}", roles: "")
 
     private func make(versions: String?) async throws -> OwnerHarness {
         let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))

@@ -28,7 +28,7 @@ struct ViewingClient {
     private(set) var state = RealmState()
     private(set) var progress = SyncProgress()
     /// The set in force.
-    private(set) var active = IdentifiedView(version: 0, queries: "{}", roles: "")
+    private(set) var active = ViewDefinition(version: 0, queries: "{}", roles: "")
     /// All that it was ever sent.
     private(set) var received: [[UInt8]] = []
     private(set) var told: [CompensationNotice] = []
@@ -221,7 +221,7 @@ struct ViewingClient {
             case .last:
                 stored = nil
                 told += page.view?.compensations ?? []
-                active = IdentifiedView(version: version, queries: queries, roles: roles)
+                active = ViewDefinition(version: version, queries: queries, roles: roles)
                 try integrate(
                     entries.map {
                         var entry = $0

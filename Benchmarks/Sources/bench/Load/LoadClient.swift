@@ -226,7 +226,7 @@ final class LoadClient {
         switch mode {
         case .partition:
             try send(.bind(Bind(session: Self.session, partition: .string(partition), needsIdent: true)))
-        case .flexible: try send(.bind(Bind(session: Self.session, flexible: FlexibleTarget(), needsIdent: true)))
+        case .flexible: try send(.bind(Bind(session: Self.session, target: FlexibleTarget().text, needsIdent: true)))
         }
     }
 

@@ -1,4 +1,6 @@
 #if !canImport(ObjectiveC)
+internal import RealmState
+internal import Changesets
 public import Foundation
 
 extension _QueryableCollection {
@@ -7,30 +9,58 @@ extension _QueryableCollection {
 }
 #endif
 
-// What Results say of a property, lists, sets and backlinks of objects say too.
 extension _QueryableCollection {
-    /// The smallest value of a property; see `Results.min(ofProperty:)`.
-    public func min<T: MinMaxType & _Scalar>(ofProperty name: String) -> T? { _results.min(ofProperty: name) }
-    /// The largest value of a property; see `Results.max(ofProperty:)`.
-    public func max<T: MinMaxType & _Scalar>(ofProperty name: String) -> T? { _results.max(ofProperty: name) }
-    /// The sum of a property; see `Results.sum(ofProperty:)`.
-    public func sum<T: AddableType & _Scalar & Numeric>(ofProperty name: String) -> T { _results.sum(ofProperty: name) }
-    /// The average of a property; see `Results.average(ofProperty:)`.
-    public func average(ofProperty name: String) -> Double? { _results.average(ofProperty: name) }
+    /// The smallest value of a property, nil if there is none; null does not count. An unknown property traps.
+    public func min<T: MinMaxType & _Scalar>(ofProperty name: String) -> T? {
+        _results.values(name).min { RealmValue.compare($0, $1) < 0 }.flatMap { T._scalar(_StoredValue($0)) }
+    }
+
+    /// The largest value of a property, nil if there is none; null does not count. An unknown property traps.
+    public func max<T: MinMaxType & _Scalar>(ofProperty name: String) -> T? {
+        _results.values(name).max { RealmValue.compare($0, $1) < 0 }.flatMap { T._scalar(_StoredValue($0)) }
+    }
+
+    /// The sum of a property; null counts as zero. Integers that go over 64 bits wrap around. An unknown property traps.
+    public func sum<T: AddableType & _Scalar & Numeric>(ofProperty name: String) -> T {
+        _results.values(name).compactMap { T._scalar(_StoredValue($0)) }.reduce(into: T.zero) { $0 = T._adding($0, $1) }
+    }
+
+    /// The average of a property, nil if there is no value; null does not count. An unknown property, and one that holds no numbers, trap.
+    public func average(ofProperty name: String) -> Double? {
+        let numbers = _results.values(name).map { value -> Double in
+            switch value {
+            case .int(let number): return Double(number)
+            case .float(let bits): return Double(Float(bitPattern: bits))
+            case .double(let bits): return Double(bitPattern: bits)
+            default: preconditionFailure("'\(name)' of class \(_results.className) has no average: it holds no numbers")
+            }
+        }
+        return numbers.isEmpty ? nil : numbers.reduce(0, +) / Double(numbers.count)
+    }
 
     /// The smallest value of a property, nil if there is none.
-    public func min<T: MinMaxType & _Scalar>(of keyPath: KeyPath<Element, T>) -> T? { _results.min(of: keyPath) }
+    public func min<T: MinMaxType & _Scalar>(of keyPath: KeyPath<Element, T>) -> T? {
+        min(ofProperty: KeyPathNames.of(keyPath))
+    }
     /// The largest value of a property, nil if there is none.
-    public func max<T: MinMaxType & _Scalar>(of keyPath: KeyPath<Element, T>) -> T? { _results.max(of: keyPath) }
+    public func max<T: MinMaxType & _Scalar>(of keyPath: KeyPath<Element, T>) -> T? {
+        max(ofProperty: KeyPathNames.of(keyPath))
+    }
     /// The sum of a property.
     public func sum<T: AddableType & _Scalar & Numeric>(of keyPath: KeyPath<Element, T>) -> T {
-        _results.sum(of: keyPath)
+        sum(ofProperty: KeyPathNames.of(keyPath))
     }
     /// The average of a property, nil if there is no value.
-    public func average<T: AddableType>(of keyPath: KeyPath<Element, T>) -> Double? { _results.average(of: keyPath) }
+    public func average<T: AddableType>(of keyPath: KeyPath<Element, T>) -> Double? {
+        average(ofProperty: KeyPathNames.of(keyPath))
+    }
 
     /// What each object has in a property; nil for null.
-    public func value(forKey key: String) -> [Any?] { map { $0[key] } }
+    public func value(forKey key: String) -> [Any?] {
+        var values: [Any?] = []
+        for object in self { values.append(object[key]) }
+        return values
+    }
 
     /// Gives all objects the same value in a property. Outside of a write transaction this traps.
     public func setValue(_ value: Any?, forKey key: String) {
@@ -57,4 +87,34 @@ extension RealmCollection where Element: AddableType & BinaryInteger {
 extension RealmCollection where Element: AddableType & BinaryFloatingPoint {
     /// The average of the values, nil if there is none.
     public func average() -> Double? { isEmpty ? nil : reduce(0) { $0 + Double($1) } / Double(count) }
+}
+
+extension Results where Element: Object {
+    /// The values of a property that are not null.
+    fileprivate func values(_ name: String) -> [RealmValue] {
+        ValueConversion.orTrap { try ResultsQuery.check(name, className, instance.schema) }
+        let keys = ResultsQuery.keys(className, query, instance)
+        return instance.read { state in
+            var values: [RealmValue] = []
+            for key in self.keys ?? keys {
+                let value = ResultsQuery.value(name, of: ObjectAddress(className, key), state)
+                if value != .null { values.append(value) }
+            }
+            return values
+        }
+    }
+
+    /// The position of an object; nil if it is not in the collection.
+    public func index(of object: Element) -> Int? { firstIndex(of: object) }
+}
+
+extension Numeric {
+    /// The sum; of integers without a trap.
+    static func _adding(_ left: Self, _ right: Self) -> Self {
+        guard let one = left as? any FixedWidthInteger else { return left + right }
+        func wrapping<Integer: FixedWidthInteger>(_ left: Integer) -> Self? {
+            (right as? Integer).flatMap { left &+ $0 as? Self }
+        }
+        return wrapping(one) ?? left
+    }
 }

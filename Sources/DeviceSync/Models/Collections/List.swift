@@ -1,4 +1,3 @@
-internal import Changesets
 internal import RealmState
 import SyncModel
 
@@ -7,13 +6,9 @@ import SyncModel
 /// In an unmanaged object a list is a plain one; in a managed one it reads and writes the realm, and changing it outside of a write transaction traps. An index out of
 /// range traps. Links to objects that the realm does not have are left out.
 public final class List<Element: RealmCollectionValue>: RealmCollection, MutableCollection, ExpressibleByArrayLiteral {
-    enum Storage {
-        case unmanaged([Element])
-        case managed(_Field)
-    }
-    var storage: Storage
+    var storage: CollectionStorage<[Element]>
 
-    init(_ storage: Storage) { self.storage = storage }
+    init(_ storage: CollectionStorage<[Element]>) { self.storage = storage }
 
     /// An unmanaged empty list.
     public init() { storage = .unmanaged([]) }
@@ -21,16 +16,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// An unmanaged list of the elements.
     public convenience init(arrayLiteral elements: Element...) { self.init(.unmanaged(elements)) }
 
-    var field: _Field? { if case .managed(let field) = storage { field } else { nil } }
+    /// The place of a managed list; nil for an unmanaged one.
+    public var _field: _Field? { storage.field }
 
     // MARK: Reading
-
-    /// The realm; nil for an unmanaged list.
-    public var realm: Realm? { field.map { Realm(instance: $0.instance) } }
-    /// Whether the object that the list belongs to was deleted, or another value is in the place of a list that was an `AnyRealmValue`.
-    public var isInvalidated: Bool { field.map { !$0.exists } ?? false }
-    /// Whether the list belongs to a frozen realm.
-    public var isFrozen: Bool { field?.instance.isFrozen ?? false }
 
     /// The position of the first element.
     public var startIndex: Int { 0 }
@@ -65,16 +54,10 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
             }
         }
         set {
-            switch storage {
-            case .unmanaged(var elements):
-                elements[position] = newValue
-                storage = .unmanaged(elements)
-            case .managed(let field):
-                field.checkWritable("a list")
-                let slot = field.appending(.index(places(field)[position]))
-                field.instance.set(slot.address, to: newValue._encodedElement(_ObjectWriter(field.instance)).value)
-                newValue._adoptElement(slot)
-            }
+            guard let field = writablePlace(of: "a list", orChange: { $0[position] = newValue }) else { return }
+            let slot = field.appending(.index(places(field)[position]))
+            field.instance.set(slot.address, to: newValue._encoded(_ObjectWriter(field.instance)).value)
+            newValue._adopt(slot)
         }
     }
 
@@ -127,31 +110,19 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Inserts an element before the one at a position.
     public func insert(_ element: Element, at position: Int) {
-        switch storage {
-        case .unmanaged(var elements):
-            elements.insert(element, at: position)
-            storage = .unmanaged(elements)
-        case .managed(let field):
-            field.checkWritable("a list")
-            // Before the position is looked up: the element may be added to the realm, to which the list may link already.
-            let value = element._encodedElement(_ObjectWriter(field.instance)).value
-            let slot = field.appending(.index(places(field).insertion(at: position)))
-            field.instance.edit { try $0.insert(value, at: slot.address) }
-            element._adoptElement(slot)
-        }
+        guard let field = writablePlace(of: "a list", orChange: { $0.insert(element, at: position) }) else { return }
+        // Before the position is looked up: the element may be added to the realm, to which the list may link already.
+        let value = element._encoded(_ObjectWriter(field.instance)).value
+        let slot = field.appending(.index(places(field).insertion(at: position)))
+        field.instance.edit { try $0.insert(value, at: slot.address) }
+        element._adopt(slot)
     }
 
     /// Removes the element at a position.
     public func remove(at position: Int) {
-        switch storage {
-        case .unmanaged(var elements):
-            elements.remove(at: position)
-            storage = .unmanaged(elements)
-        case .managed(let field):
-            field.checkWritable("a list")
-            let address = field.address.appending(.index(places(field)[position]))
-            field.instance.edit { try $0.remove(at: address) }
-        }
+        guard let field = writablePlace(of: "a list", orChange: { $0.remove(at: position) }) else { return }
+        let address = field.address.appending(.index(places(field)[position]))
+        field.instance.edit { try $0.remove(at: address) }
     }
 
     /// Removes the first elements.
@@ -167,12 +138,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Removes all elements, those too that are left out.
     public func removeAll() {
-        switch storage {
-        case .unmanaged: storage = .unmanaged([])
-        case .managed(let field):
-            field.checkWritable("a list")
-            field.instance.edit { try $0.clear(field.address) }
-        }
+        guard let field = writablePlace(of: "a list", orChange: { $0 = [] }) else { return }
+        field.instance.edit { try $0.clear(field.address) }
     }
 
     /// Puts an element in the place of another.
@@ -187,79 +154,48 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     /// Moves an element so that it ends up at another position.
     public func move(from: Int, to: Int) {
-        switch storage {
-        case .unmanaged(var elements):
-            elements.insert(elements.remove(at: from), at: to)
-            storage = .unmanaged(elements)
-        case .managed(let field):
-            field.checkWritable("a list")
-            let places = places(field)
-            let (old, new) = (places[from], places[to])
-            field.instance.edit { try $0.moveElement(of: field.address, from: old, to: new) }
+        guard let field = writablePlace(of: "a list", orChange: { $0.insert($0.remove(at: from), at: to) }) else {
+            return
         }
+        let places = places(field)
+        let (old, new) = (places[from], places[to])
+        field.instance.edit { try $0.moveElement(of: field.address, from: old, to: new) }
     }
 
     /// Exchanges two elements.
     public func swapAt(_ first: Int, _ second: Int) {
-        switch storage {
-        case .unmanaged(var elements):
-            elements.swapAt(first, second)
-            storage = .unmanaged(elements)
-        case .managed(let field):
-            field.checkWritable("a list")
-            let places = places(field)
-            let (first, second) = (places[first], places[second])
-            field.instance.edit { try $0.swapElements(of: field.address, first, second) }
-        }
-    }
-
-    // MARK: Versions
-
-    /// A frozen list, which shows the elements as they are now even after later changes. An unmanaged list traps.
-    public func freeze() -> List<Element> {
-        guard let field else { preconditionFailure("only a list of a realm can be frozen; this one is unmanaged") }
-        return List(.managed(field.moved(to: field.instance.frozen())))
-    }
-
-    /// The live list behind a frozen one; nil if the object that it belongs to was deleted since.
-    public func thaw() -> List<Element>? {
-        guard let field else { preconditionFailure("only a list of a realm can be thawed; this one is unmanaged") }
-        let live = List(.managed(field.moved(to: field.instance.thawed())))
-        return live.isInvalidated ? nil : live
+        guard let field = writablePlace(of: "a list", orChange: { $0.swapAt(first, second) }) else { return }
+        let places = places(field)
+        let (first, second) = (places[first], places[second])
+        field.instance.edit { try $0.swapElements(of: field.address, first, second) }
     }
 }
 
-extension List: _Persistable {
+extension List: _PropertyCollection, StoredCollection {
     /// A list of the elements.
-    public static var _shape: _PropertyShape {
-        var shape = Element._elementShape
-        shape.collection = .list
-        return shape
-    }
+    public static var _shape: _PropertyShape { Element._shape.collected(in: .list) }
     /// An empty list.
     public static func _initial() -> Self { Self() }
     /// The live list.
     public static func _read(_ field: _Field, holding stored: _StoredValue?) -> Self { Self(.managed(field)) }
     /// The elements.
     public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
-        _StoredValue(.list(map { $0._encodedElement(writer).value }))
+        _StoredValue(.list(map { $0._encoded(writer).value }))
     }
     /// Makes the list the field's.
     public func _adopt(_ field: _Field) {
         guard case .unmanaged(let elements) = storage else { return }
         storage = .managed(field)
         for (position, element) in elements.enumerated() {
-            element._adoptElement(field.appending(.index(position)))
+            element._adopt(field.appending(.index(position)))
         }
     }
     /// A list of the elements of an array or another collection.
     public static func _convert(_ any: Any?) throws -> Self {
         // A realm's list stays that of its object.
-        if let list = any as? Self { return list.field == nil ? list : Self(.unmanaged(Array(list))) }
-        return Self(.unmanaged(try ValueConversion.elements(any).map { try Element._convertElement($0) }))
+        if let list = any as? Self { return list._field == nil ? list : Self(.unmanaged(Array(list))) }
+        return Self(.unmanaged(try ValueConversion.elements(any).map { try Element._convert($0) }))
     }
-    /// Whether the list is the field's.
-    public func _shows(_ field: _Field) -> Bool { self.field?.isSame(as: field) ?? false }
 }
 
 extension List: CustomStringConvertible {

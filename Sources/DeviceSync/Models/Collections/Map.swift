@@ -29,13 +29,9 @@ public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue> {
 /// In an unmanaged object a map is a plain one; in a managed one it reads and writes the realm, and changing it outside of a write transaction traps. A key that
 /// begins with `$` or contains a dot traps.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, ExpressibleByDictionaryLiteral {
-    enum Storage {
-        case unmanaged([Key: Value])
-        case managed(_Field)
-    }
-    var storage: Storage
+    var storage: CollectionStorage<[Key: Value]>
 
-    init(_ storage: Storage) { self.storage = storage }
+    init(_ storage: CollectionStorage<[Key: Value]>) { self.storage = storage }
 
     /// An unmanaged empty map.
     public init() { storage = .unmanaged([:]) }
@@ -45,16 +41,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
         self.init(.unmanaged(Dictionary(elements, uniquingKeysWith: { $1 })))
     }
 
-    var field: _Field? { if case .managed(let field) = storage { field } else { nil } }
+    /// The place of a managed map; nil for an unmanaged one.
+    public var _field: _Field? { storage.field }
 
     // MARK: Reading
-
-    /// The realm; nil for an unmanaged map.
-    public var realm: Realm? { field.map { Realm(instance: $0.instance) } }
-    /// Whether the object that the map belongs to was deleted, or another value is in the place of a map that was an `AnyRealmValue`.
-    public var isInvalidated: Bool { field.map { !$0.exists } ?? false }
-    /// Whether the map belongs to a frozen realm.
-    public var isFrozen: Bool { field?.instance.isFrozen ?? false }
 
     /// How many entries there are.
     public var count: Int {
@@ -104,16 +94,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
             precondition(
                 !key._text.hasPrefix("$") && !key._text.contains("."),
                 "a map's key must not start with $ nor contain a dot: \(key._text)")
-            switch storage {
-            case .unmanaged(var entries):
-                entries[key] = newValue
-                storage = .unmanaged(entries)
-            case .managed(let field):
-                field.checkWritable("a map")
-                let entry = field.appending(.key(ByteString(key._text)))
-                field.instance.set(entry.address, to: newValue._encodedElement(_ObjectWriter(field.instance)).value)
-                newValue._adoptElement(entry)
-            }
+            guard let field = writablePlace(of: "a map", orChange: { $0[key] = newValue }) else { return }
+            let entry = field.appending(.key(ByteString(key._text)))
+            field.instance.set(entry.address, to: newValue._encoded(_ObjectWriter(field.instance)).value)
+            newValue._adopt(entry)
         }
     }
 
@@ -149,24 +133,14 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
 
     /// Removes the entry of a key, if there is one.
     public func removeObject(for key: Key) {
-        switch storage {
-        case .unmanaged(var entries):
-            entries[key] = nil
-            storage = .unmanaged(entries)
-        case .managed(let field):
-            field.checkWritable("a map")
-            field.instance.edit { try $0.removeKey(field.address.appending(.key(ByteString(key._text)))) }
-        }
+        guard let field = writablePlace(of: "a map", orChange: { $0[key] = nil }) else { return }
+        field.instance.edit { try $0.removeKey(field.address.appending(.key(ByteString(key._text)))) }
     }
 
     /// Removes all entries.
     public func removeAll() {
-        switch storage {
-        case .unmanaged: storage = .unmanaged([:])
-        case .managed(let field):
-            field.checkWritable("a map")
-            field.instance.edit { try $0.clear(field.address) }
-        }
+        guard let field = writablePlace(of: "a map", orChange: { $0 = [:] }) else { return }
+        field.instance.edit { try $0.clear(field.address) }
     }
 
     /// Takes over the entries of a sequence; `combine` decides what a key has that is in both.
@@ -179,30 +153,11 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
     public func merge(_ other: Map<Key, Value>, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows {
         try merge(other.asKeyValueSequence, uniquingKeysWith: combine)
     }
-
-    // MARK: Versions
-
-    /// A frozen map, which shows the entries as they are now even after later changes. An unmanaged map traps.
-    public func freeze() -> Map<Key, Value> {
-        guard let field else { preconditionFailure("only a map of a realm can be frozen; this one is unmanaged") }
-        return Map(.managed(field.moved(to: field.instance.frozen())))
-    }
-
-    /// The live map behind a frozen one; nil if the object that it belongs to was deleted since.
-    public func thaw() -> Map<Key, Value>? {
-        guard let field else { preconditionFailure("only a map of a realm can be thawed; this one is unmanaged") }
-        let live = Map(.managed(field.moved(to: field.instance.thawed())))
-        return live.isInvalidated ? nil : live
-    }
 }
 
-extension Map: _Persistable {
+extension Map: _PropertyCollection, StoredCollection {
     /// A map of the values.
-    public static var _shape: _PropertyShape {
-        var shape = Value._elementShape
-        shape.collection = .map
-        return shape
-    }
+    public static var _shape: _PropertyShape { Value._shape.collected(in: .map) }
     /// An empty map.
     public static func _initial() -> Self { Self() }
     /// The live map.
@@ -210,19 +165,19 @@ extension Map: _Persistable {
     /// The entries.
     public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
         var entries: [ByteString: RealmValue] = [:]
-        for entry in self { entries[ByteString(entry.key._text)] = entry.value._encodedElement(writer).value }
+        for entry in self { entries[ByteString(entry.key._text)] = entry.value._encoded(writer).value }
         return _StoredValue(.dictionary(entries))
     }
     /// Makes the map the field's.
     public func _adopt(_ field: _Field) {
         guard case .unmanaged(let entries) = storage else { return }
         storage = .managed(field)
-        for (key, value) in entries { value._adoptElement(field.appending(.key(ByteString(key._text)))) }
+        for (key, value) in entries { value._adopt(field.appending(.key(ByteString(key._text)))) }
     }
     /// A map of the entries of a dictionary.
     public static func _convert(_ any: Any?) throws -> Self {
         if let map = any as? Self {
-            guard map.field != nil else { return map }
+            guard map._field != nil else { return map }
             // A realm's map stays that of its object.
             return Self(.unmanaged(map.contents))
         }
@@ -235,12 +190,10 @@ extension Map: _Persistable {
             guard !key.hasPrefix("$"), !key.contains(".") else {
                 throw ValueMismatch(description: "a map's key must not start with $ nor contain a dot: \(key)")
             }
-            entries[Key._key(key)] = try Value._convertElement(value)
+            entries[Key._key(key)] = try Value._convert(value)
         }
         return Self(.unmanaged(entries))
     }
-    /// Whether the map is the field's.
-    public func _shows(_ field: _Field) -> Bool { self.field?.isSame(as: field) ?? false }
 }
 
 extension Map: CustomStringConvertible {

@@ -1,4 +1,3 @@
-internal import Changesets
 internal import RealmState
 
 /// Values or objects without order or repetition, as a property of a model. Of embedded objects there are no sets.
@@ -6,13 +5,9 @@ internal import RealmState
 /// In an unmanaged object a set is a plain one; in a managed one it reads and writes the realm, and changing it outside of a write transaction traps.
 /// Links to objects that the realm does not have are left out.
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection, ExpressibleByArrayLiteral {
-    enum Storage {
-        case unmanaged([Element])
-        case managed(_Field)
-    }
-    var storage: Storage
+    var storage: CollectionStorage<[Element]>
 
-    init(_ storage: Storage) { self.storage = storage }
+    init(_ storage: CollectionStorage<[Element]>) { self.storage = storage }
 
     /// An unmanaged empty set.
     public init() { storage = .unmanaged([]) }
@@ -25,7 +20,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection, E
         return elements.filter { seen.insert($0).inserted }
     }
 
-    var field: _Field? { if case .managed(let field) = storage { field } else { nil } }
+    /// The place of a managed set; nil for an unmanaged one.
+    public var _field: _Field? { storage.field }
 
     private var elements: [Element] {
         switch storage {
@@ -38,13 +34,6 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection, E
     }
 
     // MARK: Reading
-
-    /// The realm; nil for an unmanaged set.
-    public var realm: Realm? { field.map { Realm(instance: $0.instance) } }
-    /// Whether the object that the set belongs to was deleted.
-    public var isInvalidated: Bool { field.map { !$0.exists } ?? false }
-    /// Whether the set belongs to a frozen realm.
-    public var isFrozen: Bool { field?.instance.isFrozen ?? false }
 
     /// The position of the first member.
     public var startIndex: Int { 0 }
@@ -70,13 +59,9 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection, E
 
     /// Adds a member, unless the set has it.
     public func insert(_ element: Element) {
-        switch storage {
-        case .unmanaged(let elements): storage = .unmanaged(Self.unique(elements + [element]))
-        case .managed(let field):
-            field.checkWritable("a set")
-            let value = element._encodedElement(_ObjectWriter(field.instance)).value
-            field.instance.edit { try $0.insertIntoSet(value, in: field.address) }
-        }
+        guard let field = writablePlace(of: "a set", orChange: { $0 = Self.unique($0 + [element]) }) else { return }
+        let value = element._encoded(_ObjectWriter(field.instance)).value
+        field.instance.edit { try $0.insertIntoSet(value, in: field.address) }
     }
 
     /// Adds members, as far as the set does not have them.
@@ -86,25 +71,17 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection, E
 
     /// Removes a member, if the set has it.
     public func remove(_ element: Element) {
-        switch storage {
-        case .unmanaged(let elements): storage = .unmanaged(elements.filter { $0 != element })
-        case .managed(let field):
-            field.checkWritable("a set")
-            // An object that no realm has is no member, and must not be added for being removed.
-            if let object = element as? ObjectBase, object.handle == nil { return }
-            let value = element._encodedElement(_ObjectWriter(field.instance)).value
-            field.instance.edit { try $0.removeFromSet(value, in: field.address) }
-        }
+        guard let field = writablePlace(of: "a set", orChange: { $0.removeAll { $0 == element } }) else { return }
+        // An object that no realm has is no member, and must not be added for being removed.
+        if let object = element as? ObjectBase, object.handle == nil { return }
+        let value = element._encoded(_ObjectWriter(field.instance)).value
+        field.instance.edit { try $0.removeFromSet(value, in: field.address) }
     }
 
     /// Removes all members, those too that are left out.
     public func removeAll() {
-        switch storage {
-        case .unmanaged: storage = .unmanaged([])
-        case .managed(let field):
-            field.checkWritable("a set")
-            field.instance.edit { try $0.clear(field.address) }
-        }
+        guard let field = writablePlace(of: "a set", orChange: { $0 = [] }) else { return }
+        field.instance.edit { try $0.clear(field.address) }
     }
 
     /// Adds the members of another set.
@@ -118,51 +95,27 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection, E
     public func subtract(_ other: MutableSet<Element>) {
         for element in Array(other) { remove(element) }
     }
-
-    // MARK: Versions
-
-    /// A frozen set, which shows the members as they are now even after later changes. An unmanaged set traps.
-    public func freeze() -> MutableSet<Element> {
-        guard let field else { preconditionFailure("only a set of a realm can be frozen; this one is unmanaged") }
-        return MutableSet(.managed(field.moved(to: field.instance.frozen())))
-    }
-
-    /// The live set behind a frozen one; nil if the object that it belongs to was deleted since.
-    public func thaw() -> MutableSet<Element>? {
-        guard let field else { preconditionFailure("only a set of a realm can be thawed; this one is unmanaged") }
-        let live = MutableSet(.managed(field.moved(to: field.instance.thawed())))
-        return live.isInvalidated ? nil : live
-    }
 }
 
-extension MutableSet: _Persistable {
+extension MutableSet: _PropertyCollection, StoredCollection {
     /// A set of the elements.
-    public static var _shape: _PropertyShape {
-        var shape = Element._elementShape
-        shape.collection = .set
-        return shape
-    }
+    public static var _shape: _PropertyShape { Element._shape.collected(in: .set) }
     /// An empty set.
     public static func _initial() -> Self { Self() }
     /// The live set.
     public static func _read(_ field: _Field, holding stored: _StoredValue?) -> Self { Self(.managed(field)) }
     /// The members.
     public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
-        var members: [RealmValue] = []
-        for member in map({ $0._encodedElement(writer).value })
-        where !members.contains(where: { RealmValue.compare($0, member) == 0 }) { members.append(member) }
-        return _StoredValue(.set(members.sorted(by: RealmValue.setOrder)))
+        _StoredValue(.set(ofDistinct: map { $0._encoded(writer).value }))
     }
     /// Makes the set the field's.
     public func _adopt(_ field: _Field) { if case .unmanaged = storage { storage = .managed(field) } }
     /// A set of the elements of an array or another collection.
     public static func _convert(_ any: Any?) throws -> Self {
         // A realm's set stays that of its object.
-        if let set = any as? Self { return set.field == nil ? set : Self(.unmanaged(Array(set))) }
-        return Self(.unmanaged(unique(try ValueConversion.elements(any).map { try Element._convertElement($0) })))
+        if let set = any as? Self { return set._field == nil ? set : Self(.unmanaged(Array(set))) }
+        return Self(.unmanaged(unique(try ValueConversion.elements(any).map { try Element._convert($0) })))
     }
-    /// Whether the set is the field's.
-    public func _shows(_ field: _Field) -> Bool { self.field?.isSame(as: field) ?? false }
 }
 
 extension MutableSet: CustomStringConvertible {

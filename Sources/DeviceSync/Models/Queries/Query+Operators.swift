@@ -1,6 +1,3 @@
-internal import Changesets
-internal import Query
-
 /// How strings are compared.
 public struct StringOptions: OptionSet, Sendable {
     /// The options as bits.
@@ -18,11 +15,6 @@ public struct StringOptions: OptionSet, Sendable {
 
 /// A type whose values queries can compare by `<` and `>`.
 public protocol _QueryOrdered {}
-extension Int: _QueryOrdered {}
-extension Int8: _QueryOrdered {}
-extension Int16: _QueryOrdered {}
-extension Int32: _QueryOrdered {}
-extension Int64: _QueryOrdered {}
 extension Float: _QueryOrdered {}
 extension Double: _QueryOrdered {}
 extension String: _QueryOrdered {}

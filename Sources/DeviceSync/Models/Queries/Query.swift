@@ -1,4 +1,3 @@
-internal import Changesets
 internal import Query
 internal import RealmState
 
@@ -72,32 +71,27 @@ extension Query where T: RealmCollection, T.Element: ObjectBase {
 /// A map, as queries see it.
 public protocol _QueryMap {
     /// The type of the keys.
-    associatedtype MapKey: _MapKey
+    associatedtype Key: _MapKey
     /// The type of the values.
-    associatedtype MapValue: RealmCollectionValue
+    associatedtype Value: RealmCollectionValue
 }
-extension Map: _QueryMap {
-    /// The type of the keys.
-    public typealias MapKey = Key
-    /// The type of the values.
-    public typealias MapValue = Value
-}
+extension Map: _QueryMap {}
 
 extension Query where T: _QueryMap {
     /// The keys: a condition on them holds if it holds for any.
-    public var keys: Query<T.MapKey> { Query<T.MapKey>(with(suffix: ".@keys")) }
+    public var keys: Query<T.Key> { Query<T.Key>(with(suffix: ".@keys")) }
     /// The values: a condition on them holds if it holds for any.
-    public var values: Query<T.MapValue> { Query<T.MapValue>(with(suffix: ".@values")) }
+    public var values: Query<T.Value> { Query<T.Value>(with(suffix: ".@values")) }
     /// The value of a key; null if there is none.
-    public subscript(_ key: T.MapKey) -> Query<T.MapValue> {
+    public subscript(_ key: T.Key) -> Query<T.Value> {
         precondition(!key._text.contains("'") && !key._text.contains("\\"), "a key in a query cannot contain ' or \\")
-        return Query<T.MapValue>(with(suffix: "['\(key._text)']"))
+        return Query<T.Value>(with(suffix: "['\(key._text)']"))
     }
     /// How many entries there are.
     public var count: Query<Int> { Query<Int>(.aggregate(path, "@count")) }
     /// Whether one of the values is this one.
-    public func contains(_ value: T.MapValue) -> Query<Bool> {
-        Query<Bool>(.any(with(suffix: ".@values"), "==", Query<T.MapValue>.constant(value)))
+    public func contains(_ value: T.Value) -> Query<Bool> {
+        Query<Bool>(.any(with(suffix: ".@values"), "==", Query<T.Value>.constant(value)))
     }
 }
 
@@ -174,16 +168,6 @@ extension Query where T: AddableType {
 // MARK: - Use
 
 extension Results where Element: Object {
-    /// Those of the objects that meet a query, as in `where { $0.owner == user.id && !$0.done }`; as live as this collection is.
-    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
-        ValueConversion.orTrap { try filtered { isIncluded(.root).expression.predicate } }
-    }
-
-    /// The same objects sorted by a property, as in `sorted(by: \.owner?.name)`; null comes first.
-    public func sorted<V>(by keyPath: KeyPath<Element, V>, ascending: Bool = true) -> Results<Element> {
-        sorted(byKeyPath: KeyPathNames.of(keyPath), ascending: ascending)
-    }
-
     /// Of the objects that are equal in all these properties, the first only.
     public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
         distinct(by: keyPaths.map { KeyPathNames.of($0) })

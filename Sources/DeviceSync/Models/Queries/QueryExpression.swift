@@ -1,4 +1,3 @@
-internal import Changesets
 internal import Query
 internal import RealmState
 

@@ -81,10 +81,9 @@ public final class ModelProperty: Sendable {
     @usableFromInline
     func read<T: _Persistable>(_ object: ObjectBase, _: T.Type) -> T {
         let handle = object.managedHandle()
-        if isPrimaryKey, let key = T.self as? any _KeyReadable.Type {
-            return (key.read(handle.address.key) as? T) ?? T._initial()
-        }
         let field = field(of: handle)
+        // Also of an object that is gone: the handle has it.
+        if isPrimaryKey { return T._read(field, holding: _StoredValue(RealmValue(handle.address.key))) }
         if let value = field.value { return T._read(field, holding: _StoredValue(value, in: field)) }
         guard handle.exists else {
             precondition(
@@ -117,26 +116,4 @@ public final class ModelProperty: Sendable {
         handle.instance.set(field.address, to: value._encoded(_ObjectWriter(handle.instance)).value)
         value._adopt(field)
     }
-}
-
-/// A type of primary keys, read from an object's key.
-protocol _KeyReadable {
-    static func read(_ key: ObjectKey) -> Any?
-}
-
-extension Int: _KeyReadable {}
-extension Int8: _KeyReadable {}
-extension Int16: _KeyReadable {}
-extension Int32: _KeyReadable {}
-extension Int64: _KeyReadable {}
-extension String: _KeyReadable {}
-extension ObjectId: _KeyReadable {}
-extension UUID: _KeyReadable {}
-
-extension _KeyReadable where Self: _Scalar {
-    static func read(_ key: ObjectKey) -> Any? { _scalar(_StoredValue(RealmValue(key))) }
-}
-
-extension Optional: _KeyReadable where Wrapped: _KeyReadable {
-    static func read(_ key: ObjectKey) -> Any? { Wrapped.read(key) }
 }

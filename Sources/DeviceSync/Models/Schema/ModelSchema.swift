@@ -1,5 +1,4 @@
 internal import Changesets
-internal import RealmState
 internal import Synchronization
 
 /// The name that a model class has in realms.
@@ -79,13 +78,10 @@ final class ModelSchema: Sendable {
             Set(all.map(\.name)).count == all.count, "class \(name) has two properties that are stored under one name")
         primaryKey = keys.first
         bySwiftName = Dictionary(all.map { ($0.swiftName, $0) }, uniquingKeysWith: { first, _ in first })
-        let others = properties.filter { !$0.isPrimaryKey }.map(\.description)
-        if type is EmbeddedObject.Type {
-            description = ObjectSchemaDescription(embedded: name, properties: others)
-        } else {
-            description = ObjectSchemaDescription(
-                name, key: keys.first?.description, properties: others, isAsymmetric: type is AsymmetricObject.Type)
-        }
+        description = ObjectSchemaDescription(
+            name: name,
+            kind: type is EmbeddedObject.Type ? .embedded : type is AsymmetricObject.Type ? .asymmetric : .topLevel,
+            primaryKey: keys.first?.description, properties: properties.filter { !$0.isPrimaryKey }.map(\.description))
     }
 
     /// Checks what a class's declaration alone cannot show: what a realm cannot keep together with other classes.

@@ -6,7 +6,7 @@ private struct SectionKeyPath<Root: Object, Key>: @unchecked Sendable {
     let keyPath: KeyPath<Root, Key>
 }
 
-extension Results where Element: Object {
+extension _QueryableCollection {
     /// The objects in sections by a property, sorted by it.
     ///
     ///     realm.objects(Task.self).sectioned(by: \.status)
@@ -32,66 +32,26 @@ extension Results where Element: Object {
     public func sectioned<Key: _Persistable & Hashable & Sendable>(
         by block: @escaping @Sendable (Element) -> Key, sortDescriptors: [SortDescriptor]
     ) -> SectionedResults<Key, Element> {
-        let sorted = sortDescriptors.isEmpty ? self : sorted(by: sortDescriptors)
+        let sorted = sortDescriptors.isEmpty ? _results : sorted(by: sortDescriptors)
         return SectionedResults(SectionSource(sorted), by: block)
     }
 }
 
-extension _QueryableCollection {
-    /// The objects in sections by a property, sorted by it; see `Results.sectioned(by:ascending:)`.
-    public func sectioned<Key: _Persistable & Hashable & Sendable>(
-        by keyPath: KeyPath<Element, Key>, ascending: Bool = true
-    ) -> SectionedResults<Key, Element> {
-        _results.sectioned(by: keyPath, ascending: ascending)
-    }
-
-    /// The objects in sections by a property, sorted by several properties.
-    public func sectioned<Key: _Persistable & Hashable & Sendable>(
-        by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
-    ) -> SectionedResults<Key, Element> {
-        _results.sectioned(by: keyPath, sortDescriptors: sortDescriptors)
-    }
-
-    /// The objects in sections by what a closure makes of each; see `Results.sectioned(by:sortDescriptors:)`.
-    public func sectioned<Key: _Persistable & Hashable & Sendable>(
-        by block: @escaping @Sendable (Element) -> Key, sortDescriptors: [SortDescriptor]
-    ) -> SectionedResults<Key, Element> {
-        _results.sectioned(by: block, sortDescriptors: sortDescriptors)
-    }
-}
-
-extension List where Element: _Scalar {
-    /// The values in sections by what a closure makes of each, sorted. An unmanaged list traps.
+extension RealmCollection where Self: _PropertyCollection, Element: _Scalar {
+    /// The values in sections by what a closure makes of each, sorted. An unmanaged collection traps.
     public func sectioned<Key: _Persistable & Hashable & Sendable>(
         by block: @escaping @Sendable (Element) -> Key, ascending: Bool = true
     ) -> SectionedResults<Key, Element> {
-        SectionedResults(SectionSource(field, ascending: ascending), by: block)
+        SectionedResults(SectionSource(_field, ascending: ascending), by: block)
     }
 }
 
-extension List where Element: _QueryOptional, Element.Wrapped: _Scalar {
-    /// The values in sections by what a closure makes of each, sorted, null first. An unmanaged list traps.
+extension RealmCollection
+where Self: _PropertyCollection, Element: _QueryOptional & RealmCollectionValue, Element.Wrapped: _Scalar {
+    /// The values in sections by what a closure makes of each, sorted, null first. An unmanaged collection traps.
     public func sectioned<Key: _Persistable & Hashable & Sendable>(
         by block: @escaping @Sendable (Element) -> Key, ascending: Bool = true
     ) -> SectionedResults<Key, Element> {
-        SectionedResults(SectionSource(field, ascending: ascending), by: block)
-    }
-}
-
-extension MutableSet where Element: _Scalar {
-    /// The values in sections by what a closure makes of each, sorted. An unmanaged set traps.
-    public func sectioned<Key: _Persistable & Hashable & Sendable>(
-        by block: @escaping @Sendable (Element) -> Key, ascending: Bool = true
-    ) -> SectionedResults<Key, Element> {
-        SectionedResults(SectionSource(field, ascending: ascending), by: block)
-    }
-}
-
-extension MutableSet where Element: _QueryOptional, Element.Wrapped: _Scalar {
-    /// The values in sections by what a closure makes of each, sorted, null first. An unmanaged set traps.
-    public func sectioned<Key: _Persistable & Hashable & Sendable>(
-        by block: @escaping @Sendable (Element) -> Key, ascending: Bool = true
-    ) -> SectionedResults<Key, Element> {
-        SectionedResults(SectionSource(field, ascending: ascending), by: block)
+        SectionedResults(SectionSource(_field, ascending: ascending), by: block)
     }
 }

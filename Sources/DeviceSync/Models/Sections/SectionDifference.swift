@@ -1,5 +1,4 @@
 public import Foundation
-internal import RealmState
 
 /// What happened to observed sections.
 @frozen public enum RealmSectionedResultsChange<CollectionType> {

@@ -1,6 +1,4 @@
-internal import Changesets
 public import Foundation
-internal import RealmState
 internal import Synchronization
 
 /// What `SectionedResults` and `ResultsSection` have in common.

@@ -52,10 +52,7 @@ extension SectionedResults {
             let state = snapshot.state
             // The keys have to be of the state that is reported on.
             let sections = live.sections(in: live.source.instance.at(snapshot))
-            let previous = last.withLock { last in
-                defer { last = (state, sections) }
-                return last
-            }
+            let previous = last.exchange((state, sections))
             let collection = live.moved(to: live.source.instance, fixed: sections)
             guard let previous else { return block(collection, nil, nil) }
             let isReached = observed.reach(changed, in: state.schema)

@@ -1,5 +1,3 @@
-internal import Foundation
-
 extension AnyRealmValue {
     /// Whether both are the same value of the same type. Lists and dictionaries are equal that hold equal values, whether or not a realm has them.
     public static func == (left: AnyRealmValue, right: AnyRealmValue) -> Bool {

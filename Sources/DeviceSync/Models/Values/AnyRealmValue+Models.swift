@@ -55,18 +55,12 @@ extension AnyRealmValue {
         case let value as List<AnyRealmValue>: self = .list(value)
         case let value as Map<String, AnyRealmValue>: self = .dictionary(value)
         case let values as [String: Any?]:
-            var entries: [String: AnyRealmValue] = [:]
-            for (key, item) in values {
-                guard let value = Self.nested(item) else { return nil }
-                entries[key] = value
-            }
+            let entries = values.compactMapValues(Self.nested)
+            guard entries.count == values.count else { return nil }
             self = .fromDictionary(entries)
         case let values as [Any?]:
-            var items: [AnyRealmValue] = []
-            for item in values {
-                guard let value = Self.nested(item) else { return nil }
-                items.append(value)
-            }
+            let items = values.compactMap(Self.nested)
+            guard items.count == values.count else { return nil }
             self = .fromArray(items)
         default: return nil
         }

@@ -1,4 +1,3 @@
-internal import Changesets
 internal import RealmState
 
 extension AnyRealmValue: _Scalar {
@@ -43,8 +42,8 @@ extension AnyRealmValue: _Scalar {
     /// The place of a live list or dictionary; nil for any other value.
     var collectionField: _Field? {
         switch self {
-        case .list(let list): list.field
-        case .dictionary(let map): map.field
+        case .list(let list): list._field
+        case .dictionary(let map): map._field
         default: nil
         }
     }

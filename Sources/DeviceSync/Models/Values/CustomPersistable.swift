@@ -1,6 +1,3 @@
-internal import Changesets
-internal import RealmState
-
 /// A type of an app's own that realms keep as another one, which they know.
 ///
 ///     struct Money: CustomPersistable {
@@ -11,36 +8,18 @@ internal import RealmState
 ///
 /// It can be the type of properties, of their optionals, and of elements of lists, sets and maps. Queries and sorting go by the value that is kept. A property without a
 /// default begins with what that of `PersistedType` stands for.
-public protocol CustomPersistable: _Scalar {
-    /// What a realm keeps: a number, a string, an identifier, an enumeration or another single value.
-    associatedtype PersistedType: _Scalar
+public protocol CustomPersistable: _CustomPersistable {
     /// The value that a realm has kept.
     init(persistedValue: PersistedType)
-    /// What a realm is to keep.
-    var persistableValue: PersistedType { get }
-}
-
-extension CustomPersistable {
-    /// That of what is kept.
-    public static var _type: PropertyType { PersistedType._type }
-    /// What the default of `PersistedType` stands for.
-    public static func _initial() -> Self { Self(persistedValue: PersistedType._initial()) }
-    /// The value.
-    public static func _scalar(_ stored: _StoredValue) -> Self? {
-        PersistedType._scalar(stored).map(Self.init(persistedValue:))
-    }
-    /// What is kept.
-    public var _stored: _StoredValue { persistableValue._stored }
-    /// What a value of the type that is kept stands for.
-    public static func _scalar(from any: Any) -> Self? {
-        (any as? PersistedType ?? PersistedType._scalar(from: any)).map(Self.init(persistedValue:))
-    }
 }
 
 /// A type of an app's own that realms keep as another one, of which not every value stands for one.
 ///
 /// What stands for none reads as nil, and where the property is not optional as the default of `PersistedType` does; if that stands for none either, reading it traps.
-public protocol FailableCustomPersistable: _Scalar {
+public protocol FailableCustomPersistable: _CustomPersistable {}
+
+/// What the types of an app's own have in common that realms keep as other ones.
+public protocol _CustomPersistable: _Scalar {
     /// What a realm keeps: a number, a string, an identifier, an enumeration or another single value.
     associatedtype PersistedType: _Scalar
     /// The value that a realm has kept; nil for what is none.
@@ -49,7 +28,7 @@ public protocol FailableCustomPersistable: _Scalar {
     var persistableValue: PersistedType { get }
 }
 
-extension FailableCustomPersistable {
+extension _CustomPersistable {
     /// That of what is kept.
     public static var _type: PropertyType { PersistedType._type }
     /// What the default of `PersistedType` stands for; if it stands for none, this traps.

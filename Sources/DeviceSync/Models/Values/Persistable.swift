@@ -4,20 +4,29 @@ internal import RealmState
 // The protocols of what models can hold. Apps conform to none of them but `PersistableEnum`; what begins with an underscore is
 // for the SDK's own types.
 
-/// A type that properties can have: see `Persisted`.
-public protocol _Persistable: SendableMetatype {
-    /// What a realm needs to know of such a property.
+/// A type whose values realms can hold: in properties, as elements of collections, or as what optionals have in them.
+public protocol _Storable: SendableMetatype {
+    /// What a realm needs to know of such a property or element.
     static var _shape: _PropertyShape { get }
+    /// What a realm is to hold.
+    func _encoded(_ writer: _ObjectWriter) -> _StoredValue
+    /// Called when the value has been written to a place: collections and embedded objects become that place's.
+    func _adopt(_ field: _Field)
+    /// The value that a dictionary or array spells.
+    static func _convert(_ any: Any?) throws -> Self
+}
+
+extension _Storable {
+    /// Nothing but collections and embedded objects has to do anything.
+    public func _adopt(_ field: _Field) {}
+}
+
+/// A type that properties can have: see `Persisted`.
+public protocol _Persistable: _Storable {
     /// What an unmanaged object holds whose class says nothing else.
     static func _initial() -> Self
     /// The value of a realm's field, by what that holds (nil if the object is gone); for a collection a live handle.
     static func _read(_ field: _Field, holding stored: _StoredValue?) -> Self
-    /// What a realm's field is to hold.
-    func _encoded(_ writer: _ObjectWriter) -> _StoredValue
-    /// Called when the value has been written to a field: collections and embedded objects become that field's.
-    func _adopt(_ field: _Field)
-    /// The value that a dictionary or array spells.
-    static func _convert(_ any: Any?) throws -> Self
     /// What a key path finds that goes over such a property.
     static func _traced(_ tracer: KeyPathTracer) -> Self
     /// Whether the value is the live handle of a field, which assigning it to the field would not change.
@@ -25,8 +34,6 @@ public protocol _Persistable: SendableMetatype {
 }
 
 extension _Persistable {
-    /// Nothing but collections and embedded objects has to do anything.
-    public func _adopt(_ field: _Field) {}
     /// Only collections are handles.
     public func _shows(_ field: _Field) -> Bool { false }
     /// Key paths end at a scalar.
@@ -34,38 +41,15 @@ extension _Persistable {
 }
 
 /// A type that lists, sets and maps can hold.
-public protocol RealmCollectionValue: Hashable, SendableMetatype {
-    /// What a realm needs to know of such elements.
-    static var _elementShape: _PropertyShape { get }
+public protocol RealmCollectionValue: Hashable, _Storable {
     /// The element that a realm holds.
     static func _decode(_ stored: _StoredValue) -> Self
-    /// What a realm is to hold.
-    func _encodedElement(_ writer: _ObjectWriter) -> _StoredValue
-    /// Called when the element has been written: an embedded object becomes that place's.
-    func _adoptElement(_ field: _Field)
-    /// The element that an array or dictionary spells.
-    static func _convertElement(_ any: Any?) throws -> Self
-    /// What an optional element is without a value; nil if the type is no optional.
-    static var _null: Self? { get }
-}
-
-extension RealmCollectionValue {
-    /// Nothing but embedded objects has to do anything.
-    public func _adoptElement(_ field: _Field) {}
-    /// Most types have none.
-    public static var _null: Self? { nil }
 }
 
 /// A type that a property or element can be an optional of.
-public protocol _OptionalContent: Hashable, SendableMetatype {
-    /// What a realm needs to know of the type without the optional.
-    static var _contentShape: _PropertyShape { get }
+public protocol _OptionalContent: Hashable, _Storable {
     /// The value that a realm holds; nil for null and for what is of another type.
     static func _content(_ stored: _StoredValue) -> Self?
-    /// What a realm is to hold.
-    func _encodedContent(_ writer: _ObjectWriter) -> _StoredValue
-    /// Called when the value has been written.
-    func _adoptContent(_ field: _Field)
     /// The value that a dictionary or array spells.
     static func _convertContent(_ any: Any) throws -> Self
     /// What a key path goes on with.
@@ -73,8 +57,6 @@ public protocol _OptionalContent: Hashable, SendableMetatype {
 }
 
 extension _OptionalContent {
-    /// Nothing but embedded objects has to do anything.
-    public func _adoptContent(_ field: _Field) {}
     /// Key paths go on at objects only.
     public static func _tracedContent(_ tracer: KeyPathTracer) -> Self? { nil }
 }
@@ -91,6 +73,13 @@ public struct _PropertyShape: Sendable {
 
     /// Whether the property holds values that know of no object, and that are no collections.
     var isPlain: Bool { collection == .none && target == nil && type != .any && !isBacklink }
+
+    /// That of a collection of such elements.
+    func collected(in collection: PropertyCollection) -> _PropertyShape {
+        var shape = self
+        shape.collection = collection
+        return shape
+    }
 }
 
 /// A value as a realm stores it, with what it takes to make objects of it.
@@ -133,67 +122,53 @@ public struct _Field: Sendable {
 
 // MARK: - Optionals
 
-extension Optional: _Persistable where Wrapped: _OptionalContent {
+extension Optional: _Storable where Wrapped: _OptionalContent {
     /// That of the wrapped type, and it may be null.
     public static var _shape: _PropertyShape {
-        var shape = Wrapped._contentShape
+        var shape = Wrapped._shape
         shape.isOptional = true
         return shape
     }
+    /// The value, or null.
+    public func _encoded(_ writer: _ObjectWriter) -> _StoredValue { self?._encoded(writer) ?? _StoredValue(.null) }
+    /// The wrapped value's.
+    public func _adopt(_ field: _Field) { self?._adopt(field) }
+    /// The value, or nil for nil and `NSNull`.
+    public static func _convert(_ any: Any?) throws -> Wrapped? {
+        try ValueConversion.unwrapped(any).map { try Wrapped._convertContent($0) }
+    }
+}
+
+extension Optional: _Persistable where Wrapped: _OptionalContent {
     /// Nil.
     public static func _initial() -> Wrapped? { nil }
     /// The value, or nil.
     public static func _read(_ field: _Field, holding stored: _StoredValue?) -> Wrapped? {
         stored.flatMap { Wrapped._content($0) }
     }
-    /// The value, or null.
-    public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
-        self?._encodedContent(writer) ?? _StoredValue(.null)
-    }
-    /// The wrapped value's.
-    public func _adopt(_ field: _Field) { self?._adoptContent(field) }
-    /// The value, or nil for nil and `NSNull`.
-    public static func _convert(_ any: Any?) throws -> Wrapped? {
-        try ValueConversion.unwrapped(any).map { try Wrapped._convertContent($0) }
-    }
     /// What the wrapped type goes on with.
     public static func _traced(_ tracer: KeyPathTracer) -> Wrapped? { Wrapped._tracedContent(tracer) }
 }
 
 extension Optional: RealmCollectionValue where Wrapped: _OptionalContent {
-    /// That of the wrapped type, and it may be null.
-    public static var _elementShape: _PropertyShape { _shape }
     /// The value, or nil.
     public static func _decode(_ stored: _StoredValue) -> Wrapped? { Wrapped._content(stored) }
-    /// The value, or null.
-    public func _encodedElement(_ writer: _ObjectWriter) -> _StoredValue { _encoded(writer) }
-    /// The wrapped value's.
-    public func _adoptElement(_ field: _Field) { _adopt(field) }
-    /// The value, or nil.
-    public static func _convertElement(_ any: Any?) throws -> Wrapped? { try _convert(any) }
-    /// Nil.
-    public static var _null: Wrapped?? { .some(nil) }
 }
 
 // MARK: - Objects
 
 // Both kinds of objects that properties can hold conform by these.
 extension ObjectBase {
-    /// A link to an object of the class, or the embedded object.
-    public static var _contentShape: _PropertyShape {
-        let model = ModelName.of(self)
-        return _PropertyShape(type: .object(model), target: self)
+    /// A link to an object of the class, or the embedded object; elements of lists and sets are never null.
+    public static var _shape: _PropertyShape { _PropertyShape(type: .object(ModelName.of(self)), target: self) }
+    /// What links to the object, or the embedded object.
+    public func _encoded(_ writer: _ObjectWriter) -> _StoredValue { _StoredValue(writer.reference(to: self)) }
+    /// Makes an embedded object the one of the place.
+    public func _adopt(_ field: _Field) {
+        guard self is EmbeddedObject, handle == nil else { return }
+        state = .managed(field.embedded(type(of: self)))
+        for property in ModelSchema.of(type(of: self)).all { property.adopt(self) }
     }
-    /// A link or embedded object; elements of lists and sets are never null.
-    public static var _elementShape: _PropertyShape { _contentShape }
-    /// What links to the object.
-    public func _encodedContent(_ writer: _ObjectWriter) -> _StoredValue { _StoredValue(writer.reference(to: self)) }
-    /// What links to the object.
-    public func _encodedElement(_ writer: _ObjectWriter) -> _StoredValue { _encodedContent(writer) }
-    /// Makes an embedded object the one of the place.
-    public func _adoptContent(_ field: _Field) { adopt(field) }
-    /// Makes an embedded object the one of the place.
-    public func _adoptElement(_ field: _Field) { adopt(field) }
     /// The linked object; nil if it does not exist.
     public static func _content(_ stored: _StoredValue) -> Self? { object(stored) }
     /// The linked object; one that does not exist is invalidated.
@@ -213,7 +188,7 @@ extension ObjectBase {
         return object
     }
     /// The object itself, or one made of a dictionary or an array.
-    public static func _convertElement(_ any: Any?) throws -> Self {
+    public static func _convert(_ any: Any?) throws -> Self {
         guard let any = ValueConversion.unwrapped(any) else {
             throw ValueMismatch(description: "a collection of \(ModelName.of(self)) objects cannot hold nil")
         }
@@ -228,21 +203,15 @@ extension ObjectBase {
         case .link(let target):
             guard !existing || field.instance.contains(target) else { return nil }
             return managed(ObjectHandle(field.instance, target))
-        case .embedded:
-            return managed(
-                ObjectHandle(
-                    field.instance, field.address.object, field: field.address,
-                    className: ByteString(ModelName.of(self))))
+        case .embedded: return managed(field.embedded(self))
         default: return nil
         }
     }
+}
 
-    private func adopt(_ field: _Field) {
-        guard self is EmbeddedObject, handle == nil else { return }
-        state = .managed(
-            ObjectHandle(
-                field.instance, field.address.object, field: field.address,
-                className: ByteString(ModelName.of(type(of: self)))))
-        for property in ModelSchema.of(type(of: self)).all { property.adopt(self) }
+extension _Field {
+    /// The embedded object that is in the place.
+    fileprivate func embedded(_ type: ObjectBase.Type) -> ObjectHandle {
+        ObjectHandle(instance, address.object, field: address, className: ByteString(ModelName.of(type)))
     }
 }

@@ -17,10 +17,6 @@ public protocol _Scalar: _Persistable, RealmCollectionValue, _OptionalContent {
 extension _Scalar {
     /// The type, not null.
     public static var _shape: _PropertyShape { _PropertyShape(type: _type) }
-    /// The type, not null.
-    public static var _elementShape: _PropertyShape { _shape }
-    /// The type, not null.
-    public static var _contentShape: _PropertyShape { _shape }
     /// The value, or the type's own default for what is of another type.
     public static func _read(_ field: _Field, holding stored: _StoredValue?) -> Self {
         stored.flatMap { _scalar($0) } ?? _initial()
@@ -31,10 +27,6 @@ extension _Scalar {
     public static func _content(_ stored: _StoredValue) -> Self? { _scalar(stored) }
     /// The value.
     public func _encoded(_ writer: _ObjectWriter) -> _StoredValue { _stored }
-    /// The value.
-    public func _encodedElement(_ writer: _ObjectWriter) -> _StoredValue { _stored }
-    /// The value.
-    public func _encodedContent(_ writer: _ObjectWriter) -> _StoredValue { _stored }
     /// The value, if it fits.
     public static func _convert(_ any: Any?) throws -> Self {
         guard let any = ValueConversion.unwrapped(any) else {
@@ -42,8 +34,6 @@ extension _Scalar {
         }
         return try _convertContent(any)
     }
-    /// The value, if it fits.
-    public static func _convertElement(_ any: Any?) throws -> Self { try _convert(any) }
     /// The value, if it fits.
     public static func _convertContent(_ any: Any) throws -> Self {
         guard let value = any as? Self ?? _scalar(from: any) else {
@@ -73,7 +63,9 @@ extension Optional: AddableType where Wrapped: AddableType {}
 // MARK: - Integers
 
 /// An integer that realms keep in 64 bits.
-public protocol _IntegerScalar: _Scalar, _PrimaryKey, _Indexable, MinMaxType, AddableType, FixedWidthInteger {}
+public protocol _IntegerScalar: _Scalar, _PrimaryKey, _Indexable, MinMaxType, AddableType, _QueryOrdered,
+    FixedWidthInteger
+{}
 
 extension _IntegerScalar {
     /// A 64-bit integer.

@@ -1,5 +1,4 @@
 internal import Changesets
-internal import RealmState
 
 /// An object or a collection that belongs to the thread, queue or actor of its realm. A `ThreadSafeReference` takes it elsewhere.
 public protocol ThreadConfined: SendableMetatype {
@@ -31,17 +30,13 @@ public struct _ThreadSafePointer: Sendable {
         (place, self.instance) = (.results(className: className, query, keys: keys), instance)
     }
 
-    private init(_ place: Place, _ instance: RealmInstance) {
-        self.place = place
-        self.instance = instance
-    }
-
     /// The same place as another instance of the realm shows it.
     func moved(to instance: RealmInstance) -> _ThreadSafePointer {
         switch place {
         case .object(let handle): _ThreadSafePointer(handle.moved(to: instance))
         case .field(let field): _ThreadSafePointer(field.moved(to: instance))
-        case .results: _ThreadSafePointer(place, instance)
+        case .results(let className, let query, let keys):
+            _ThreadSafePointer(instance, results: className, query, keys: keys)
         }
     }
 
@@ -122,40 +117,15 @@ public struct ThreadSafe<Confined: ThreadConfined>: Sendable {
 
 // MARK: - What can be handed over
 
-extension Object: ThreadConfined {
+// Both kinds of objects that realms keep conform by these.
+extension ObjectBase {
     /// The object's place.
     public var _pointer: _ThreadSafePointer? { handle.map { _ThreadSafePointer($0) } }
     /// The object.
     public static func _found(_ pointer: _ThreadSafePointer) -> Self? { pointer.object.map { managed($0) } }
 }
-
-extension EmbeddedObject: ThreadConfined {
-    /// The object's place.
-    public var _pointer: _ThreadSafePointer? { handle.map { _ThreadSafePointer($0) } }
-    /// The object.
-    public static func _found(_ pointer: _ThreadSafePointer) -> Self? { pointer.object.map { managed($0) } }
-}
-
-extension List: ThreadConfined {
-    /// The list's place.
-    public var _pointer: _ThreadSafePointer? { field.map { _ThreadSafePointer($0) } }
-    /// The list.
-    public static func _found(_ pointer: _ThreadSafePointer) -> Self? { pointer.field.map { Self(.managed($0)) } }
-}
-
-extension MutableSet: ThreadConfined {
-    /// The set's place.
-    public var _pointer: _ThreadSafePointer? { field.map { _ThreadSafePointer($0) } }
-    /// The set.
-    public static func _found(_ pointer: _ThreadSafePointer) -> Self? { pointer.field.map { Self(.managed($0)) } }
-}
-
-extension Map: ThreadConfined {
-    /// The map's place.
-    public var _pointer: _ThreadSafePointer? { field.map { _ThreadSafePointer($0) } }
-    /// The map.
-    public static func _found(_ pointer: _ThreadSafePointer) -> Self? { pointer.field.map { Self(.managed($0)) } }
-}
+extension Object: ThreadConfined {}
+extension EmbeddedObject: ThreadConfined {}
 
 extension Results: ThreadConfined where Element: Object {
     /// The class and the query.

@@ -109,7 +109,7 @@ package struct SimulatedServer: Sendable {
     ) throws(SimulationFailure) {
         let changesets = try entries.map { entry throws(SimulationFailure) in
             try reading("an upload of file \(ident)") { () throws(ChangesetError) in
-                try IncomingChangeset(entry, from: ident)
+                IncomingChangeset(entry, parsed: try Changeset(parsing: entry.changeset), from: ident)
             }
         }
         var integration = UploadIntegration(head, of: ident, changesets: changesets, recorded: file.progress)

@@ -1,4 +1,5 @@
 package import Changesets
+package import Query
 import RealmState
 
 /// An object of a result: its key, and what it holds.
@@ -18,11 +19,8 @@ extension Arrangement {
         to rows: [QueryRow], of className: ByteString, in graph: (any QueryGraph)? = nil
     ) -> [QueryRow] {
         var rows = rows
-        let reader = Reader(graph: graph)
         func values(_ keys: [Key], _ row: QueryRow) -> [KeyValue] {
-            let node = QueryNode(
-                object: row.object, className: className, key: row.key)
-            return keys.map { $0.value(in: node, reader) }
+            keys.map { KeyValue(value: $0.value(of: row.object, ObjectAddress(className, row.key), in: graph)) }
         }
         for step in steps {
             switch step {
@@ -84,15 +82,5 @@ private struct KeyValue {
         case (_, nil): -1
         case (let left?, let right?): ValueOrder.total(left, right)
         }
-    }
-}
-
-extension Arrangement.Key {
-    fileprivate func value(in node: QueryNode, _ reader: Reader) -> KeyValue {
-        guard let last = reader.objects(over: hops[...], from: node).first else { return KeyValue(value: nil) }
-        let value = last.value(property)
-        guard let dictionaryKey else { return KeyValue(value: value) }
-        guard case .dictionary(let entries) = value else { return KeyValue(value: .null) }
-        return KeyValue(value: entries[dictionaryKey] ?? .null)
     }
 }

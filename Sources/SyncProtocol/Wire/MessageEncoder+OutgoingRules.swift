@@ -3,11 +3,7 @@ import SyncModel
 /// What a server must never send, whatever the session's state: messages that make stock clients terminate, close the
 /// connection or wait for ever (docs/protocol.md, "Server messages", "What the client checks" and "Errors"). Rules that
 /// need the session's cursors are `DownloadChecker`'s, those of order `ServerConnectionChecker`'s.
-struct OutgoingRules {
-    let mode: SyncMode
-    let version: ProtocolVersion
-    let limits: ProtocolLimits
-
+extension MessageEncoder {
     func check(_ message: ServerMessage) throws(SyncProtocolError) {
         switch message {
         case .ident(let session, let file):

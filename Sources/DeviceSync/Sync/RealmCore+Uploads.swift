@@ -1,0 +1,33 @@
+internal import Merge
+import SyncModel
+
+extension RealmCore {
+    /// Reads the next upload off the local history.
+    func uploadScan(after cursor: UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
+        let planner = UploadPlanner(after: cursor)
+        var isEmpty = true
+        let next = try file.scan(after: cursor.clientVersion, upTo: version) { entries in
+            planner.next(
+                entries.lazy.map { entry in
+                    isEmpty = false
+                    return entry
+                })
+        }
+        guard let batch = next else {
+            // What was integrated has left the history at once if nothing local was left to merge with.
+            let integrated = isEmpty && version == snapshot.version ? sync.progress.download.serverVersion : 0
+            return ClientSession.UploadScan(
+                progress: UploadCursor(
+                    clientVersion: version, serverVersion: max(cursor.serverVersion, integrated)))
+        }
+        var entries: [UploadedChangeset] = []
+        if let first = batch.versions.first, let last = batch.versions.last {
+            entries = try file.localEntries(after: first - 1, upTo: last).map { entry in
+                UploadedChangeset(
+                    clientVersion: entry.version, serverVersion: entry.remoteVersion, timestamp: entry.originTimestamp,
+                    changeset: entry.changeset)
+            }
+        }
+        return ClientSession.UploadScan(progress: batch.progress, entries: entries)
+    }
+}
