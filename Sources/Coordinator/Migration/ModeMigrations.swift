@@ -6,7 +6,6 @@ import Synchronization
 /// coordinator goes on from what the control store says; each step may be done twice.
 final class ModeMigrations: Sendable {
     private struct Run {
-        var app: String
         var task: Task<Void, Never>
         var isOver = false
     }
@@ -14,14 +13,15 @@ final class ModeMigrations: Sendable {
     private let run = Mutex<Run?>(nil)
 
     /// What the active coordinator does with each beat.
-    func keepUp(_ context: CoordinatorContext) async {
-        guard run.withLock({ $0 == nil || $0?.isOver == true }) else { return }
-        do {
-            let moving = try await context.store.apps().filter(\.isMoving)
-            CoordinatorMetrics.migrations(moving.count)
-            guard let app = moving.first else { return }
-            // Unstructured: it takes as long as the app is large, and the beats must go on. It ends with the move, with the
-            // coordinator's activity, and with the coordinator.
+    func keepUp(_ context: CoordinatorContext) async throws {
+        guard run.withLock({ $0?.isOver ?? true }) else { return }
+        let moving = try await context.store.apps().filter(\.isMoving)
+        CoordinatorMetrics.migrations(moving.count)
+        guard let app = moving.first else { return }
+        // Unstructured: it takes as long as the app is large, and the beats must go on. It ends with the move, with the
+        // coordinator's activity, and with the coordinator.
+        run.withLock { run in
+            // Made under the lock, which the task waits for to say that it is over.
             let task = Task {
                 do {
                     try await ModeMigrationRun(context: context, app: app.id).goOn()
@@ -33,9 +33,7 @@ final class ModeMigrations: Sendable {
                 }
                 self.run.withLock { $0?.isOver = true }
             }
-            run.withLock { $0 = Run(app: app.id, task: task) }
-        } catch {
-            context.logger.warning("moving apps not looked after, will try again", metadata: ["error": "\(error)"])
+            run = Run(task: task)
         }
     }
 
