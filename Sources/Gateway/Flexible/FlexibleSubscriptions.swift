@@ -14,6 +14,8 @@ struct FlexibleSubscriptions: Sendable {
         var sent = 0
         /// The session has to come up to the latest version first.
         var isBehind = false
+        /// A page was asked for and not answered yet: the owner may count on it already that the client has the set's data.
+        var isAsked = false
     }
 
     /// What the session's user may do.
@@ -62,12 +64,13 @@ struct FlexibleSubscriptions: Sendable {
 
     /// The next page to ask for; nil if it is one of the set in force.
     mutating func nextRequest() -> BootstrapRequest? {
-        if let waiting, bootstrap.map({ $0.sent == 0 && $0.set.version > active.version }) ?? true {
+        if let waiting, bootstrap.map({ $0.sent == 0 && !$0.isAsked && $0.set.version > active.version }) ?? true {
             // Of one that nothing was sent of, nothing need be sent.
             bootstrap = Bootstrap(set: waiting)
             self.waiting = nil
         }
         guard let bootstrap, !bootstrap.isBehind else { return nil }
+        self.bootstrap?.isAsked = true
         return BootstrapRequest(
             version: bootstrap.set.version.rawValue, queries: bootstrap.set.text, roles: roles,
             position: bootstrap.position)

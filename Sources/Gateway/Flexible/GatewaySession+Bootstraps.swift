@@ -55,6 +55,7 @@ extension GatewaySession {
             return wantPage()
         }
         defer { wantPage() }
+        bootstrap.isAsked = false
         switch part.outcome {
         case .behind where bootstrap.sent > 0, .begunElsewhere:
             fail(

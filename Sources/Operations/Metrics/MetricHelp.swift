@@ -78,7 +78,7 @@ enum MetricHelp {
             "Sessions told to wait because so many clients would have to reset that an operator is asked first",
         "sluice_worker_slices_holding_resets": "Slices that ask an operator before more clients reset",
         "sluice_worker_resets_doubted_total":
-            "Identifications whose gateway was asked whether they are still meant, before a reset",
+            "Identifications whose gateway was asked first whether they are still meant, since they would undo something",
         "sluice_worker_client_files_expired_total": "Client realms not seen for the app's maximum offline time",
         "sluice_worker_history_bases_total": "Bases written, for new clients to begin with",
         "sluice_worker_history_base_bytes_total": "Bytes of bases written",

@@ -79,15 +79,25 @@ package struct ClientViews: Sendable {
     ///
     /// - Returns: whether this is the set that is on record.
     package mutating func identify(_ definition: ViewDefinition, at version: ServerVersion) -> Bool {
-        let known = views.segments.lastIndex {
-            $0.view.version == definition.version && $0.view.queries == definition.queries && $0.start <= version
-        }
-        if let known {
+        if let known = index(of: definition, at: version) {
             views.keep(known + 1)
             return true
         }
         views = ViewHistory([.init(start: version, view: definition)])
         return false
+    }
+
+    /// Whether the client has not got something that it was sent, or was begun to be sent, if it stands at a version with a set: so it is if a page was
+    /// lost, or if what says so is older than the page.
+    package func isTakenBack(by definition: ViewDefinition, at version: ServerVersion) -> Bool {
+        if let begun, begun.version <= definition.version { return true }
+        return !views.segments.isEmpty && index(of: definition, at: version) != views.segments.count - 1
+    }
+
+    private func index(of definition: ViewDefinition, at version: ServerVersion) -> Int? {
+        views.segments.lastIndex {
+            $0.view.version == definition.version && $0.view.queries == definition.queries && $0.start <= version
+        }
     }
 
     // MARK: As bytes

@@ -19,10 +19,21 @@ struct FlexibleBootstraps: SlicePart {
 
     /// - Returns: nil if the client is so far behind that it has to be reset.
     func page(_ request: BootstrapRequest, after cursor: DownloadCursor, maxBytes: Int) async throws -> PageAnswer? {
-        if request.version == 0 { return try beginning(request, after: cursor) }
         func answer(_ outcome: BootstrapPart.Outcome) -> PageAnswer {
             self.answer(request, after: cursor, .init(cursor: cursor), outcome, progress: 0)
         }
+        let views = try work.clientViews(of: file, in: context)
+        // What the client has missed it must not be sent by rights that are no longer its user's.
+        let isByNewRoles = views.views.latest.map { $0.roles != request.roles } ?? false
+        var catchesUp = request.position?.version != nil
+        if request.position == nil, request.version > 0, request.version == views.views.latest?.version, !isByNewRoles {
+            catchesUp = try await work.isFarBehind(cursor.serverVersion, in: context)
+        }
+        guard isNews(request, views, catchesUp: catchesUp) else {
+            metrics.requestRepeated()
+            return answer(.begunElsewhere)
+        }
+        if request.version == 0 { return try beginning(request, after: cursor) }
         let new: View
         var columns = context.imaged
         let latest = context.record.latest.version
@@ -33,7 +44,6 @@ struct FlexibleBootstraps: SlicePart {
         } catch {
             return answer(.refused(error.message))
         }
-        let views = try work.clientViews(of: file, in: context)
         if request.position == nil, views.hasManyViews(toBegin: request.version) {
             var refusal = answer(
                 .refused(
@@ -49,12 +59,6 @@ struct FlexibleBootstraps: SlicePart {
             return answer(.begunElsewhere)
         }
         let old = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
-        // What the client has missed it must not be sent by rights that are no longer its user's.
-        let isByNewRoles = views.views.latest.map { $0.roles != request.roles } ?? false
-        var catchesUp = request.position?.version != nil
-        if request.position == nil, request.version == views.views.latest?.version, !isByNewRoles {
-            catchesUp = try await work.isFarBehind(cursor.serverVersion, in: context)
-        }
         if catchesUp {
             return try await catchUp(
                 request, views, after: cursor, through: request.position?.version ?? cursor.serverVersion, from: old,
@@ -65,6 +69,17 @@ struct FlexibleBootstraps: SlicePart {
             request.position != nil || isByNewRoles || cursor.serverVersion == latest
         else { return answer(.behind) }
         return try await page(request, views, after: cursor, from: old, to: (new, imaged), maxBytes: maxBytes)
+    }
+
+    /// Whether a request asks for what its client has not been sent, as far as is on record. One that comes again, since its answer was lost or it was
+    /// published twice, may find its own effect there, or that of a later one: then a page would bring next to nothing, from the view that the client
+    /// is taken to have. What the client does have its next IDENT tells.
+    private func isNews(_ request: BootstrapRequest, _ views: ClientViews, catchesUp: Bool) -> Bool {
+        // A further page goes on with what was begun in its own session.
+        if request.position != nil, views.begun != begins(request) { return false }
+        guard let known = views.views.latest else { return true }
+        if request.version == 0 || catchesUp { return request.version >= known.version }
+        return request.version > known.version || request.version == known.version && request.roles != known.roles
     }
 
     /// Has what a view may have found by its properties from now on, or once the indexes are filled.
@@ -109,7 +124,7 @@ struct FlexibleBootstraps: SlicePart {
         let bytes = selected.objects.reduce(0) { $0 + $1.body.count }
         let done = (request.position?.done ?? 0) + UInt64(bytes)
         if var position = selected.position {
-            if !part.entries.isEmpty { keepBegun(request, views) }
+            keepBegun(request, views)
             position.done = done
             return answer(
                 request, after: cursor, part, .more(position),

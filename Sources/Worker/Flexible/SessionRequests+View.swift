@@ -33,10 +33,16 @@ extension SessionRequests {
         }
         views.partition = request.migratedPartition ?? views.partition
         let cursor = request.download.serverVersion
+        let sent = views.views.latest?.version ?? 0
+        if sent > said.version {
+            // Only in this session may the client be sent that again.
+            views.begun = BegunBootstrap(version: sent, of: request.context.session)
+        }
         var bootstrap: UInt64?
         if cursor == 0, said.version == 0 {
             // Nothing is decided before set 0 is sent.
             bootstrap = 0
+            views.views.keep(0)
         } else {
             if views.identify(said, at: cursor) {
                 if views.views.latest?.roles != said.roles {

@@ -22,7 +22,7 @@ struct SessionBook {
         case ended
     }
 
-    var questions = ResetQuestions()
+    var questions = IdentQuestions()
     private static let maxOpen = 4_000
     private static let maxEnded = 1_000
     private var open: [SessionReference: Session] = [:]

@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import Views
 
 extension SessionRequests {
     /// A client says which file it is and how far it has come: with every check that docs/protocol.md has.
@@ -39,6 +40,7 @@ extension SessionRequests {
         var bootstrap: UInt64?
         var previous: UInt64?
         if context.name.isFlexible {
+            guard try isBelieved(request, file, standing, in: context, to: address) else { return }
             switch try await identifyView(request, file, of: app, context) {
             case .goOn(let version, let schema): (bootstrap, previous) = (version, schema)
             case .reset(let code, let reason):
@@ -72,33 +74,61 @@ extension SessionRequests {
         _ request: IdentifyRequest, _ objection: Admission.Objection, _ app: AppRecord, _ admission: Admission,
         _ standing: SessionBook.Standing, in context: RealmContext, to address: ReplyAddress
     ) async throws {
-        let session = request.context.session
         let file = admission.file
         let changesNothing = objection.isOfFile ? try await !inference.hasGoneOn(file, in: context) : false
-        var verdict = ResetQuestions.Verdict.reset
-        if !changesNothing {
-            verdict = context.sessions.questions.verdict(
-                on: session, confirms: request.confirms,
-                mayBeOld: !objection.isOfFile && Self.isUncertain(standing, address),
-                // Exact in any JSON number.
-                number: { UInt64.random(in: 1...(1 << 48)) })
-        }
+        guard
+            try changesNothing
+                || isCertain(
+                    request, mayBeOld: !objection.isOfFile && Self.isUncertain(standing, address), objection.reason,
+                    in: context, to: address)
+        else { return }
+        // Before it is refused: that it presents itself says that the client realm goes on under it.
+        try await inference.observeIdentify(request, in: context)
+        try await admittance.refuseForReset(
+            context, request.context.session, code: objection.code, objection.reason, app: app, file: file,
+            integrated: admission.integrated(at: request.download), isNewAttempt: true, to: address)
+    }
+
+    /// Whether the client of a flexible realm can be taken to have the subscription set that it names, and nothing that it was sent after that. Taken for
+    /// news, an old request would have the client sent changes of objects that it does not hold, and spared others.
+    private func isBelieved(
+        _ request: IdentifyRequest, _ file: ClientFileRecord, _ standing: SessionBook.Standing,
+        in context: RealmContext, to address: ReplyAddress
+    ) throws -> Bool {
+        guard let said = request.view,
+            try work.clientViews(of: file, in: context).isTakenBack(
+                by: said, at: request.download.serverVersion)
+        else { return true }
+        return try isCertain(
+            request, mayBeOld: Self.isUncertain(standing, address),
+            "since then the client was sent what it does not say it has", in: context, to: address)
+    }
+
+    /// Whether a request says how its client is now. If that is not certain its gateway is asked, or the client is told to try again.
+    ///
+    /// - Parameters:
+    ///   - mayBeOld: what else is known speaks for a request that came late.
+    ///   - doubt: what would be strange if the request were not an old one.
+    private func isCertain(
+        _ request: IdentifyRequest, mayBeOld: Bool, _ doubt: String, in context: RealmContext, to address: ReplyAddress
+    ) throws -> Bool {
+        let session = request.context.session
+        let verdict = context.sessions.questions.verdict(
+            on: session, confirms: request.confirms, mayBeOld: mayBeOld,
+            // Exact in any JSON number.
+            number: { UInt64.random(in: 1...(1 << 48)) })
         switch verdict {
-        case .reset:
-            // Before it is refused: that it presents itself says that the client realm goes on under it.
-            try await inference.observeIdentify(request, in: context)
-            try await admittance.refuseForReset(
-                context, session, code: objection.code, objection.reason, app: app, file: file,
-                integrated: admission.integrated(at: request.download), isNewAttempt: true,
-                to: address)
+        case .certain: return true
         case .ask(let question):
-            metrics.doubted(app: app.id)
+            metrics.doubted(app: context.name.app)
             try work.reply(ConfirmAnswer(question: question), to: address)
         case .retry:
+            let file = request.clientFile.ident
             try admittance.refuse(
-                context.name, session,
-                .retry("the request of client file \(file.ident) may be an old one: \(objection.reason)"), to: address)
+                context.name, session, .retry("the request of client file \(file) may be an old one: \(doubt)"),
+                to: address)
         }
+        return false
     }
 
     /// Whether a request may have been overtaken by what its client has done since.

@@ -128,6 +128,22 @@ import Views
         return script
     }
 
+    /// The owner may have counted the client as one that has the first set, so its data is asked for until that is known.
+    @Test func aSetWhoseAnswerWasLostIsAskedForAgainBeforeTheNextOne() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        #expect(script.pages.last?.bootstrap?.version == 1)
+        let asked = script.pages.count
+        try script.cluster(.requestFailed(GatewayError(.unconfirmed, "")))
+        try ask(&script, 2)
+        #expect(script.pages.count == asked + 1 && script.pages.last?.bootstrap?.version == 1)
+        // Nothing is on record of a set that the client has to come up for first, so the next one takes its place.
+        try script.answer(to: 5, .behind, of: 1)
+        try script.answer(to: 5)
+        #expect(script.pages.last?.bootstrap?.version == 2)
+    }
+
     /// As in the recording of a stock client: the error, then the session goes on.
     @Test func aClientOfAnotherSchemaVersionIsToldBeforeItsMark() throws {
         var script = Script()

@@ -1,16 +1,16 @@
 import Messages
 
-/// Decides whether a client is where its IDENT says, before that costs it a reset.
+/// Decides whether a client is where its IDENT says, before that costs it a reset, or what it is taken to have been sent.
 ///
 /// An `identify` request may come twice: delivered again, or published again after a lost confirm, perhaps to an owner that
 /// never heard of the session. What it says was true when it was sent; taken for news, it looks like a client that has lost its
 /// memory. Only the gateway knows whether the session still waits for an answer. So the owner asks it, under a number that it has
-/// drawn, and resets nobody but whom a request with that number is about. A number counts once. An owner that does not know
+/// drawn, and believes only a request with that number. A number counts once. An owner that does not know
 /// it, because another one asked, asks again.
-struct ResetQuestions {
+struct IdentQuestions {
     enum Verdict: Equatable {
-        /// The session waits for this answer: its client must reset.
-        case reset
+        /// The session waits for this answer: its client is where it says.
+        case certain
         /// The gateway is to be asked, under this number.
         case ask(UInt64)
         /// The gateway is of a version that cannot be asked, and the request may be an old one: the client tries again.
@@ -28,12 +28,12 @@ struct ResetQuestions {
     mutating func verdict(
         on session: SessionReference, confirms: UInt64?, mayBeOld: Bool, number: () -> UInt64
     ) -> Verdict {
-        guard let confirms else { return mayBeOld ? .retry : .reset }
+        guard let confirms else { return mayBeOld ? .retry : .certain }
         if let asked = open[session] {
             // The same question again: with a new number, two copies of a request would chase each other for ever.
             guard confirms == asked else { return .ask(asked) }
             open[session] = nil
-            return .reset
+            return .certain
         }
         if open.count >= Self.maxOpen { open = [:] }
         let asked = number()

@@ -3,23 +3,23 @@ import Testing
 
 @testable import Worker
 
-@Suite struct ResetQuestionsTests {
+@Suite struct IdentQuestionsTests {
     private let session = SessionReference(gateway: "g", number: 1)
 
     private func verdict(
-        _ questions: inout ResetQuestions, confirms: UInt64?, mayBeOld: Bool = true, drawing number: UInt64 = 7
-    ) -> ResetQuestions.Verdict {
+        _ questions: inout IdentQuestions, confirms: UInt64?, mayBeOld: Bool = true, drawing number: UInt64 = 7
+    ) -> IdentQuestions.Verdict {
         questions.verdict(on: session, confirms: confirms, mayBeOld: mayBeOld) { number }
     }
 
     @Test func aRequestIsAskedAboutAndCountsOnceConfirmed() {
-        var questions = ResetQuestions()
+        var questions = IdentQuestions()
         #expect(verdict(&questions, confirms: 0) == .ask(7))
-        #expect(verdict(&questions, confirms: 7) == .reset)
+        #expect(verdict(&questions, confirms: 7) == .certain)
     }
 
     @Test func aConfirmationThatComesAgainIsAskedAbout() {
-        var questions = ResetQuestions()
+        var questions = IdentQuestions()
         _ = verdict(&questions, confirms: 0)
         _ = verdict(&questions, confirms: 7)
         #expect(verdict(&questions, confirms: 7, drawing: 8) == .ask(8))
@@ -27,35 +27,35 @@ import Testing
 
     /// Copies of one request must not make each other's confirmations void.
     @Test func aRequestThatComesAgainIsAskedAboutUnderTheSameNumber() {
-        var questions = ResetQuestions()
+        var questions = IdentQuestions()
         #expect(verdict(&questions, confirms: 0) == .ask(7))
         #expect(verdict(&questions, confirms: 0, drawing: 8) == .ask(7))
-        #expect(verdict(&questions, confirms: 7) == .reset)
+        #expect(verdict(&questions, confirms: 7) == .certain)
     }
 
     @Test func anotherOwnersQuestionIsAskedAgain() {
-        var questions = ResetQuestions()
+        var questions = IdentQuestions()
         #expect(verdict(&questions, confirms: 3) == .ask(7))
         #expect(verdict(&questions, confirms: 3) == .ask(7))
-        #expect(verdict(&questions, confirms: 7) == .reset)
+        #expect(verdict(&questions, confirms: 7) == .certain)
     }
 
     @Test func aSessionThatWasIdentifiedIsAskedAfresh() {
-        var questions = ResetQuestions()
+        var questions = IdentQuestions()
         _ = verdict(&questions, confirms: 0)
         questions.close(session)
         #expect(verdict(&questions, confirms: 7, drawing: 8) == .ask(8))
     }
 
     @Test func aGatewayThatCannotBeAskedIsNot() {
-        var questions = ResetQuestions()
+        var questions = IdentQuestions()
         #expect(verdict(&questions, confirms: nil) == .retry)
-        #expect(verdict(&questions, confirms: nil, mayBeOld: false) == .reset)
+        #expect(verdict(&questions, confirms: nil, mayBeOld: false) == .certain)
     }
 
     @Test func questionsAreBounded() {
-        var questions = ResetQuestions()
-        for number in 1...UInt64(ResetQuestions.maxOpen + 1) {
+        var questions = IdentQuestions()
+        for number in 1...UInt64(IdentQuestions.maxOpen + 1) {
             _ = questions.verdict(
                 on: SessionReference(gateway: "g", number: number), confirms: 0, mayBeOld: true, number: { number })
         }
