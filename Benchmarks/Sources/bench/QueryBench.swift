@@ -36,7 +36,9 @@ struct QueryBench: ParsableCommand {
             var selected = 0
             let values = try measure { selected = input.rows.count { query.matches($0.object, key: $0.key) } }
             let bytes = try measure {
-                selected = try input.encoded.count { try query.matches(row: $0.bytes, key: $0.key) }
+                selected = try input.encoded.count {
+                    query.matches(try StoredObject(decoding: $0.bytes, only: query.columns), key: $0.key)
+                }
             }
             print(report(text, values, bytes, selected))
         }
