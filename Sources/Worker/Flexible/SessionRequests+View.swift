@@ -16,12 +16,13 @@ extension SessionRequests {
     /// The client says which subscription set it has, as of its cursor: that is so, whatever was sent to it. What its user may do
     /// may have changed since.
     func identifyView(
-        _ request: IdentifyRequest, _ file: ClientFileRecord, of app: AppRecord, _ context: RealmContext
+        _ request: IdentifyRequest, _ file: ClientFileRecord, _ known: ClientViews, of app: AppRecord,
+        _ context: RealmContext
     ) async throws -> ViewIdentification {
         guard let said = request.view else {
             return .refuse(.retry("client file \(file.ident) came without a subscription set"))
         }
-        var views = try work.clientViews(of: file, in: context)
+        var views = known
         var previous: UInt64?
         if let version = request.schemaVersion, version != views.schemaVersion {
             if app.clientSchemas != nil, let known = views.schemaVersion {

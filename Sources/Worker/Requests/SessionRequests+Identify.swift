@@ -40,8 +40,9 @@ extension SessionRequests {
         var bootstrap: UInt64?
         var previous: UInt64?
         if context.name.isFlexible {
-            guard try isBelieved(request, file, standing, in: context, to: address) else { return }
-            switch try await identifyView(request, file, of: app, context) {
+            let views = try work.clientViews(of: file, in: context)
+            guard try isBelieved(request, views, standing, in: context, to: address) else { return }
+            switch try await identifyView(request, file, views, of: app, context) {
             case .goOn(let version, let schema): (bootstrap, previous) = (version, schema)
             case .reset(let code, let reason):
                 return try await admittance.refuseForReset(
@@ -92,12 +93,10 @@ extension SessionRequests {
     /// Whether the client of a flexible realm can be taken to have the subscription set that it names, and nothing that it was sent after that. Taken for
     /// news, an old request would have the client sent changes of objects that it does not hold, and spared others.
     private func isBelieved(
-        _ request: IdentifyRequest, _ file: ClientFileRecord, _ standing: SessionBook.Standing,
+        _ request: IdentifyRequest, _ views: ClientViews, _ standing: SessionBook.Standing,
         in context: RealmContext, to address: ReplyAddress
     ) throws -> Bool {
-        guard let said = request.view,
-            try work.clientViews(of: file, in: context).isTakenBack(
-                by: said, at: request.download.serverVersion)
+        guard let said = request.view, views.isTakenBack(by: said, at: request.download.serverVersion)
         else { return true }
         return try isCertain(
             request, mayBeOld: Self.isUncertain(standing, address),
