@@ -12,7 +12,9 @@ let swiftSettings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
 
-let collections = Target.Dependency.product(name: "Collections", package: "swift-collections")
+// Not the umbrella `Collections`: its other modules, ropes among them, would be compiled for nothing.
+let deques = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let hashTrees = Target.Dependency.product(name: "HashTreeCollections", package: "swift-collections")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -122,11 +124,11 @@ let package = Package(
 
         module("SyncModel"),
         module("Loops", ["CLinux"]),
-        module("AMQP", ["CRabbitMQ", "Loops", logging, collections]),
-        module("PostgreSQL", ["CPostgreSQL", "Loops", logging, metrics, collections]),
+        module("AMQP", ["CRabbitMQ", "Loops", logging, deques]),
+        module("PostgreSQL", ["CPostgreSQL", "Loops", logging, metrics, deques]),
         module("Changesets"),
-        module("Merge", ["SyncModel", "Changesets", collections]),
-        module("RealmState", ["Changesets", collections]),
+        module("Merge", ["SyncModel", "Changesets"]),
+        module("RealmState", ["Changesets", hashTrees]),
         module("Query", ["Changesets", "RealmState"]),
         module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),
         module("Messages", ["SyncModel", "AMQP", logging, .product(name: "Crypto", package: "swift-crypto")]),
@@ -167,7 +169,7 @@ let package = Package(
             "Worker",
             [
                 "SyncModel", "AMQP", "Changesets", "Merge", "RealmState", "Views", "Messages", "Storage", "Operations",
-                collections, logging,
+                deques, logging,
                 metrics, lifecycle,
             ],
             // What an owner's parts do runs where the owner runs, on its slice's own queue.
@@ -178,7 +180,7 @@ let package = Package(
                 "SyncModel", "AMQP", "Changesets", "RealmState", "SyncProtocol", "Rules", "Views", "Messages",
                 "Storage",
                 "Operations",
-                collections,
+                deques,
                 logging,
                 metrics,
                 lifecycle, hummingbird, httpClient, nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
