@@ -241,7 +241,11 @@ let package = Package(
         shared(
             "SyncServerSupport",
             ["SyncModel", "SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket")]),
-        shared("LocalCluster", subprocess + [nio("NIOCore"), nio("NIOPosix")]),
+        shared(
+            "LocalCluster",
+            subprocess + [
+                nio("NIOCore"), nio("NIOPosix"), .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         shared("WireClient", [nio("NIOCore"), nio("NIOPosix")]),
         shared(
             "MergeConformance",
@@ -353,7 +357,6 @@ let package = Package(
                 "SyncModel", "AMQP", "DeviceSync", "LocalCluster", "WireClient", "Changesets", "RealmState",
                 "SyncProtocol", "TestSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 logging, grdb,
                 httpClient, nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix"),
             ],

@@ -1,16 +1,15 @@
 import Crypto
 import Foundation
-import LocalCluster
 
 /// Tokens of a service that shares a secret with the cluster.
 ///
 /// Logging in with one takes no time. A password takes a second, by intention, at its registration and at each login.
-enum CustomToken {
+package enum CustomToken {
     private static let issuer = "https://tests.example.net/"
     private static let secret = "a secret that the tests and the cluster share"
 
     /// Has an app let in those who bring such a token.
-    static func allow(in app: String, of cluster: LocalCluster) async throws {
+    package static func allow(in app: String, of cluster: LocalCluster) async throws {
         let file = "\(cluster.folder)/custom-tokens.json"
         let settings = #"{"issuer": "\#(issuer)", "secret": "\#(secret)", "algorithms": ["HS256"]}"#
         try settings.write(toFile: file, atomically: true, encoding: .utf8)
@@ -18,7 +17,7 @@ enum CustomToken {
     }
 
     /// A token for a user of an app.
-    static func sign(user: String, of app: String) throws -> String {
+    package static func sign(user: String, of app: String) throws -> String {
         let expiry = Int(Date().timeIntervalSince1970) + 3600
         let parts = [
             #"{"alg":"HS256","typ":"JWT"}"#,
