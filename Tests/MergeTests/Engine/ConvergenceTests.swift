@@ -5,7 +5,7 @@ import Testing
 
 /// P1: whoever applies which side first, both end in the same state.
 @Suite struct ConvergenceTests {
-    private static let seeds = (0..<20).map { UInt64($0) * 100..<UInt64($0 + 1) * 100 }
+    private static let seeds = seedRanges(20, of: 100)
 
     @Test(arguments: seeds)
     func changesInsideMixedValuesConverge(seeds: Range<UInt64>) throws {

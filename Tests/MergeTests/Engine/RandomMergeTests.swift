@@ -1,5 +1,6 @@
 import Changesets
 import Merge
+import SeededRandom
 import Testing
 
 @Suite struct RandomMergeTests {
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    private static let seeds = (0..<20).map { UInt64($0) * 100..<UInt64($0 + 1) * 100 }
+    private static let seeds = seedRanges(20, of: 100)
 
     /// P3, errors included.
     @Test(arguments: seeds)

@@ -102,7 +102,7 @@ import Testing
         (0..<UInt32(count)).map { .insert(size + $0, of: size + $0) }
     }
 
-    @Test(arguments: (0..<20).map { UInt64($0) * 15..<UInt64($0 + 1) * 15 })
+    @Test(arguments: seedRanges(20, of: 15))
     func longHistoriesComeOutExactly(seeds: Range<UInt64>) throws {
         for seed in seeds {
             var random = SeededGenerator(seed: seed)

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    private static let seeds = (0..<20).map { UInt64($0) * 50..<UInt64($0 + 1) * 50 }
+    private static let seeds = seedRanges(20, of: 50)
 
     /// One run; clocks run forward, as they mostly do, with any interleaving of the two sides.
     @Test(arguments: seeds)

@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test(arguments: (0..<20).map { UInt64($0) * 50..<UInt64($0 + 1) * 50 })
+    @Test(arguments: seedRanges(20, of: 50))
     func changesInsideElementsComeOutExactly(seeds: Range<UInt64>) throws {
         var merged = 0
         for seed in seeds {
