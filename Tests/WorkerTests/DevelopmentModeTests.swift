@@ -42,6 +42,20 @@ import Testing
         #expect(notice.latest.version == 2)
     }
 
+    /// An owner remembers settings for a second, and a client does not come again after a refusal.
+    @Test func whoeverTurnsItOnIsHeardAtOnce() async throws {
+        let control = try await OwnerHarness.make().control
+        let known = AppDirectory(store: control, lifetime: .seconds(600))
+        let harness = try await OwnerHarness.make(control: control, apps: known)
+        try await harness.developmentMode(false)
+        let file = try await harness.join(session: 1)
+        let refusal = try await harness.send(harness.upload(file, [Changes.schema()])).one(RefusedAnswer.self)
+        #expect(refusal.code == 225)
+        try await harness.developmentMode(true)
+        let published = try await harness.send(harness.upload(file, [Changes.schema()]))
+        #expect(try published.one(IntegratedNotice.self).latest.version == 1)
+    }
+
     @Test func withoutItClientsGoOnWithWhatTheAppHas() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)

@@ -53,13 +53,14 @@ final class AccountService: Sendable {
         refreshLimiter = RateLimiter(rate: configuration.limits.refreshRate, clock: clock)
     }
 
-    func app(_ id: String) async throws -> AppRecord {
-        guard let app = try await apps.app(id) else { throw APIError.unknownApp }
+    /// - Parameter isAllowed: whether settings that are remembered say what the caller needs; if not, the newest are asked.
+    func app(_ id: String, allowing isAllowed: (AppRecord) -> Bool = { _ in true }) async throws -> AppRecord {
+        guard let app = try await apps.app(id, allowing: isAllowed) else { throw APIError.unknownApp }
         return app
     }
 
     func loginAnonymously(app id: String, address: ClientAddress) async throws -> Login {
-        let app = try await app(id)
+        let app = try await app(id, allowing: \.anonymousLogin)
         guard app.anonymousLogin else { throw APIError.providerNotFound }
         try anonymousLimiter.take("\(id)|\(address.network)", orRefuse: "too many new users from this address")
         let user = sessions.newUser(app: id, provider: "anon-user", email: nil)
@@ -170,5 +171,14 @@ final class AccountService: Sendable {
     private func isLive(_ session: LoginSessionRecord, _ claims: TokenClaims) -> Bool {
         !session.isRevoked && session.expiresAt > clock.unixMilliseconds() && session.app == claims.aud
             && session.userID == claims.sub
+    }
+}
+
+extension AppDirectory {
+    /// An app by settings that may be remembered, unless what they say is no: then it is the newest that do, since a refusal
+    /// may be for good, and they may have changed a moment ago.
+    func app(_ id: String, allowing isAllowed: (AppRecord) -> Bool) async throws(StoreError) -> AppRecord? {
+        if case .some(.some(let known)) = remembered(id), isAllowed(known) { return known }
+        return try await latest(id)
     }
 }

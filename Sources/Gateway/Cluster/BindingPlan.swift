@@ -68,7 +68,12 @@ struct BindingPlan {
 
     var keys: [String] { Array(entries.keys) }
 
-    func hasEntry(_ key: String) -> Bool { entries[key] != nil }
+    /// Whether there is a user of the key, or of the same key of all apps (`*.settings`), or was until lately.
+    func wants(_ key: String) -> Bool {
+        if entries[key] != nil { return true }
+        guard let dot = key.firstIndex(of: ".") else { return false }
+        return entries["*\(key[dot...])"] != nil
+    }
 
     /// Whether the queue is bound for the key, by itself or by a pattern.
     func covers(_ key: String) -> Bool {

@@ -31,7 +31,7 @@ extension ClusterLink: Service {
             limits: configuration.limits, logger: logger)
         try await queue.declare()
         bindings.use(consumeChannel, generation: consuming.state.generation ?? 0)
-        try await bindings.retain([SigningKeysNotice.topicKey])
+        try await bindings.retain([SigningKeysNotice.topicKey, SettingsNotice.topicPattern])
         let consumer = try await queue.consume()
         let failure = await serve(publishChannel, queue, consumer, watching: [publishing, consuming])
         readiness.set(readinessName, ready: false, reason: failure == nil ? "shutting down" : "the queue is lost")

@@ -155,7 +155,7 @@ final class ClusterLink: Sendable {
     func unsubscribe(_ realm: RealmName) { bindings.release(Self.keys(realm), at: clock.unixMilliseconds()) }
 
     private static func keys(_ realm: RealmName) -> [String] {
-        [realm.topicKey, ResetNotice.topicKey(app: realm.app), SettingsNotice.topicKey(app: realm.app)]
+        [realm.topicKey, ResetNotice.topicKey(app: realm.app)]
     }
 
     var queue: String { configuration.topology.gateway(configuration.id) }

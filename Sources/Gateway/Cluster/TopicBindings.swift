@@ -77,7 +77,7 @@ final class TopicBindings: Sendable {
     /// Those of the deliveries that somebody here wants, or wanted until lately: patterns bring notices of other gateways' sessions.
     func wanted(_ deliveries: [AMQPDelivery]) -> [AMQPDelivery] {
         state.withLock { state in
-            deliveries.filter { $0.exchange != exchange || state.plan.hasEntry($0.routingKey) }
+            deliveries.filter { $0.exchange != exchange || state.plan.wants($0.routingKey) }
         }
     }
 

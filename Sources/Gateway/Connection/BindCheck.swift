@@ -42,6 +42,17 @@ struct BindCheck {
         }
     }
 
+    /// Whether the client would hear something at which it does not come again by itself. Only the newest settings may have it so.
+    func refusesForGood(_ bind: Bind, in app: AppRecord?) -> Bool {
+        do throws(SyncProtocolError) {
+            if case .some = try move(of: bind, in: app) { return true }
+            _ = try target(of: bind, in: app)
+            return false
+        } catch {
+            return error.action != .transient
+        }
+    }
+
     /// The realm that the client wants.
     ///
     /// - Throws: what the client is told instead.

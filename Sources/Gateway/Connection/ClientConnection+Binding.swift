@@ -11,45 +11,64 @@ extension ClientConnection {
     ///
     /// - Returns: false if something must be read first; nothing has been done then.
     func bindAtOnce(_ bind: Bind) -> Bool {
-        guard let app = environment.apps.remembered(upgrade.app) else { return false }
-        guard let target = target(of: bind, in: app), let app else { return true }
-        guard let verdict = environment.rights.remembered(app, user: user, partition: target.realm.partition)
+        guard let known = environment.apps.remembered(upgrade.app), !check.refusesForGood(bind, in: known) else {
+            return false
+        }
+        guard let target = target(of: bind, in: known), let app = known else { return true }
+        guard let verdict = environment.rights.remembered(app, user: user, partition: target.realm.partition),
+            verdict.mayRead
         else { return false }
         start(bind, target, app, verdict)
         return true
     }
 
-    /// Reads what is not remembered. While the store is away, what it said last holds for a while; then nobody is let in whose
-    /// rights cannot be told.
+    /// Reads what is not remembered, and the newest settings where those that are remembered let nobody in: a client does not come again
+    /// after such a refusal, and they may have changed a moment ago.
+    ///
+    /// While the store is away, what it said last lets in for a while whom it did; then nobody is let in whose rights cannot be told.
     func lookUpAndBind(_ bind: Bind) async {
-        let app: AppRecord?
         do {
-            app = try await environment.apps.app(upgrade.app)
+            let known = try await environment.apps.app(upgrade.app)
+            if try await !isBegun(bind, by: known, isNewest: false) {
+                let newest = try await environment.apps.latest(upgrade.app)
+                _ = try await isBegun(bind, by: newest, isNewest: true)
+            }
+            // They have changed while the user was read, when the session was not there to hear of it.
+            if case .none = environment.apps.remembered(upgrade.app) {
+                environment.watch.look(at: upgrade.app, settings: true)
+            }
         } catch {
             logger.warning("the store failed at a bind", metadata: ["error": "\(error)"])
-            guard let known = environment.apps.lastKnown(upgrade.app, within: environment.timings.withoutStore) else {
+            let last = environment.apps.lastKnown(upgrade.app, within: environment.timings.withoutStore)
+            guard let last, (try? await isBegun(bind, by: last, isNewest: false)) == true else {
                 return refuseForNow(bind)
             }
-            app = known
-        }
-        guard isWaiting(bind), let target = target(of: bind, in: app), let app else { return }
-        do {
-            let verdict = try await environment.rights.judge(
-                app, user: user, partition: target.realm.partition)
-            if isWaiting(bind) { start(bind, target, app, verdict) }
-        } catch {
-            logger.warning("the store failed at a bind", metadata: ["error": "\(error)"])
-            refuseForNow(bind)
         }
     }
 
+    /// Begins a session by these settings, and the rules and the user's record that belong to them.
+    ///
+    /// - Parameter isNewest: whether the client may be told that it is refused, too.
+    /// - Returns: false if nothing was done.
+    private func isBegun(_ bind: Bind, by app: AppRecord?, isNewest: Bool) async throws -> Bool {
+        guard isWaiting(bind) else { return true }
+        guard isNewest || !check.refusesForGood(bind, in: app) else { return false }
+        guard let target = target(of: bind, in: app), let app else { return true }
+        let verdict = try await environment.rights.judge(app, user: user, partition: target.realm.partition)
+        guard isNewest || verdict.mayRead else { return false }
+        guard isWaiting(bind) else { return true }
+        start(bind, target, app, verdict)
+        return true
+    }
+
     private var user: String { upgrade.claims?.sub ?? "" }
+
+    private var check: BindCheck { BindCheck(upgrade: upgrade, limits: environment.protocolLimits) }
 
     private func isWaiting(_ bind: Bind) -> Bool { !isClosing && checker.session(bind.session) != nil }
 
     /// Nil once the client has been told why the BIND does not fit.
     private func target(of bind: Bind, in app: AppRecord?) -> BindCheck.Target? {
-        let check = BindCheck(upgrade: upgrade, limits: environment.protocolLimits)
         do throws(SyncProtocolError) {
             if let (code, body) = try check.move(of: bind, in: app) {
                 environment.metrics.moved(app: upgrade.app)

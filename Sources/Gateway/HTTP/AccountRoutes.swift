@@ -76,7 +76,8 @@ struct AccountRoutes: Sendable {
                 throw APIError.badRequest("expected username and password")
             }
             login = try await accounts.passwords.login(
-                app: try await accounts.app(app), email: username, password: password, linkingTo: linked,
+                app: try await accounts.app(app, allowing: \.emailPasswordLogin), email: username, password: password,
+                linkingTo: linked,
                 address: context.address)
         case APIKeyAccounts.provider:
             guard let key = try await credentials(of: request).key else { throw APIError.badRequest("expected key") }
@@ -104,7 +105,8 @@ struct AccountRoutes: Sendable {
         guard let email = credentials.email, let password = credentials.password else {
             throw APIError.badRequest("expected email and password")
         }
-        let app = try await accounts.app(try context.parameters.require("app"))
+        let app = try await accounts.app(
+            try context.parameters.require("app"), allowing: \.emailPasswordLogin)
         try await accounts.passwords.register(app: app, email: email, password: password, address: context.address)
         return Response(status: .created)
     }

@@ -46,7 +46,8 @@ struct MailedAccountRoutes: Sendable {
 
     private func read(_ request: Request, _ context: GatewayRequestContext) async throws -> (AppRecord, Body) {
         let body: Body = try await request.json(upTo: maxBodyBytes, expected: "a JSON object")
-        return (try await accounts.app(try context.parameters.require("app")), body)
+        let app = try context.parameters.require("app")
+        return (try await accounts.app(app, allowing: \.emailPasswordLogin), body)
     }
 
     private static func need(_ value: String?, _ key: String) throws -> String {

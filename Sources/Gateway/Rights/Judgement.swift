@@ -1,4 +1,5 @@
 import Messages
+import SyncModel
 
 /// What a session may do, and what that was decided by.
 struct Judgement: Sendable, Equatable {
@@ -14,4 +15,7 @@ enum Verdict: Sendable, Equatable {
     case judged(Judgement)
     /// The user is disabled or deleted: nothing of theirs is served, whatever the rules say.
     case noUser(reason: String)
+
+    /// Whether the session may begin.
+    var mayRead: Bool { if case .judged(let made) = self { made.session.rights.mayRead } else { false } }
 }

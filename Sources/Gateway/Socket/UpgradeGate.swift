@@ -53,7 +53,7 @@ struct UpgradeGate: Sendable {
         let app: AppRecord
         let authorization: AccountService.SyncAuthorization
         do {
-            guard let found = try await apps.app(id) else { return .refuse(.unknownApp) }
+            guard let found = try await apps.app(id, allowing: { _ in true }) else { return .refuse(.unknownApp) }
             app = found
             authorization = try await accounts.authorizeSync(token: Self.token(in: uri), app: id)
         } catch {

@@ -67,6 +67,8 @@ package struct SettingsNotice: Message, Equatable {
     }
 
     package static func topicKey(app: String) -> String { "\(RealmName.topicWord(app)).settings" }
+    /// The routing keys of all apps: a gateway remembers settings of apps that have no session there.
+    package static let topicPattern = "*.settings"
 }
 
 /// There are new signing keys of tokens; gateways read them again (realm topic).

@@ -226,6 +226,31 @@ struct AccountEndpointTests {
         }
     }
 
+    /// What remembered settings refuse may have been allowed a moment ago, and clients take such answers for final.
+    @Test func settingsThatAreRememberedRefuseNobody() async throws {
+        try await GatewayHarness.with(configure: { $0.timings.appCache = .seconds(600) }) { gateway in
+            let unknown = "/api/client/v2.0/app/later/location"
+            #expect(try await gateway.request("GET", unknown).status == 404)
+            try await gateway.store.insert(AppRecord(id: "later", createdAt: 1))
+            #expect(try await gateway.request("GET", unknown).status == 200)
+            _ = try await gateway.store.updateApp("tasks") {
+                $0.anonymousLogin = false
+                $0.emailPasswordLogin = false
+            }
+            let anonymous = "\(GatewayHarness.app)/auth/providers/anon-user/login"
+            let body = #"{"email":"a@example.net","username":"a@example.net","password":"secret-1"}"#
+            #expect(try await gateway.request("POST", anonymous, body: "{}").status == 404)
+            #expect(try await gateway.request("POST", "\(Self.userpass)/register", body: body).status == 404)
+            _ = try await gateway.store.updateApp("tasks") {
+                $0.anonymousLogin = true
+                $0.emailPasswordLogin = true
+            }
+            #expect(try await gateway.request("POST", anonymous, body: "{}").status == 200)
+            #expect(try await gateway.request("POST", "\(Self.userpass)/register", body: body).status == 201)
+            #expect(try await gateway.request("POST", "\(Self.userpass)/login", body: body).status == 200)
+        }
+    }
+
     @Test func hostileBodiesAreRefusedAndNothingElseHappens() async throws {
         try await GatewayHarness.with { gateway in
             for body in ["", "{", "[]", #"{"email":1,"password":2}"#, #"{"email":"a b@x","password":"secret-1"}"#] {

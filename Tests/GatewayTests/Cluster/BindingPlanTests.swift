@@ -52,6 +52,17 @@ import Testing
         #expect(plan.count == 0)
     }
 
+    /// Such a key is bound by itself, and no other pattern stands for it.
+    @Test func whatIsTheSameOfAllAppsIsWantedOfEach() {
+        var plan = BindingPlan(linger: 1_000)
+        plan.retain("*.settings")
+        #expect(plan.next() == [.bind("*.settings")])
+        plan.done(.bind("*.settings"), failed: false)
+        #expect(plan.covers("*.settings") && plan.patternCount == 0)
+        #expect(plan.wants("app.settings") && plan.wants("*.settings"))
+        #expect(!plan.wants("app.1") && !plan.wants("app.generation") && !plan.wants("settings"))
+    }
+
     @Test func aUserWhoComesDuringTheUnbindingHasItBoundAgain() {
         var plan = BindingPlan(linger: 0)
         plan.retain("app.1")

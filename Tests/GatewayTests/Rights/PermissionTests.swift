@@ -119,6 +119,58 @@ struct PermissionTests {
         }
     }
 
+    /// A client that is refused does not come again by itself: rules that are remembered let it in and do not keep it out.
+    @Test func onlyTheNewestRulesRefuse() async throws {
+        try await GatewayHarness.with(
+            broker: true, rules: TestRules.closed, configure: { $0.timings.appCache = .seconds(600) }
+        ) { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
+                try await client.send(Self.bind("tasks"))
+                #expect(try await Self.refusal(&client).code == 206)
+                try await gateway.store.setRules(TestRules.open, of: "tasks")
+                _ = try await SessionOpening.open(&client, session: 2)
+            }
+        }
+    }
+
+    @Test func onlyTheNewestSettingsRefuse() async throws {
+        try await GatewayHarness.with(broker: true, configure: { $0.timings.appCache = .seconds(600) }) { gateway in
+            var app = AppRecord(id: "flexible", syncMode: .flexible, createdAt: 1)
+            app.clientSchemas = SchemaVersionRange("1")
+            try await gateway.store.insert(app, rules: #"{"defaultRoles":[{"name":"all","apply_when":{}}]}"#)
+            let tokens = try await gateway.logInAnonymously(app: "flexible")
+            let offers = "com.mongodb.realm-query-sync#14"
+            try await SyncClient.with(
+                port: gateway.port, app: "flexible", token: tokens.access, offers: offers, mode: .flexible
+            ) { client in
+                func bind(_ session: SessionIdent) async throws {
+                    let target = FlexibleTarget(schemaVersion: 2).text
+                    try await client.send(.bind(Bind(session: session, target: target, needsIdent: true)))
+                }
+                try await bind(1)
+                #expect(try await Self.refusal(&client).code == 235)
+                _ = try await gateway.store.updateApp("flexible") { $0.clientSchemas = SchemaVersionRange("1-2") }
+                try await bind(2)
+                guard case .ident(2, _) = try await client.nextMessage() else { throw HarnessError("expected IDENT") }
+            }
+        }
+    }
+
+    /// Settings of apps with logins alone are remembered, too.
+    @Test func aGatewayWithoutSocketsHearsOfChangedSettings() async throws {
+        try await GatewayHarness.with(broker: true, configure: { $0.timings.appCache = .seconds(600) }) { gateway in
+            _ = try await gateway.logInAnonymously()
+            _ = try await gateway.store.updateApp("tasks") { $0.anonymousLogin = false }
+            let login = "\(GatewayHarness.app)/auth/providers/anon-user/login"
+            #expect(try await gateway.request("POST", login, body: "{}").status == 200)
+            try await Self.notify(gateway)
+            try await eventually("the gateway goes by the new settings") {
+                try await gateway.request("POST", login, body: "{}").status == 404
+            }
+        }
+    }
+
     @Test func aLostNoticeCostsSomeSeconds() async throws {
         try await GatewayHarness.with(
             broker: true, configure: { $0.timings.settingsWatch = .milliseconds(200) }
