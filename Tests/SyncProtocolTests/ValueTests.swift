@@ -52,6 +52,7 @@ import Testing
         #expect { try bind.partition() } throws: { error in
             guard let error = error as? SyncProtocolError else { return false }
             return error.code == .illegalRealmPath && error.answeredSession == 3 && error.scope == .session
+                && error.message.hasPrefix("Illegal Realm path (BIND): serialized partition '\(path)' is invalid: ")
         }
     }
 

@@ -30,6 +30,10 @@ import Testing
         #expect(refusal.code == 225)
         #expect(refusal.action == "ApplicationBug")
         #expect(!refusal.tryAgain)
+        #expect(
+            refusal.message.hasPrefix(
+                #"Invalid schema change (UPLOAD): non-breaking schema change: adding schema for Realm table "Task", "#
+                    + "schema changes from clients are restricted when developer mode is disabled; "))
         #expect(refusal.message.contains("Task (object(_id: int)) and 2 more would be new"))
         #expect(try published.every(IntegratedNotice.self).isEmpty)
         #expect(published.dead.isEmpty)
@@ -121,8 +125,14 @@ import Testing
         let file = try await harness.join(session: 1)
         try await harness.send(harness.upload(file, [Changes.schema()]))
         try await harness.developmentMode(false)
+        let stock =
+            #"Invalid schema change (UPLOAD): non-breaking schema change: adding "%" column at field "new" in schema "#
+            + #""Task", "# + "schema changes from clients are restricted when developer mode is disabled"
         for (change, text) in [
             (Changes.addColumn("done", .bool), "Task.done (bool) would be new"),
+            (Changes.addColumn("new", .int), stock.replacing("%", with: "Int")),
+            (Changes.addColumn("new", .objectID), stock.replacing("%", with: "ObjectID")),
+            (Changes.addColumn("new", .timestamp), stock.replacing("%", with: "Timestamp")),
             (Changes.eraseColumn("title"), "Task.title may not be removed"),
         ] {
             let refusal = try await harness.send(harness.upload(file, follows: 1, [change])).one(RefusedAnswer.self)

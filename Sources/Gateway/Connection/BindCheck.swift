@@ -109,8 +109,13 @@ extension AppRecord {
     /// - Parameter version: nil from a client that cannot name one.
     func refusal(ofSchema version: UInt64?) -> String? {
         guard let clientSchemas, let version, !clientSchemas.contains(version) else { return nil }
-        return
-            "app \(id) knows the schema versions \(clientSchemas), and the client names \(version): use a version of the app's"
-            + " client that names one of them"
+        let relation =
+            version > clientSchemas.newest
+            ? "greater than latest schema version \"\(clientSchemas.newest)\""
+            : "less than oldest schema version \"\(clientSchemas.oldest)\""
+        // It begins as users of stock clients know it.
+        return "Client provided invalid schema version: client presented schema version \"\(version)\" is \(relation);"
+            + " app \(id) knows the schema versions \(clientSchemas): use a version of the app's client that"
+            + " names one of them"
     }
 }

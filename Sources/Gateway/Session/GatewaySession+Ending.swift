@@ -17,8 +17,8 @@ extension GatewaySession {
         phase = .ended
         let code = code.scope == .session && !code.abortsStockClient ? code : substitute
         var body = JSONErrorBody(
-            code: code, message: message, action: action, tryAgain: tryAgain ?? (action == .transient), backoff: backoff
-        )
+            code: code, message: code.stockText.map { "\($0): \(message)" } ?? message, action: action,
+            tryAgain: tryAgain ?? (action == .transient), backoff: backoff)
         if action.isClientReset, context.isOurs {
             body.integratedClientVersion = integrated
             body.lostAfterClientVersion = lostAfter
@@ -180,5 +180,22 @@ extension GatewaySession {
         }
         if !wasOver { actions.append(.unsubscribe) }
         actions.append(.forget)
+    }
+}
+
+extension ErrorCode {
+    /// How the messages of a code begin from the service that stock clients know, where apps look for it; our own text follows.
+    fileprivate var stockText: String? {
+        switch self {
+        case .badClientFileIdent: "Bad client file identifier (IDENT)"
+        case .badServerVersion: "Bad server version (IDENT, UPLOAD)"
+        case .badClientVersion: "Bad client version (IDENT, UPLOAD)"
+        case .divergingHistories: "Diverging histories (IDENT)"
+        case .badChangeset: "Bad changeset (UPLOAD)"
+        case .badClientFile: "Synchronization no longer possible for client-side file"
+        case .clientFileExpired: "Client file has expired"
+        case .userMismatch: "User mismatch for client file identifier (IDENT)"
+        default: nil
+        }
     }
 }

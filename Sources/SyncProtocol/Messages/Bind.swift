@@ -33,15 +33,21 @@ package struct Bind: Hashable, Sendable {
     package func partition(limits: ProtocolLimits = .standard) throws(SyncProtocolError) -> PartitionValue {
         let count = target.utf8.count
         guard (1...max(1, limits.maxPathBytes)).contains(count) else {
-            throw SyncProtocolError(
-                .illegalRealmPath, session: session,
-                "BIND: a path of \(count) bytes, expected 1 to \(limits.maxPathBytes)")
+            throw illegal("a path of \(count) bytes, expected 1 to \(limits.maxPathBytes)")
         }
         do {
             return try PartitionValue.parse(path: target)
         } catch {
-            throw error.attributed(to: session)
+            throw illegal(error.message)
         }
+    }
+
+    /// Begins as users of stock clients know it, with as much of the path as a message has room for.
+    private func illegal(_ reason: String) -> SyncProtocolError {
+        let path = target.unicodeScalars.prefix(100).map { $0.value < 0x20 ? " " : String($0) }.joined()
+        return SyncProtocolError(
+            .illegalRealmPath, session: session,
+            "Illegal Realm path (BIND): serialized partition '\(path)' is invalid: \(reason)")
     }
 
     /// The body of a flexible BIND.

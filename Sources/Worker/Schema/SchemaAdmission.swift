@@ -28,7 +28,7 @@ struct SchemaAdmission: SlicePart {
         let name = first.property.map { "\(first.className).\($0)" } ?? first.className
         let others = missing.count > 1 ? " and \(missing.count - 1) more" : ""
         throw SchemaRefusedError(
-            app,
+            app, stock: first.stockRefusal,
             "\(name) (\(first.type))\(others) would be new, and development mode is off; publish a changeset that adds it, or "
                 + "turn development mode on for a while")
     }
@@ -74,11 +74,38 @@ struct SchemaAdmission: SlicePart {
 struct SchemaRefusedError: UploadError {
     var reason: String
 
-    init(_ app: AppRecord, _ reason: String) {
-        self.reason = "the schema of app \(app.id) cannot change like this: \(reason)"
+    /// - Parameter stock: how users of stock clients know the reason; the message begins with it.
+    init(_ app: AppRecord, stock: String? = nil, _ reason: String) {
+        self.reason =
+            "Invalid schema change (UPLOAD): " + (stock.map { "\($0); " } ?? "")
+            + "the schema of app \(app.id) cannot change like this: \(reason)"
     }
 
     var refusal: Refusal {
         .applicationBug(.invalidSchemaChange, reason)
+    }
+}
+
+extension SchemaElement {
+    /// How users of stock clients know that a client may not add it.
+    fileprivate var stockRefusal: String {
+        let what =
+            property.map { "\"\(stockType)\" column at field \"\($0)\" in schema \"\(className)\"" }
+            ?? "schema for Realm table \"\(className)\""
+        return
+            "non-breaking schema change: adding \(what), schema changes from clients are restricted when developer mode "
+            + "is disabled"
+    }
+
+    /// A property's type by the name that the service of stock clients has for it, whatever its collection.
+    private var stockType: String {
+        let element = type.split(separator: "<").last.map { $0.prefix { !" ?>".contains($0) } } ?? ""
+        return switch element {
+        case "binData": "Binary"
+        case "date": "Timestamp"
+        case "objectId": "ObjectID"
+        case "uuid": "UUID"
+        default: element.prefix(1).uppercased() + element.dropFirst()
+        }
     }
 }

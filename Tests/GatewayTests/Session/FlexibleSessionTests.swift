@@ -189,6 +189,12 @@ import Views
         #expect(app.refusal(ofSchema: version) == nil)
         app.clientSchemas = SchemaVersionRange("1-2")
         #expect((app.refusal(ofSchema: version) == nil) == isKnown)
+        let text = app.refusal(ofSchema: version) ?? ""
+        let expected =
+            version == 0
+            ? #""0" is less than oldest schema version "1""# : #""3" is greater than latest schema version "2""#
+        let stock = "Client provided invalid schema version: client presented schema version "
+        #expect(isKnown || text.hasPrefix(stock + expected))
         // A client of an earlier protocol cannot name one.
         #expect(app.refusal(ofSchema: nil) == nil)
         #expect(SchemaVersionRange("2-1") == nil && SchemaVersionRange("a") == nil && SchemaVersionRange("-1") == nil)

@@ -34,6 +34,8 @@ import Testing
         }
         #expect(body.action == .clientReset)
         #expect(!body.tryAgain)
+        // Apps of stock clients look for the beginning.
+        #expect(body.message == "Bad client file identifier (IDENT): sync was terminated")
         #expect(
             script.actions.contains {
                 if case .sendReset(_, let report) = $0 {
