@@ -192,6 +192,7 @@ import Testing
             case .jsonError(let session, let code, let body) = error.answer
         else { return false }
         return session == 7 && code.scope == .session && body.action == .clientReset && !body.tryAgain
+            && error.closeReason == error.message
     }
 
     @Test func otherOversizeMessagesCloseTheConnectionWithACodeThatMayBeSent() throws {

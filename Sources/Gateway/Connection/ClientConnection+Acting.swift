@@ -20,7 +20,8 @@ extension ClientConnection {
         let actions = entry.machine.handle(
             event,
             SessionEnvironment(
-                now: environment.clock.unixMilliseconds(), isCongested: isCongested, isLinkUp: link.isUp))
+                now: environment.clock.unixMilliseconds(), isCongested: isCongested, isLinkUp: link.isUp,
+                isAlone: sessions.count == 1))
         sessions[session] = entry
         budget(entry.machine.unacknowledgedBytes - before)
         if entry.machine.generation != generation {
@@ -36,6 +37,12 @@ extension ClientConnection {
         case .send(let message): send(message)
         case .sendPacked(let download, let packed): send(.download(download), packed: packed)
         case .sendReset(let message, let report): send(message, report: report)
+        case .closeTooLarge(let reason, let report):
+            environment.metrics.error(code: ErrorCode.otherSessionError.rawValue)
+            logger.info(
+                "a socket is closed for a message beyond the limits",
+                metadata: ["session": "\(session)", "reason": "\(reason)"])
+            close(CloseCode.messageTooBig.rawValue, reason, report: report)
         case .subscribeAndBind(let request): subscribe(number, realm, then: request)
         case .identify(let request): link.request(request, context: request.context)
         case .page(var request):

@@ -50,10 +50,13 @@ extension ClientConnection {
             violated(
                 parser.tooLarge(
                     "a message of \(count) bytes, \(environment.protocolLimits.maxMessageBytes) allowed",
-                    session: session))
+                    session: session, closeReason: Self.stockCloseReason))
         }
         return next
     }
+
+    /// What the service that stock clients know said of a message beyond its limit, which is about ours.
+    private static let stockCloseReason = "read limited at 16777217 bytes"
 
     private func receive(_ message: ClientMessage, bytes: Int) -> Next {
         switch checker.receive(message) {

@@ -2,6 +2,7 @@ import Changesets
 import Logging
 import NIOCore
 import Storage
+import SyncModel
 import SyncProtocol
 
 /// One client's socket with all its sessions: parses, checks, lets the machines decide and does what they say.
@@ -140,9 +141,11 @@ actor ClientConnection {
     // MARK: Ends
 
     /// Ends the socket with a close code.
-    func close(_ code: UInt16, _ reason: String) {
+    ///
+    /// - Parameter report: what the coordinator is told once the code is written.
+    func close(_ code: UInt16, _ reason: String, report: NotifiedReport? = nil) {
         guard !isClosing else { return }
-        finish(with: .close(code: code, reason: reason))
+        finish(with: .close(code: code, reason: reason), report: report)
     }
 
     /// Ends the socket after what was sent, without a close frame.
@@ -151,9 +154,9 @@ actor ClientConnection {
         finish(with: .hangUp)
     }
 
-    private func finish(with last: SocketOutput) {
+    private func finish(with last: SocketOutput, report: NotifiedReport? = nil) {
         isClosing = true
-        if outbox.push(Outbox.Item(output: last)) { startWriting() }
+        if outbox.push(Outbox.Item(output: last, report: report)) { startWriting() }
         outbox.finish()
         resumeReaders()
     }

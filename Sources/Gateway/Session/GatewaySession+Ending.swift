@@ -114,6 +114,12 @@ extension GatewaySession {
     private mutating func mustReset(
         code: ErrorCode, message: String, campaign: String?, integrated: ClientVersion? = nil
     ) {
+        // By a close code nobody can be told to reset without recovery; and other sessions would have to reset, too.
+        if let reason = violation?.closeReason, environment.isAlone, clientRecovery, !context.isOurs {
+            phase = .ended
+            actions += [.closeTooLarge(reason: reason, report(to: campaign)), .unsubscribe]
+            return
+        }
         fail(
             violation?.code ?? code, or: .badClientFileIdent,
             clientRecovery ? .clientReset : .clientResetNoRecovery, violation?.message ?? message, tryAgain: false,

@@ -39,4 +39,6 @@ struct SessionEnvironment: Sendable {
     var isCongested: Bool
     /// The broker can be asked.
     var isLinkUp: Bool
+    /// The socket has no other session.
+    var isAlone = false
 }

@@ -78,6 +78,8 @@ enum SessionAction: Sendable {
     case sendPacked(Download, PackedEntries)
     /// An error that asks for a client reset: once it is written the coordinator is told that this client realm knows of its reset.
     case sendReset(ServerMessage, NotifiedReport)
+    /// The same by closing the socket with 1009, at which stock clients say that a limit was exceeded.
+    case closeTooLarge(reason: String, NotifiedReport?)
     /// Listen for the realm's notices, and only then ask.
     case subscribeAndBind(BindRequest)
     case identify(IdentifyRequest)

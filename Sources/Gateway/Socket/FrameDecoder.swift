@@ -15,8 +15,9 @@ package enum FrameEvent: Sendable, Equatable {
 /// Reads the WebSocket frames of a client (RFC 6455 5): masked ones only, no extensions, no text.
 ///
 /// Not NIO's own decoder, which knows two ends for a frame beyond its limit: to fail, or to hold all of it. A stock client
-/// answers close code 1009 by resetting every realm of the socket, so a message that is too large must cost one session
-/// and no more, and no memory: this one reads past it and keeps its beginning, which says whose it was.
+/// answers close code 1009 by resetting every realm of the socket, and must find its reset on record when it comes again, so a message
+/// that is too large must cost one session and no more, and no memory: this one reads past it and keeps its beginning, which says
+/// whose it was.
 package struct FrameDecoder: ByteToMessageDecoder {
     package typealias InboundOut = FrameEvent
 

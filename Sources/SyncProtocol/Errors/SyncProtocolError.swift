@@ -19,16 +19,19 @@ package struct SyncProtocolError: Error, Hashable, Sendable, CustomStringConvert
     /// In place of the table's action for this code.
     package let actionOverride: ErrorAction?
     package let message: String
+    /// Of a session's message beyond the limits: what the close frame says, where the socket is closed with 1009 for it.
+    package let closeReason: String?
 
     package init(
         _ code: ErrorCode, session: SessionIdent = .connection, fault: Fault = .received, action: ErrorAction? = nil,
-        _ message: String
+        closeReason: String? = nil, _ message: String
     ) {
         self.fault = fault
         self.code = code
         self.session = session
         self.actionOverride = action
         self.message = message
+        self.closeReason = closeReason
     }
 
     /// Whether the answer ends one session or the connection.
@@ -51,6 +54,7 @@ package struct SyncProtocolError: Error, Hashable, Sendable, CustomStringConvert
     package var description: String { "\(code), session \(session): \(message)" }
 
     func attributed(to session: SessionIdent) -> SyncProtocolError {
-        SyncProtocolError(code, session: session, fault: fault, action: actionOverride, message)
+        SyncProtocolError(
+            code, session: session, fault: fault, action: actionOverride, closeReason: closeReason, message)
     }
 }

@@ -5,8 +5,8 @@ package struct CloseCode: RawRepresentable, Hashable, Sendable {
 
     /// Ignored by clients, who wait for the end of the TCP connection: close that, too.
     package static let normal = CloseCode(rawValue: 1000)
-    /// Makes clients reset every realm on the connection, and send the same UPLOAD once more before they are through:
-    /// a gateway drops the frame and resets the one session instead.
+    /// Makes clients reset every realm on the connection, and send the same UPLOAD once more before they are through: a gateway
+    /// closes so once the client's reset is on record, and only a socket that has no other session.
     package static let messageTooBig = CloseCode(rawValue: 1009)
     /// Reconnect with backoff.
     package static let internalError = CloseCode(rawValue: 1011)

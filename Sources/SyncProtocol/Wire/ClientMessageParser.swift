@@ -72,11 +72,15 @@ package struct ClientMessageParser: Sendable {
     }
 
     /// What to throw, or to answer, when an UPLOAD of `session` (0: something else) is beyond a limit.
-    package func tooLarge(_ message: String, session: SessionIdent) -> SyncProtocolError {
-        session.isConnection
-            ? SyncProtocolError(.otherError, action: .protocolViolation, "limit exceeded: \(message)")
+    package func tooLarge(
+        _ message: String, session: SessionIdent, closeReason: String? = nil
+    ) -> SyncProtocolError {
+        let message = "limit exceeded: \(message)"
+        return session.isConnection
+            ? SyncProtocolError(.otherError, action: .protocolViolation, message)
             : SyncProtocolError(
-                .otherSessionError, session: session, action: .clientReset, "limit exceeded: \(message)")
+                .otherSessionError, session: session, action: .clientReset, closeReason: closeReason ?? message, message
+            )
     }
 
     private func bind(_ reader: inout HeadReader) throws(SyncProtocolError) -> Bind {

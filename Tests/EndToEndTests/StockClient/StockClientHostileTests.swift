@@ -173,6 +173,32 @@ struct StockClientHostileTests {
         }
     }
 
+    /// A stock client that is alone on its socket knows a close code for that. It comes again before it has reset, with the same upload, and
+    /// gives up at a second such code: it must hear of the reset that is on record.
+    @Test func anUploadTooLargeOnASocketOfItsOwnResetsItsClientOnce() async throws {
+        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
+            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+            let user = try await StockUser(cluster)
+            let file = StockFile()
+            var connection = try await user.connect()
+            var session = try await connection.open(StockScenario.path, file)
+            try await connection.download(session)
+            func upload() async throws {
+                let head = "upload \(session) 0 17000000 0 2 0 0\n"
+                try await connection.socket.send(Array(head.utf8) + [UInt8](repeating: 0x30, count: 17_000_000))
+            }
+            try await upload()
+            try await connection.wait("close 1009", mayEnd: true) { $0.closeCode != nil && $0.isEnded }
+            #expect(connection.closeCode == 1009 && connection.sessions[session]?.error == nil)
+            connection = try await user.connect()
+            session = try await connection.open(StockScenario.path, file)
+            try await upload()
+            try await connection.wait("the session is reset") { $0.sessions[session]?.error != nil }
+            expectReset(connection.sessions[session]?.error, 208)
+            #expect(connection.closeCode == nil)
+        }
+    }
+
     @Test func aChangesetThatDoesNotParseResetsItsClientOnly() async throws {
         try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
             try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")

@@ -100,10 +100,42 @@ struct ConnectionLimitTests {
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
                 _ = try await SessionOpening.open(&client)
                 try await client.send(SessionOpening.upload(2, bytes: Array(repeating: 0, count: 15 << 20)))
+                #expect(try await Self.close(of: &client)?.contains("limit exceeded") == true)
+            }
+            // Our own clients are told more than a close code can say.
+            try await SyncClient.with(port: gateway.port, token: tokens.access, compatibilities: "stockClients") {
+                client in
+                _ = try await SessionOpening.open(&client)
+                try await client.send(SessionOpening.upload(2, bytes: Array(repeating: 0, count: 15 << 20)))
                 guard case .jsonError(1, _, let body) = try await client.nextMessage() else {
                     throw HarnessError("expected an error of the session")
                 }
                 #expect(body.action == .clientReset && body.message.contains("limit exceeded"))
+            }
+        }
+    }
+
+    /// The reason of a close frame with 1009; nil if another message comes.
+    private static func close(of client: inout SyncClient) async throws -> String? {
+        guard let (opcode, payload) = try await client.nextFrame(), opcode == 0x8, payload.prefix(2) == [0x03, 0xF1]
+        else { return nil }
+        return String(decoding: payload.dropFirst(2), as: UTF8.self)
+    }
+
+    /// Word for word what a stock client's app is told.
+    @Test func aMessageBeyondTheLimitClosesTheSocketOfItsOnlySession() async throws {
+        try await GatewayHarness.with(broker: true) { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
+                _ = try await SessionOpening.open(&client)
+                let size = 17 << 20
+                let head = Array("upload 1 0 \(size) 0 2 0 0\n2 0 1 0 \(size - 20) ".utf8)
+                try await client.sendBinary(head + Array(repeating: 0, count: size))
+                #expect(try await Self.close(of: &client) == "read limited at 16777217 bytes")
+                #expect(await gateway.owner?.resets.count == 1)
+                try await eventually("the coordinator hears that the client knows") {
+                    await gateway.owner?.outcomes.isEmpty == false
+                }
             }
         }
     }

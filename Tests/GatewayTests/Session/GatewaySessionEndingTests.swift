@@ -130,6 +130,31 @@ import Testing
         #expect(body.action == .clientResetNoRecovery && body.message.contains("17 MiB"))
     }
 
+    /// A stock client that is alone on its socket hears it by the close code that it knows, once its reset is on record: it comes again with the
+    /// same upload before it has reset.
+    @Test(arguments: [
+        (true, true, true, false), (false, false, true, false), (false, true, false, false), (false, true, true, true),
+    ])
+    func anUploadBeyondTheLimitClosesTheSocketOfAStockClient(
+        isOurs: Bool, isAlone: Bool, recovers: Bool, closes: Bool
+    ) throws {
+        var script = try SessionScript.live(isOurs: isOurs)
+        script.environment.isAlone = isAlone
+        try script.event(.recovery(recovers), 1)
+        let large = SyncProtocolError(
+            .otherSessionError, session: 1, action: .clientReset, closeReason: "read limited", "limit exceeded")
+        try script.event(.violation(large), 1)
+        #expect(script.resets.map(\.clientFile) == [2] && script.takeLog().isEmpty && script.closings.isEmpty)
+        try script.cluster(
+            .reset(
+                ResetNotice(
+                    app: "tasks", partition: "\"tasks\"", slice: SliceNumber(0), generation: 1, clientFile: 2,
+                    campaign: "c", code: 208, message: "reset")), 1)
+        #expect(script.closings == (closes ? ["read limited"] : []))
+        #expect(script.takeLog().map(\.name) == (closes ? [] : ["json_error"]))
+        #expect(script.session(1)?.phase == .ended)
+    }
+
     @Test func aRuleBrokenBeforeTheOwnerKnowsTheClientWaitsForThat() throws {
         var script = SessionScript()
         script.realm.salts = [2: 5]

@@ -27,6 +27,9 @@ struct SessionScript {
     var uploads: [ChangesetMessage.Upload] {
         actions.compactMap { if case .publish(let message, _) = $0 { message.upload } else { nil } }
     }
+    var closings: [String] {
+        actions.compactMap { if case .closeTooLarge(let reason, .some) = $0 { reason } else { nil } }
+    }
     var resets: [ResetMessage] { actions.compactMap { if case .reset(let message) = $0 { message } else { nil } } }
 
     private struct Socket {
@@ -100,7 +103,7 @@ struct SessionScript {
         case .forget: sockets[socket]?.sessions[session] = nil
         case .subscribeAndBind, .identify, .page, .publish:
             if holdsAnswers { heldRequests.append((socket, action)) } else { try answer(action, socket) }
-        case .reset, .unsubscribe, .report, .claim, .follow: break
+        case .reset, .closeTooLarge, .unsubscribe, .report, .claim, .follow: break
         }
     }
 
