@@ -5,10 +5,10 @@ extension MemoryControlStore {
         email: String, to user: String, app: String, as identity: UserRecord.Identity
     ) async throws(StoreError) {
         try change { content in
-            let owner = try content.registered(app, email).userID
-            guard owner != user else { return }
-            guard owner == nil else { throw StoreError.linkedElsewhere }
-            try content.changeUser(app, user) { $0?.link(identity, email: email) }
+            let registered = try content.registered(app, email)
+            guard registered.userID != user else { return }
+            guard registered.userID == nil else { throw StoreError.linkedElsewhere }
+            try content.changeUser(app, user) { $0?.link(identity, email: registered.registeredEmail) }
             content.passwords[[app, email]]?.userID = user
         }
     }

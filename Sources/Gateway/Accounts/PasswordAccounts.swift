@@ -18,13 +18,14 @@ struct PasswordAccounts: Sendable {
         guard app.emailPasswordLogin else { throw APIError.providerNotFound }
         try registerLimiter.take(
             "\(app.id)|\(address.network)", orRefuse: "too many registrations from this address")
+        let spelling = email
         let email = try Self.checked(email: email)
         try Self.check(password: password)
         let confirmURL = try await mails.settings(of: app.id)?.confirmURL
         if confirmURL != nil { try mails.limit(app: app.id, email: email, address: address) }
         let hash = try await hashing(app.id) { try await hasher.hash(password, app: app.id) }
         let record = PasswordRecord(
-            app: app.id, email: email, passwordHash: hash, userID: nil,
+            app: app.id, email: email, spelling: spelling, passwordHash: hash, userID: nil,
             pending: confirmURL == nil ? nil : sessions.origin(app: app.id, of: email, address))
         do {
             try await store.register(record)
@@ -120,7 +121,7 @@ struct PasswordAccounts: Sendable {
     private func user(of record: PasswordRecord) async throws -> UserRecord {
         var id = record.userID
         if id == nil {
-            let user = sessions.newUser(app: record.app, provider: Self.provider, email: record.email)
+            let user = sessions.newUser(app: record.app, provider: Self.provider, email: record.registeredEmail)
             id = try await store.adopt(user, app: record.app, email: record.email)
         }
         guard let id, let user = try await store.user(app: record.app, id: id) else { throw APIError.invalidPassword }

@@ -16,6 +16,7 @@ package struct UserRecord: Sendable, Equatable {
     /// 24 hexadecimal digits.
     package var id: String
     package var identities: [Identity]
+    /// As it was registered; what compares it does so in lower case.
     package var email: String?
     package var isDisabled: Bool
     package var createdAt: UInt64
@@ -57,21 +58,30 @@ extension UserRecord {
 /// A registered e-mail address with its password's hash; the user comes into being at the first login.
 package struct PasswordRecord: Sendable, Equatable {
     package var app: String
-    /// Lower-cased.
+    /// In lower case: what registrations are told apart by.
     package var email: String
+    /// As it was registered; nil of registrations of earlier versions, and where it is the same.
+    package var spelling: String?
     /// Self-describing: algorithm, parameters, salt, hash.
     package var passwordHash: String
     package var userID: String?
     /// While the address is not confirmed: tells where it was registered from, from other places.
     package var pending: String?
 
-    package init(app: String, email: String, passwordHash: String, userID: String?, pending: String? = nil) {
+    package init(
+        app: String, email: String, spelling: String? = nil, passwordHash: String, userID: String?,
+        pending: String? = nil
+    ) {
         self.app = app
         self.email = email
+        self.spelling = spelling == email ? nil : spelling
         self.passwordHash = passwordHash
         self.userID = userID
         self.pending = pending
     }
+
+    /// The address as its user wrote it.
+    package var registeredEmail: String { spelling ?? email }
 }
 
 /// One login: the authority behind its refresh token.

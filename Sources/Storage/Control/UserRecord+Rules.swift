@@ -2,10 +2,11 @@ package import Rules
 import SyncModel
 
 extension RuleUser {
-    /// The user as rules see it. Custom data that cannot be read counts as none: rules that look at it are then unknown, hence deny.
+    /// The user as rules see it. The address is in lower case: nobody is another one to them for spelling it in another way. Custom
+    /// data that cannot be read counts as none: rules that look at it are then unknown, hence deny.
     package init(_ user: UserRecord) {
         var data: [String: RuleValue] = [:]
-        if let email = user.email { data["email"] = .string(email) }
+        if let email = user.email { data["email"] = .string(email.lowercased()) }
         let custom = user.customData.flatMap { try? JSONParser.parse($0) }?.objectValue ?? [:]
         self.init(
             id: user.id, kind: user.identities.contains { $0.provider == "api-key" } ? .server : .normal, data: data,

@@ -18,8 +18,9 @@ extension UserRecord {
 extension PasswordRecord {
     package init(row: any ControlRow) throws {
         self.init(
-            app: try row.text("app"), email: try row.text("email"), passwordHash: try row.text("hash"),
-            userID: try row.textIfAny("user"), pending: try row.textIfAny("pending"))
+            app: try row.text("app"), email: try row.text("email"), spelling: try row.textIfAny("spelling"),
+            passwordHash: try row.text("hash"), userID: try row.textIfAny("user"), pending: try row.textIfAny("pending")
+        )
     }
 }
 

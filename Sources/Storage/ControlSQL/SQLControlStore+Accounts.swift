@@ -48,13 +48,15 @@ extension SQLControlStore {
         let count = try await run(
             "the registration",
             """
-            INSERT INTO passwords AS known (app, email, hash, "user", pending) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (app, email) DO UPDATE SET hash = excluded.hash, pending = excluded.pending
+            INSERT INTO passwords AS known (app, email, hash, "user", pending, spelling)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT (app, email) DO UPDATE
+                SET hash = excluded.hash, pending = excluded.pending, spelling = excluded.spelling
                 WHERE known.pending IS NOT NULL
             """,
             [
                 .text(password.app), .text(password.email), .text(password.passwordHash), .text(password.userID),
-                .text(password.pending),
+                .text(password.pending), .text(password.spelling),
             ])
         guard count > 0 else { throw StoreError(.alreadyExists, "the address is registered already") }
     }

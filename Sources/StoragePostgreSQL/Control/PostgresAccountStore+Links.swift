@@ -8,7 +8,8 @@ extension PostgresAccountStore {
             let registered = try await Self.registered(app: app, email: email, transaction)
             guard registered.userID != user else { return }
             guard registered.userID == nil else { throw StoreError.linkedElsewhere }
-            try await Self.link(identity, email: email, to: user, app: app, transaction)
+            try await Self.link(
+                identity, email: registered.registeredEmail, to: user, app: app, transaction)
             try await transaction.run(
                 "UPDATE passwords SET \"user\" = $1 WHERE app = $2 AND email = $3", user, app, email)
         }

@@ -2,7 +2,8 @@
 /// row. Texts are compared by their bytes. A released version is never changed; new ones are added.
 enum PostgresControlSchema {
     static let schema = PostgresSchema(
-        part: "control", steps: [.version(version1), .addition(clientSchemas), .addition(migration)])
+        part: "control",
+        steps: [.version(version1), .addition(clientSchemas), .addition(migration), .addition(spelling)])
 
     /// Every table, in an order in which a store can be copied.
     static let names = [
@@ -15,6 +16,8 @@ enum PostgresControlSchema {
     private static let clientSchemas = ["ALTER TABLE apps ADD COLUMN client_schemas text COLLATE \"C\""]
 
     private static let migration = ["ALTER TABLE apps ADD COLUMN migration text COLLATE \"C\""]
+
+    private static let spelling = ["ALTER TABLE passwords ADD COLUMN spelling text COLLATE \"C\""]
 
     private static let version1 = [
         """

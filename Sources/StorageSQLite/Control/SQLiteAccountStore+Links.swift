@@ -11,7 +11,7 @@ extension SQLiteAccountStore {
             }
             guard registered.userID != user else { return }
             guard registered.userID == nil else { throw StoreError.linkedElsewhere }
-            try Self.link(identity, email: email, to: user, app: app, db)
+            try Self.link(identity, email: registered.registeredEmail, to: user, app: app, db)
             try db.run("UPDATE passwords SET user = ? WHERE app = ? AND email = ?", user, app, email)
         }
     }

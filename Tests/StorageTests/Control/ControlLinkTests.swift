@@ -16,7 +16,8 @@ import Testing
         try await variant.withStore { store in
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
             for id in ["u1", "u2"] { try await store.insert(user(id)) }
-            try await store.register(PasswordRecord(app: "tasks", email: "a@b.c", passwordHash: "h", userID: nil))
+            try await store.register(
+                PasswordRecord(app: "tasks", email: "a@b.c", spelling: "A@b.C", passwordHash: "h", userID: nil))
             try await body(store)
         }
     }
@@ -30,7 +31,7 @@ import Testing
                     email: "a@b.c", to: "u1", app: "tasks", as: .init(id: "i2", provider: "local-userpass"))
             }
             let linked = try #require(try await store.user(app: "tasks", id: "u1"))
-            #expect(linked.identities.map(\.id) == ["i-u1", "i2"] && linked.email == "a@b.c")
+            #expect(linked.identities.map(\.id) == ["i-u1", "i2"] && linked.email == "A@b.C")
             #expect(try await store.password(app: "tasks", email: "a@b.c")?.userID == "u1")
             #expect(try await store.userChanges(app: "tasks", after: before) == ["u1"])
             let taken = await #expect(throws: StoreError.self) {

@@ -11,14 +11,19 @@ import Testing
             expiresAt: expiresAt)
     }
 
-    private func registration(_ hash: String, pending: String?) -> PasswordRecord {
-        PasswordRecord(app: "tasks", email: "a@b.c", passwordHash: hash, userID: nil, pending: pending)
+    private func registration(_ hash: String, pending: String?, spelling: String? = nil) -> PasswordRecord {
+        PasswordRecord(
+            app: "tasks", email: "a@b.c", spelling: spelling, passwordHash: hash, userID: nil, pending: pending)
     }
 
     @Test(arguments: ControlVariant.allCases)
     func aRegistrationIsReplacedUntilItIsConfirmed(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
             try await store.register(registration("h1", pending: "here"))
+            let second = registration("h2", pending: "there", spelling: "A@b.C")
+            try await store.register(second)
+            #expect(try await store.password(app: "tasks", email: "a@b.c") == second)
+            #expect(second.registeredEmail == "A@b.C")
             try await store.register(registration("h2", pending: "there"))
             #expect(try await store.password(app: "tasks", email: "a@b.c") == registration("h2", pending: "there"))
             try await store.insert(token("t1", hash: "h1"), at: 1)

@@ -265,7 +265,8 @@ import Testing
 
     @Test func rulesSeeAUserAsItsRecordSays() {
         var record = user("u1")
-        record.email = "a@b.c"
+        // Rules that name an address mean whoever has registered it, in whatever spelling.
+        record.email = "A@b.C"
         record.identities = [.init(id: "i1", provider: "local-userpass")]
         record.customData = #"{"team":"red","since":{"$date":{"$numberLong":"5"}}}"#
         let seen = RuleUser(record)

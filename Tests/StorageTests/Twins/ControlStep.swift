@@ -129,7 +129,9 @@ struct ControlStepMaker {
         switch random.below(3) {
         case 0:
             let pending = random.below(2) == 0 ? "here" : nil
-            let record = PasswordRecord(app: app, email: email, passwordHash: hash, userID: nil, pending: pending)
+            let record = PasswordRecord(
+                app: app, email: email, spelling: random.below(2) == 0 ? email.uppercased() : nil, passwordHash: hash,
+                userID: nil, pending: pending)
             return ControlStep("register \(record)") { store throws(StoreError) in
                 try await store.register(record)
                 return nil
