@@ -24,9 +24,13 @@ struct PasswordAccounts: Sendable {
         let confirmURL = try await mails.settings(of: app.id)?.confirmURL
         if confirmURL != nil { try mails.limit(app: app.id, email: email, address: address) }
         let hash = try await hashing(app.id) { try await hasher.hash(password, app: app.id) }
-        let record = PasswordRecord(
-            app: app.id, email: email, spelling: spelling, passwordHash: hash, userID: nil,
-            pending: confirmURL == nil ? nil : sessions.origin(app: app.id, of: email, address))
+        var record = PasswordRecord(
+            app: app.id, email: email, spelling: spelling, passwordHash: hash, userID: nil)
+        if confirmURL != nil {
+            let known = try await store.password(app: app.id, email: email)?.pending.map(PendingRegistration.init)
+            record.pending =
+                PendingRegistration(origin: sessions.origin(app: app.id, of: email, address), replacing: known).text
+        }
         do {
             try await store.register(record)
         } catch {
@@ -82,15 +86,23 @@ struct PasswordAccounts: Sendable {
         logger.info("account confirmed", metadata: ["app": "\(app.id)"])
     }
 
-    /// Sends the confirming mail again, to whoever has registered the address: a link that another one asks for must not
-    /// bear the password that yet another one has chosen. Whether there is such a registration, the answer does not say.
+    /// Sends the confirming mail again, wherever the request comes from, unless several have registered the address
+    /// (`PendingRegistration`). Whether there is a registration to confirm, the answer does not say.
     func sendConfirmation(app: AppRecord, email: String, address: ClientAddress) async throws {
-        guard let url = try await mails.settings(of: app.id)?.confirmURL else { throw APIError.providerNotFound }
+        guard app.emailPasswordLogin else { throw APIError.providerNotFound }
         let email = try Self.checked(email: email)
-        try mails.limit(app: app.id, email: email, address: address)
-        guard let record = try await store.password(app: app.id, email: email) else { return }
-        guard let pending = record.pending else { throw APIError.alreadyConfirmed }
-        guard pending == sessions.origin(app: app.id, of: email, address) else { return }
+        let url = try await mails.settings(of: app.id)?.confirmURL
+        if url == nil {
+            try mails.limit(address)
+        } else {
+            try mails.limit(app: app.id, email: email, address: address)
+        }
+        let record = try await store.password(app: app.id, email: email)
+        if let record, record.pending == nil { throw APIError.alreadyConfirmed }
+        guard let url else { throw APIError.providerNotFound }
+        let origin = sessions.origin(app: app.id, of: email, address)
+        guard let record, let pending = record.pending, PendingRegistration(pending).maySendMail(askedFrom: origin)
+        else { return }
         try await mails.send(
             .confirm, leadingTo: url, app: app.id, email: email, passwordHash: record.passwordHash)
     }

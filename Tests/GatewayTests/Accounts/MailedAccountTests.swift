@@ -185,6 +185,69 @@ private final class Mailbox: MailHook {
         }
     }
 
+    /// Phones change their addresses, and what is proved is whose the mailbox is.
+    @Test func theMailComesAgainWhereverItIsAskedForFrom() async throws {
+        let mailbox = Mailbox()
+        try await Self.with(mailbox) { gateway in
+            #expect(try await Self.register(gateway, "secret-1") == 201)
+            let lost = try await mailbox.letter(0)
+            let again = try await Self.ask(gateway, "confirm/send", ["email": "Ann@b.c"], from: "203.0.113.7")
+            #expect(again.status == 204)
+            let letter = try await mailbox.letter(1)
+            #expect(letter.token != lost.token && letter.email == "ann@b.c")
+            let proof = ["token": letter.token, "tokenId": letter.tokenId]
+            #expect(try await Self.ask(gateway, "confirm", proof, from: "203.0.113.8").status == 204)
+            #expect(try await Self.login(gateway, "secret-1").status == 200)
+        }
+    }
+
+    @Test func whoAsksOftenIsHeldOffWhateverTheMailbox() async throws {
+        let mailbox = Mailbox()
+        try await Self.with(mailbox, configure: { $0.limits.mailAddressRate = .init(burst: 3, perMinute: 0) }) {
+            gateway in
+            #expect(try await Self.register(gateway, "secret-1") == 201)
+            for number in 0..<3 {
+                let email = number == 0 ? "ann@b.c" : "nobody-\(number)@b.c"
+                let answer = try await Self.ask(gateway, "confirm/send", ["email": email], from: Self.stranger)
+                #expect(answer.status == 204)
+            }
+            let flood = try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"], from: Self.stranger)
+            #expect(flood.status == 429)
+            #expect(try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"]).status == 204)
+            _ = try await mailbox.letter(2)
+        }
+    }
+
+    @Test func anAccountThatNeedsNoConfirmationIsConfirmed() async throws {
+        try await GatewayHarness.with { gateway in
+            try await gateway.registerByPassword()
+            let answer = try await Self.ask(gateway, "confirm/send", ["email": "Ann@example.net"])
+            #expect(answer.status == 400 && answer.string("error_code") == "UserAlreadyConfirmed")
+            #expect(answer.string("error") == "already confirmed")
+            let nobody = try await Self.ask(gateway, "confirm/send", ["email": "nobody@example.net"])
+            #expect(nobody.status == 404 && nobody.string("error_code") == "AuthProviderNotFound")
+            _ = try await gateway.store.updateApp("tasks") { $0.emailPasswordLogin = false }
+            let off = try await Self.ask(gateway, "confirm/send", ["email": "ann@example.net"])
+            #expect(off.status == 404)
+        }
+    }
+
+    /// Nobody can tell whose password a mail would bear that is asked for from a third place.
+    @Test func aRegistrationThatSeveralHaveMadeIsItsLastMakersOnly() {
+        let first = PendingRegistration(origin: "here", replacing: nil)
+        #expect(first.maySendMail(askedFrom: "there"))
+        #expect(PendingRegistration(origin: "here", replacing: first).maySendMail(askedFrom: "there"))
+        let second = PendingRegistration(origin: "there", replacing: first)
+        #expect(second.maySendMail(askedFrom: "there"))
+        #expect(!second.maySendMail(askedFrom: "here") && !second.maySendMail(askedFrom: "anywhere"))
+        // It stays so, whoever comes.
+        let third = PendingRegistration(origin: "there", replacing: PendingRegistration(second.text))
+        #expect(!third.maySendMail(askedFrom: "here"))
+        for registration in [first, second, third] { #expect(PendingRegistration(registration.text) == registration) }
+        // As an earlier release has stored it.
+        #expect(PendingRegistration("here") == first)
+    }
+
     @Test func nobodysMailboxIsFlooded() async throws {
         try await Self.with(Mailbox(), configure: { $0.limits.mailboxRate = .init(burst: 2, perMinute: 0) }) {
             gateway in

@@ -61,6 +61,15 @@ extension GatewayHarness {
         var access: String
         var refresh: String
         var user: String
+
+        init(_ login: HTTPAnswer) throws {
+            guard let access = login.string("access_token"), let refresh = login.string("refresh_token"),
+                let user = login.string("user_id")
+            else { throw HarnessError("login answered \(login.status): \(login.body)") }
+            self.access = access
+            self.refresh = refresh
+            self.user = user
+        }
     }
 
     func logInAnonymously(app: String? = nil) async throws -> Tokens {
@@ -68,9 +77,22 @@ extension GatewayHarness {
         let answer = try await request(
             "POST", "\(path)/auth/providers/anon-user/login",
             body: #"{"provider":"anon-user","options":{"device":{"sdk":"Swift"}}}"#)
-        guard let access = answer.string("access_token"), let refresh = answer.string("refresh_token"),
-            let user = answer.string("user_id")
-        else { throw HarnessError("login answered \(answer.status): \(answer.body)") }
-        return Tokens(access: access, refresh: refresh, user: user)
+        return try Tokens(answer)
+    }
+
+    /// Makes an account with the password "a-secret".
+    func registerByPassword(_ email: String = "ann@example.net") async throws {
+        let answer = try await request(
+            "POST", "\(Self.app)/auth/providers/local-userpass/register",
+            body: #"{"email":"\#(email)","password":"a-secret"}"#)
+        guard answer.status == 201 else { throw HarnessError("registering answered \(answer.status): \(answer.body)") }
+    }
+
+    func logInByPassword(_ email: String = "ann@example.net") async throws -> Tokens {
+        try await registerByPassword(email)
+        let answer = try await request(
+            "POST", "\(Self.app)/auth/providers/local-userpass/login",
+            body: #"{"username":"\#(email)","password":"a-secret"}"#)
+        return try Tokens(answer)
     }
 }
