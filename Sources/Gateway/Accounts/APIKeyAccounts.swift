@@ -21,7 +21,7 @@ struct APIKeyAccounts: Sendable {
         else { throw APIError.invalidAPIKey }
         limits.succeeded(attempt)
         guard !user.isDisabled else { throw APIError.userDisabled }
-        return try await sessions.open(app: app.id, user: user.id, provider: Self.provider, from: address)
+        return try await sessions.open(user, provider: Self.provider, from: address)
     }
 
     /// Makes a key; the only time that it is told.

@@ -65,7 +65,7 @@ final class AccountService: Sendable {
         try anonymousLimiter.take("\(id)|\(address.network)", orRefuse: "too many new users from this address")
         let user = sessions.newUser(app: id, provider: "anon-user", email: nil)
         try await store.insert(user)
-        return try await sessions.open(app: id, user: user.id, provider: "anon-user", from: address)
+        return try await sessions.open(user, provider: "anon-user", from: address)
     }
 
     /// Who wants to log in in a further way from now on: the user of an access token of the app.
@@ -93,12 +93,11 @@ final class AccountService: Sendable {
     func refresh(_ bearer: String) async throws -> String {
         let claims = try await verified(bearer, as: .refresh)
         try refreshLimiter.take(claims.sid, orRefuse: "too many refreshes of this login")
-        let session = try await live(claims).session
+        let (session, user) = try await live(claims)
         let now = clock.unixMilliseconds()
         // Not every refresh of a burst needs a write.
         if now > session.lastUsedAt &+ 60_000 { try await store.touchLoginSession(session.id, at: now) }
-        return try await tokens.issue(
-            .access, app: claims.aud, user: claims.sub, session: claims.sid, device: claims.did)
+        return try await tokens.issueAccess(to: user, session: claims.sid, device: claims.did)
     }
 
     /// Revokes the login of a refresh token.

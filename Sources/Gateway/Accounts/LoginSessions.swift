@@ -27,22 +27,22 @@ struct LoginSessions: Sendable {
     let clock: GatewayClock
     let logger: Logger
 
-    func open(app: String, user: String, provider: String, from address: ClientAddress) async throws -> Login {
+    func open(_ user: UserRecord, provider: String, from address: ClientAddress) async throws -> Login {
         let now = clock.unixMilliseconds()
         let session = LoginSessionRecord(
-            id: ObjectID.make(at: now), app: app, userID: user, deviceID: ObjectID.make(at: now), createdAt: now,
-            lastUsedAt: now, expiresAt: now &+ policy.refreshLifetime.milliseconds, isRevoked: false,
-            origin: origin(app: app, of: user, address))
+            id: ObjectID.make(at: now), app: user.app, userID: user.id, deviceID: ObjectID.make(at: now),
+            createdAt: now, lastUsedAt: now, expiresAt: now &+ policy.refreshLifetime.milliseconds, isRevoked: false,
+            origin: origin(app: user.app, of: user.id, address))
         try await store.insert(session)
         let login = Login(
-            accessToken: try await tokens.issue(
-                .access, app: app, user: user, session: session.id, device: session.deviceID),
-            refreshToken: try await tokens.issue(
-                .refresh, app: app, user: user, session: session.id, device: session.deviceID),
-            userID: user, deviceID: session.deviceID)
+            accessToken: try await tokens.issueAccess(to: user, session: session.id, device: session.deviceID),
+            refreshToken: try await tokens.issueRefresh(to: user, session: session.id, device: session.deviceID),
+            userID: user.id, deviceID: session.deviceID)
         logger.info(
             "logged in",
-            metadata: ["app": "\(app)", "user": "\(user)", "sid": "\(session.id)", "provider": "\(provider)"])
+            metadata: [
+                "app": "\(user.app)", "user": "\(user.id)", "sid": "\(session.id)", "provider": "\(provider)",
+            ])
         return login
     }
 
@@ -71,7 +71,7 @@ struct LoginSessions: Sendable {
         } catch {
             throw APIError.notLinked(error)
         }
-        return try await open(app: app, user: user.id, provider: provider, from: address)
+        return try await open(user, provider: provider, from: address)
     }
 
     /// Tells one address of a user from another without saying which it is.

@@ -74,7 +74,7 @@ struct PasswordAccounts: Sendable {
         }
         let user = try await user(of: record)
         guard !user.isDisabled else { throw APIError.userDisabled }
-        return try await sessions.open(app: app.id, user: user.id, provider: Self.provider, from: address)
+        return try await sessions.open(user, provider: Self.provider, from: address)
     }
 
     /// Confirms an address with what its mail carried.

@@ -39,7 +39,7 @@ struct TokenAccounts: Sendable {
             candidate, provider: Self.provider, externalID: verified.subject, profile: verified.profile)
         guard let user = try await store.user(app: app.id, id: id) else { throw APIError.invalidForeignToken }
         guard !user.isDisabled else { throw APIError.userDisabled }
-        return try await sessions.open(app: app.id, user: id, provider: Self.provider, from: address)
+        return try await sessions.open(user, provider: Self.provider, from: address)
     }
 
     private func verify(

@@ -1,5 +1,7 @@
+import Foundation
 package import JWTKit
 package import Storage
+import SyncModel
 import Synchronization
 
 /// What a token says (docs/http-api.md, "Tokens"). Times are plain integers: a stock client's parser needs that.
@@ -12,6 +14,45 @@ package struct TokenClaims: JWTPayload, Equatable {
     var did: String
     var iat: Int
     var exp: Int
+    /// What operators have stored for the user, for its clients to look at. Nobody here looks at it, so it is not read.
+    var userData: JSONValue?
+
+    private enum CodingKeys: String, CodingKey {
+        case iss, aud, sub, typ, sid, did, iat, exp
+        case userData = "user_data"
+    }
+
+    init(
+        iss: String, aud: String, sub: String, typ: String, sid: String, did: String, iat: Int, exp: Int,
+        userData: JSONValue?
+    ) {
+        self.iss = iss
+        self.aud = aud
+        self.sub = sub
+        self.typ = typ
+        self.sid = sid
+        self.did = did
+        self.iat = iat
+        self.exp = exp
+        self.userData = userData
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func text(_ key: CodingKeys) throws -> String { try container.decode(String.self, forKey: key) }
+        self.init(
+            iss: try text(.iss), aud: try text(.aud), sub: try text(.sub), typ: try text(.typ), sid: try text(.sid),
+            did: try text(.did), iat: try container.decode(Int.self, forKey: .iat),
+            exp: try container.decode(Int.self, forKey: .exp), userData: nil)
+    }
+
+    /// Custom data as a claim; nil if there is none, or too much for a URL.
+    static func userData(of customData: String?) -> JSONValue? {
+        guard let customData, let value = try? JSONParser.parse(customData), value.objectValue != nil,
+            let encoded = try? JSONEncoder().encode(value), encoded.count <= UserRecord.maxTokenDataBytes
+        else { return nil }
+        return value
+    }
 
     // Times are checked by `TokenAuthority`, with its clock and skew.
     package func verify(using algorithm: some JWTAlgorithm) throws {}
@@ -80,13 +121,24 @@ package final class TokenAuthority: Sendable {
         }
     }
 
-    func issue(_ kind: TokenKind, app: String, user: String, session: String, device: String) async throws -> String {
+    /// A token for requests and sockets, which tells the client the user's custom data, too.
+    func issueAccess(to user: UserRecord, session: String, device: String) async throws -> String {
+        try await issue(.access, to: user, session, device, userData: TokenClaims.userData(of: user.customData))
+    }
+
+    func issueRefresh(to user: UserRecord, session: String, device: String) async throws -> String {
+        try await issue(.refresh, to: user, session, device, userData: nil)
+    }
+
+    private func issue(
+        _ kind: TokenKind, to user: UserRecord, _ session: String, _ device: String, userData: JSONValue?
+    ) async throws -> String {
         guard let keys = keys.withLock({ $0[kind] }) else { throw TokenError.unavailable }
         let now = clock.unixSeconds
         let lifetime = kind == .access ? policy.accessLifetime : policy.refreshLifetime
         let claims = TokenClaims(
-            iss: issuer, aud: app, sub: user, typ: kind.rawValue, sid: session, did: device, iat: now,
-            exp: now &+ Int(lifetime.components.seconds))
+            iss: issuer, aud: user.app, sub: user.id, typ: kind.rawValue, sid: session, did: device, iat: now,
+            exp: now &+ Int(lifetime.components.seconds), userData: userData)
         return try await keys.collection.sign(claims, kid: JWKIdentifier(string: keys.signing))
     }
 

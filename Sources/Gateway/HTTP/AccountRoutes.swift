@@ -3,6 +3,7 @@ import Hummingbird
 import NIOCore
 import Operations
 import Storage
+import SyncModel
 
 /// The client API's account endpoints (docs/http-api.md).
 struct AccountRoutes: Sendable {
@@ -120,6 +121,8 @@ struct AccountRoutes: Sendable {
         var type = "normal"
         var identities: [Identity]
         var data: [String: String]
+        /// Nil, and not there, if there is none.
+        var custom_data: JSONValue?
     }
 
     private func profile(_ request: Request) async throws -> Response {
@@ -129,7 +132,7 @@ struct AccountRoutes: Sendable {
         return Self.json(
             Profile(
                 user_id: user.id, identities: user.identities.map { .init(id: $0.id, provider_type: $0.provider) },
-                data: data), noStore: true)
+                data: data, custom_data: user.customData.flatMap { try? JSONParser.parse($0) }), noStore: true)
     }
 
     private func credentials(of request: Request) async throws -> Credentials {

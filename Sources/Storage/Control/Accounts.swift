@@ -29,6 +29,10 @@ package struct UserRecord: Sendable, Equatable {
     /// Bytes of `customData`.
     package static let maxCustomDataBytes = 16_384
 
+    /// Bytes of `customData` as a claim of an access token, which travels in the URL of each socket; what has more is in the profile
+    /// alone.
+    package static let maxTokenDataBytes = 4_096
+
     package init(
         app: String, id: String, identities: [Identity], email: String?, isDisabled: Bool, createdAt: UInt64,
         customData: String? = nil

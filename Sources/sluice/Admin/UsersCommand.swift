@@ -92,8 +92,11 @@ struct UsersEnable: AdminCommand {
 
 struct UsersCustomData: AdminCommand {
     static let configuration = CommandConfiguration(
-        commandName: "custom-data", abstract: "Set what rules see as a user's %%user.custom_data.",
-        discussion: "Clients cannot write it. Rules are evaluated anew for the user's open sessions.")
+        commandName: "custom-data",
+        abstract: "Set a user's custom data: what rules see as %%user.custom_data, and the user's clients read.",
+        discussion: "Clients cannot write it. Rules are evaluated anew for the user's open sessions; clients "
+            + "have it with their next access token, if it takes no more than 4 KiB there, and else in the profile alone."
+    )
     @OptionGroup var common: ReportOptions
     @OptionGroup var named: UserArguments
     @Argument(help: "A JSON object, or - for standard input.") var json: String?

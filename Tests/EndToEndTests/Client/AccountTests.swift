@@ -77,6 +77,18 @@ struct AccountTests {
         #expect(try await auth.fetchAPIKeys().isEmpty)
     }
 
+    @Test func whatOperatorsStoreOfAUserReachesIt() async throws {
+        let cluster = try SharedCluster.cluster
+        let id = try await cluster.newApp()
+        let user = try await Phone.user(of: id)
+        #expect(user.customData.isEmpty)
+        try await cluster.operate("users", "custom-data", id, user.id, #"{"team":"red"}"#)
+        #expect(try await user.refreshCustomData()["team"]??.stringValue == "red")
+        #expect(user.customData["team"]??.stringValue == "red")
+        try await cluster.operate("users", "custom-data", id, user.id, "--clear")
+        #expect(try await user.refreshCustomData().isEmpty)
+    }
+
     /// The form with a key and an error beside each other.
     @Test func aCompletionMayHaveTheKeyAndTheErrorApart() async throws {
         let cluster = try SharedCluster.cluster

@@ -228,6 +228,67 @@ struct AccountEndpointTests {
         }
     }
 
+    /// What a client reads of a token.
+    private static func claims(_ token: String?) throws -> [String: Any] {
+        let parts = try #require(token).split(separator: ".", omittingEmptySubsequences: false)
+        var base64 = parts[1].replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        base64 += String(repeating: "=", count: (4 - base64.count % 4) % 4)
+        let payload = try #require(Data(base64Encoded: base64))
+        return try #require(try JSONSerialization.jsonObject(with: payload) as? [String: Any])
+    }
+
+    @Test func customDataReachTheClientWithItsTokens() async throws {
+        try await GatewayHarness.with { gateway in
+            let body = #"{"email":"a@example.net","username":"a@example.net","password":"secret-1"}"#
+            _ = try await gateway.request("POST", "\(Self.userpass)/register", body: body)
+            let first = try await gateway.request("POST", "\(Self.userpass)/login", body: body)
+            let user = try #require(first.string("user_id"))
+            #expect(try Self.claims(first.string("access_token"))["user_data"] == nil)
+            let without = try await gateway.request(
+                "GET", "\(GatewayHarness.auth)/profile", bearer: first.string("access_token"))
+            #expect(without.status == 200 && without.json["custom_data"] == nil)
+
+            try await gateway.store.setCustomData(
+                #"{"team":"red","n":{"$numberLong":"5"}}"#, app: "tasks", user: user)
+            // A login and a refresh bring what there is by then.
+            let login = try await gateway.request("POST", "\(Self.userpass)/login", body: body)
+            let refresh = try await gateway.request(
+                "POST", "\(GatewayHarness.auth)/session", bearer: first.string("refresh_token"))
+            for answer in [login, refresh] {
+                let data = try Self.claims(answer.string("access_token"))["user_data"] as? [String: Any]
+                #expect(data?["team"] as? String == "red" && (data?["n"] as? [String: String]) == ["$numberLong": "5"])
+            }
+            #expect(try Self.claims(login.string("refresh_token"))["user_data"] == nil)
+            let profile = try await gateway.request(
+                "GET", "\(GatewayHarness.auth)/profile", bearer: refresh.string("access_token"))
+            #expect(profile.body.contains(#""custom_data":{"n":{"$numberLong":"5"},"team":"red"}"#))
+        }
+    }
+
+    /// The token travels in the URL of each socket, and one that is too long would be refused there for ever.
+    @Test func muchCustomDataIsInTheProfileAlone() async throws {
+        try await GatewayHarness.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            // Slashes and control characters take more in a token.
+            for text in [String(repeating: "/", count: 4_000), String(repeating: "x", count: 5_000)] {
+                try await gateway.store.setCustomData(#"{"a":"\#(text)"}"#, app: "tasks", user: tokens.user)
+                let refresh = try await gateway.request(
+                    "POST", "\(GatewayHarness.auth)/session", bearer: tokens.refresh)
+                let access = try #require(refresh.string("access_token"))
+                #expect(try Self.claims(access)["user_data"] == nil)
+                let profile = try await gateway.request("GET", "\(GatewayHarness.auth)/profile", bearer: access)
+                #expect(profile.status == 200 && profile.body.contains(text))
+            }
+            try await gateway.store.setCustomData(
+                #"{"a":"\#(String(repeating: "é", count: 2_000))"}"#, app: "tasks", user: tokens.user)
+            let refresh = try await gateway.request("POST", "\(GatewayHarness.auth)/session", bearer: tokens.refresh)
+            let access = try #require(refresh.string("access_token"))
+            #expect(try Self.claims(access)["user_data"] != nil)
+            let profile = try await gateway.request("GET", "\(GatewayHarness.auth)/profile", bearer: access)
+            #expect(profile.status == 200)
+        }
+    }
+
     /// What remembered settings refuse may have been allowed a moment ago, and clients take such answers for final.
     @Test func settingsThatAreRememberedRefuseNobody() async throws {
         try await GatewayHarness.with(configure: { $0.timings.appCache = .seconds(600) }) { gateway in
