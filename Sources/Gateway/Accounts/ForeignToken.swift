@@ -73,7 +73,7 @@ package struct ForeignToken: Sendable, Equatable {
         } catch {
             throw Refused("its signature or form is wrong")
         }
-        guard claims.iss == settings.issuer else { throw Refused("its issuer is not the app's") }
+        if let issuer = settings.issuer, claims.iss != issuer { throw Refused("its issuer is not the app's") }
         guard !Set(claims.aud).isDisjoint(with: settings.audience ?? [app]) else {
             throw Refused("its audience is not the app's")
         }
@@ -155,8 +155,7 @@ package struct ForeignToken: Sendable, Equatable {
     ) throws(Refused) -> [String: String] {
         var profile: [String: String] = [:]
         for entry in metadata {
-            var value: Any? = payload
-            for step in entry.claim.split(separator: ".") { value = (value as? [String: Any])?[String(step)] }
+            let value = value(entry.claim[...], in: payload)
             let text = (value as? String) ?? (value as? NSNumber)?.stringValue
             if let text {
                 profile[entry.field] = String(text.prefix(maxField))
@@ -165,6 +164,15 @@ package struct ForeignToken: Sendable, Equatable {
             }
         }
         return profile
+    }
+
+    /// - Parameter path: a name, or names with dots between them.
+    private static func value(_ path: Substring, in object: [String: Any]) -> Any? {
+        if let value = object[String(path)] { return value }
+        guard let dot = path.firstIndex(of: "."), let inner = object[String(path[..<dot])] as? [String: Any] else {
+            return nil
+        }
+        return value(path[path.index(after: dot)...], in: inner)
     }
 
     /// All claims, the last one of each name; nil if they are no JSON object in UTF-8.

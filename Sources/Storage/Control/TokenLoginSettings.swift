@@ -4,9 +4,9 @@ import Foundation
 package struct TokenLoginSettings: Codable, Sendable, Equatable {
     /// What a token says of its user, and where it goes in the profile.
     package struct Metadata: Codable, Sendable, Equatable {
-        /// The claim, with dots into objects: `user_data.name`.
+        /// The claim, with dots into objects: `user_data.name`. A claim whose own name has dots comes first.
         package var claim: String
-        /// The profile's field, one of `TokenLoginSettings.fields`.
+        /// The profile's field.
         package var field: String
         /// Tokens without it are refused; false if absent.
         package var required: Bool?
@@ -18,8 +18,8 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
         }
     }
 
-    /// What a token's `iss` must be.
-    package var issuer: String
+    /// What a token's `iss` must be; any or none if absent, and the keys alone say whose token it is.
+    package var issuer: String?
     /// One of these must be in a token's `aud`; the app's id if absent.
     package var audience: [String]?
     /// Where the service has its keys: https.
@@ -33,7 +33,7 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
     package var metadata: [Metadata]?
 
     package init(
-        issuer: String, audience: [String]? = nil, jwksURL: String? = nil, jwks: PublicKeySet? = nil,
+        issuer: String?, audience: [String]? = nil, jwksURL: String? = nil, jwks: PublicKeySet? = nil,
         secret: String? = nil, algorithms: [TokenAlgorithm], metadata: [Metadata]? = nil
     ) {
         self.issuer = issuer
@@ -45,10 +45,9 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
         self.metadata = metadata
     }
 
-    /// The fields of a client's profile. Their values are texts.
-    package static let fields: Set<String> = [
-        "name", "email", "picture_url", "first_name", "last_name", "gender", "birthday", "min_age", "max_age",
-    ]
+    /// How many fields of a profile another service may fill, and the bytes of a field's name.
+    package static let maxFields = 64
+    package static let fieldBytes = 1...64
 
     /// Fewer could be guessed by whoever has a token.
     package static let secretBytes = 32...1024
@@ -62,7 +61,9 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
 
     /// What is wrong, in a sentence that names the key; nil if nothing is.
     package var problem: String? {
-        if issuer.isEmpty || issuer.utf8.count > 1000 { return "issuer: expected 1 to 1,000 bytes" }
+        if let issuer, issuer.isEmpty || issuer.utf8.count > 1000 {
+            return "issuer: expected 1 to 1,000 bytes, or no issuer"
+        }
         if let audience, audience.isEmpty || audience.count > 20 || audience.contains(where: \.isEmpty) {
             return "audience: expected 1 to 20 texts that are not empty"
         }
@@ -90,15 +91,22 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
     }
 
     private var problemOfMetadata: String? {
-        for (index, entry) in (metadata ?? []).enumerated() {
+        let metadata = metadata ?? []
+        if metadata.count > Self.maxFields { return "metadata: expected at most \(Self.maxFields) fields" }
+        for (index, entry) in metadata.enumerated() {
             if entry.claim.isEmpty || entry.claim.utf8.count > 200 {
                 return "metadata[\(index)].claim: expected a claim"
             }
-            if !Self.fields.contains(entry.field) {
-                return "metadata[\(index)].field: expected one of \(Self.fields.sorted().joined(separator: ", "))"
+            // Clients read the profile as extended JSON, where such a key is no name.
+            if !Self.fieldBytes.contains(entry.field.utf8.count) || entry.field.hasPrefix("$")
+                || entry.field.unicodeScalars.contains(where: { $0.value < 0x20 })
+            {
+                let (least, most) = (Self.fieldBytes.lowerBound, Self.fieldBytes.upperBound)
+                return
+                    "metadata[\(index)].field: expected \(least) to \(most) bytes without control characters, and no $ first"
             }
         }
-        let fields = (metadata ?? []).map(\.field)
+        let fields = metadata.map(\.field)
         if Set(fields).count < fields.count { return "metadata: a field is named twice" }
         return nil
     }

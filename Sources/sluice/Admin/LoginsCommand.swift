@@ -93,7 +93,7 @@ extension OutputOptions {
             ["api-key", logins.apiKey ? "on" : "off", ""],
             [
                 "custom-token", token == nil ? "off" : "on",
-                token.map { "issuer \($0.issuer), \($0.keysInWords)" } ?? "",
+                token.map { "\($0.issuer.map { "issuer \($0)" } ?? "any issuer"), \($0.keysInWords)" } ?? "",
             ],
             [
                 "local-userpass", logins.emailPassword == nil ? "no mails" : "mails",

@@ -97,6 +97,36 @@ import Testing
         }
     }
 
+    /// Without an issuer in the settings the service's keys and the audience say enough.
+    @Test func anIssuerIsAskedForWhereTheSettingsNameOne() async throws {
+        let service = Service()
+        var settings = Self.settings([try service.publicKey])
+        settings.issuer = nil
+        settings.metadata = [
+            .init(claim: "user_data.occupation", field: "occupation", required: true),
+            .init(claim: "https://example.net/claims/role", field: "role in the house"),
+        ]
+        let claims: [String: (any Sendable)?] = [
+            "user_data": ["occupation": "firefighter"] as [String: any Sendable],
+            "https://example.net/claims/role": "admin",
+        ]
+        try await Self.with(settings) { gateway in
+            for issuer in [nil, "https://another.example/"] {
+                let token = try service.sign(Self.claims(claims.merging(["iss": issuer]) { $1 }))
+                let login = try await Self.logIn(gateway, token)
+                #expect(login.status == 200, "\(login.body)")
+                let profile = try await gateway.request(
+                    "GET", "\(GatewayHarness.auth)/profile", bearer: login.string("access_token"))
+                #expect(
+                    profile.json["data"] as? [String: String] == [
+                        "occupation": "firefighter", "role in the house": "admin",
+                    ])
+            }
+            let other = try await Self.logIn(gateway, try service.sign(Self.claims(["aud": "other"])))
+            #expect(other.status == 401)
+        }
+    }
+
     /// Two subjects would be one user, or one would be two.
     @Test func claimsThatCanBeReadInTwoWaysAreRefused() async throws {
         let service = Service()
@@ -220,6 +250,24 @@ import Testing
         }
     }
 
+    /// The reference's own client writes header and claims so.
+    @Test func theStandardAlphabetOfBase64IsRead() async throws {
+        let secret = "a secret that both know, of 32 bytes or more"
+        let settings = TokenLoginSettings(issuer: nil, secret: secret, algorithms: [.hs256])
+        let claims = Self.claims(["iss": nil, "x": "????>>>>~~~~"])
+        let parts = [
+            try JSONSerialization.data(withJSONObject: ["alg": "HS256", "typ": "JWT", "x": "????>>>>~~~~"]),
+            try JSONSerialization.data(withJSONObject: claims),
+        ].map { $0.base64EncodedString() }
+        let text = parts.joined(separator: ".")
+        #expect(text.contains("/") || text.contains("+"))
+        let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: Data(secret.utf8)))
+        try await Self.with(settings) { gateway in
+            let answer = try await Self.logIn(gateway, "\(text).\(Service.base64(Data(code)))")
+            #expect(answer.status == 200, "\(answer.body)")
+        }
+    }
+
     @Test func keysAreFetchedOnceAndAgainForANewOne() async throws {
         let (old, new) = (Service("old"), Service("new"))
         let published = Mutex<[PublicKey]>([try old.publicKey])
@@ -291,8 +339,12 @@ import Testing
             "none of the algorithms"
         ),
         (
-            #"{"issuer":"i","algorithms":["ES256"],"jwksURL":"https://a","metadata":[{"claim":"a","field":"b"}]}"#,
+            #"{"issuer":"i","algorithms":["ES256"],"jwksURL":"https://a","metadata":[{"claim":"a","field":"$oid"}]}"#,
             "metadata[0].field"
+        ),
+        (
+            #"{"algorithms":["ES256"],"jwksURL":"https://a","metadata":[{"claim":"a","field":"b"},{"claim":"c","field":"b"}]}"#,
+            "named twice"
         ),
     ])
     func settingsAreChecked(_ json: String, _ expected: String) throws {
