@@ -27,6 +27,7 @@ struct APIKeyAccounts: Sendable {
     /// Makes a key; the only time that it is told.
     func create(for user: UserRecord, name: String) async throws -> (record: APIKeyRecord, key: String) {
         try await requireProvider(of: user.app)
+        guard !user.identities.isAnonymous else { throw APIError.anonymousMakesNoKey }
         guard (1...64).contains(name.utf8.count), !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
             throw APIError.badRequest("name: expected 1 to 64 bytes without control characters")
         }

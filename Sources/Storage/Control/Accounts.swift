@@ -20,7 +20,7 @@ package struct UserRecord: Sendable, Equatable {
     package var email: String?
     package var isDisabled: Bool
     package var createdAt: UInt64
-    /// What operators have stored for the user, for rules to look at: a JSON object. Nil: nothing.
+    /// What operators have stored for the user, for rules and the user's clients to look at: a JSON object. Nil: nothing.
     package var customData: String?
 
     /// So many changes of an app's users are remembered, the newest.
@@ -45,6 +45,12 @@ package struct UserRecord: Sendable, Equatable {
         self.createdAt = createdAt
         self.customData = customData
     }
+
+}
+
+extension [UserRecord.Identity] {
+    /// The user has logged in anonymously, and can in no other way: so clients take it, too.
+    package var isAnonymous: Bool { count == 1 && first?.provider == "anon-user" }
 }
 
 extension UserRecord {

@@ -22,8 +22,7 @@ extension UserRecord.Identity {
 
     /// Whether a stored list is that of a user who has logged in anonymously, and in no other way.
     package static func isAnonymous(storedText: String) -> Bool {
-        let identities = try? list(storedText: storedText)
-        return identities?.count == 1 && identities?.first?.provider == "anon-user"
+        (try? list(storedText: storedText))?.isAnonymous == true
     }
 }
 

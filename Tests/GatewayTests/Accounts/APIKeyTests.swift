@@ -22,7 +22,7 @@ import Testing
 
     @Test func aKeyLogsItsUserInUntilItIsDisabledOrDeleted() async throws {
         try await Self.with { gateway in
-            let tokens = try await gateway.logInAnonymously()
+            let tokens = try await gateway.logInByPassword()
             let made = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
             #expect(made.status == 201 && made.string("name") == "ci" && made.headers["cache-control"] == "no-store")
             #expect(made.json["disabled"] as? Bool == false)
@@ -48,10 +48,26 @@ import Testing
         }
     }
 
+    @Test func anonymousUsersMakeNone() async throws {
+        try await Self.with { gateway in
+            let tokens = try await gateway.logInAnonymously()
+            let made = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
+            #expect(made.status == 403 && made.string("error_code") == "AuthError")
+            #expect(try await gateway.store.apiKeys(app: "tasks", user: tokens.user).isEmpty)
+            // Once they are somebody they do.
+            try await gateway.registerByPassword()
+            _ = try await gateway.request(
+                "POST", "\(GatewayHarness.app)/auth/providers/local-userpass/login?link=true",
+                body: #"{"username":"ann@example.net","password":"a-secret"}"#, bearer: tokens.access)
+            let later = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
+            #expect(later.status == 201)
+        }
+    }
+
     @Test func othersKeysAreNotFound() async throws {
         try await Self.with { gateway in
-            let owner = try await gateway.logInAnonymously()
-            let stranger = try await gateway.logInAnonymously()
+            let owner = try await gateway.logInByPassword()
+            let stranger = try await gateway.logInByPassword("bob@example.net")
             let made = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: owner.refresh)
             let id = try #require(made.string("_id"))
             for (method, path) in [
@@ -68,7 +84,7 @@ import Testing
 
     @Test func whatIsWrongIsSaid() async throws {
         try await Self.with { gateway in
-            let tokens = try await gateway.logInAnonymously()
+            let tokens = try await gateway.logInByPassword()
             for body in [
                 "", "{}", #"{"name":""}"#, #"{"name":1}"#, #"{"name":"\#(String(repeating: "x", count: 65))"}"#,
             ] {
@@ -86,7 +102,7 @@ import Testing
 
     @Test func nobodyUsesKeysWhereTheyAreOffAndDisabledUsersDoNot() async throws {
         try await GatewayHarness.with { gateway in
-            let tokens = try await gateway.logInAnonymously()
+            let tokens = try await gateway.logInByPassword()
             let off = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
             #expect(off.status == 404 && off.string("error_code") == "AuthProviderNotFound")
             try await gateway.store.setLoginSettings(Data("{}".utf8), app: "tasks", provider: "api-key")
