@@ -120,8 +120,7 @@ struct CampaignAccounts {
     }
 
     private mutating func find(_ realm: FoundReport.ClientRealm, _ report: FoundReport) {
-        let name = RealmName(app: report.app, partition: RealmName.partition(fromText: realm.partition))
-        let key = ClientRealmKey(realm: name, clientFile: realm.clientFile)
+        let key = ClientRealmKey(realm: report.name(of: realm), clientFile: realm.clientFile)
         var entry = entry(of: key, in: report.campaign) ?? newEntry(key, campaign: report.campaign, user: realm.user)
         let isNew = entry.clientRealm.foundAt == nil
         // A client that reported before its slice had said whose the realm is may have been a stranger.

@@ -28,13 +28,18 @@ enum CampaignReport: Sendable, Equatable {
     var clientRealms: [ClientRealmKey] {
         switch self {
         case .found(let report):
-            report.clientRealms.map { realm in
-                let name = RealmName(app: report.app, partition: RealmName.partition(fromText: realm.partition))
-                return ClientRealmKey(realm: name, clientFile: realm.clientFile)
-            }
+            report.clientRealms.map { ClientRealmKey(realm: report.name(of: $0), clientFile: $0.clientFile) }
         case .notified(let report): [ClientRealmKey(realm: report.realm, clientFile: report.clientFile)]
         case .outcome(let report): [ClientRealmKey(realm: report.realm, clientFile: report.identOld)]
         }
+    }
+}
+
+extension FoundReport {
+    /// The realm that a client realm is of. That of an app in flexible mode has no partition.
+    func name(of realm: ClientRealm) -> RealmName {
+        realm.partition.isEmpty
+            ? RealmName(flexible: app) : RealmName(app: app, partition: RealmName.partition(fromText: realm.partition))
     }
 }
 

@@ -41,10 +41,13 @@ func found(
             }))
 }
 
-func notified(_ clientFile: FileIdent, campaign: String = "c1", at: UInt64 = 60) -> CampaignReport {
+func notified(
+    _ clientFile: FileIdent, campaign: String = "c1", at: UInt64 = 60,
+    realm: RealmName = RealmName(app: "tasks", partition: "\"nw\"")
+) -> CampaignReport {
     .notified(
         NotifiedReport(
-            campaign: campaign, realm: RealmName(app: "tasks", partition: "\"nw\""), clientFile: clientFile, at: at))
+            campaign: campaign, realm: realm, clientFile: clientFile, at: at))
 }
 
 func report(

@@ -69,6 +69,27 @@ import Testing
         }
     }
 
+    /// The one realm of an app in flexible mode has no partition: what slices, gateways and clients say of it is of one client realm.
+    @Test(arguments: ControlVariant.allCases)
+    func whatIsSaidOfAFlexibleRealmComesTogether(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            let realm = RealmName(flexible: "tasks")
+            try await store.insert(AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1))
+            let reset = try await store.startReset(ControlVariant.request, partition: realm.partition, clientFile: 7)
+            #expect(reset.partition?.isEmpty == true && reset.clientFile == 7)
+            _ = try await store.campaignPublished("c1", at: 2)
+            var ended = report(7, .recovered)
+            ended.realm = realm
+            _ = try await store.apply(
+                [found([7], generation: 1, kind: "reset", partition: ""), notified(7, realm: realm), .outcome(ended)],
+                slices: 2, at: 3)
+            let campaign = try #require(try await store.campaign("c1"))
+            #expect(campaign.counts == CampaignCounts(notified: 1, recovered: 1) && campaign.campaign.state == .closed)
+            let key = ClientRealmKey(realm: realm, clientFile: 7)
+            #expect(try await store.clientRealmHistory(key, limit: 9).map(\.campaign) == ["c1"])
+        }
+    }
+
     @Test(arguments: ControlVariant.inMemory)
     func aResetExpectsOneSliceAndLeavesTheGeneration(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
