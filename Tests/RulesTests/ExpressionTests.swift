@@ -70,6 +70,44 @@ import Testing
             #"{"at":{"$lt":{"$date":"2024-01-02T00:00:00Z"}}}"#, .a1,
             #"{"at":{"$date":{"$numberLong":"1704067200000"}}}"#,
             .true),
+        Case(#"{"done":{"$gt":false}}"#, .a1, #"{"done":true}"#, .true),
+        Case(#"{"done":{"$gte":true}}"#, .a1, #"{"done":false}"#, .false),
+        // No list has all of nothing; every value is in none of nothing.
+        Case(#"{"tags":{"$all":[]}}"#, .a1, #"{"tags":["x"]}"#, .false),
+        Case(#"{"tags":{"$in":[]}}"#, .a1, #"{"tags":["x"]}"#, .false),
+        Case(#"{"tags":{"$nin":[]}}"#, .a1, #"{"tags":["x"]}"#, .true),
+        // Beside a literal, what a user lacks is what a missing field is in MongoDB.
+        Case(#"{"%%user.custom_data.team":null}"#, .n1, "{}", .true),
+        Case(#"{"%%user.custom_data.team":null}"#, .a1, "{}", .false),
+        Case(#"{"%%user.custom_data.nothing":null}"#, .a1, "{}", .true),
+        Case(#"{"%%user.custom_data.team":"red"}"#, .n1, "{}", .false),
+        Case(#"{"%%user.custom_data.team":{"$ne":"red"}}"#, .n1, "{}", .true),
+        Case(#"{"%%user.custom_data.team":{"$ne":null}}"#, .n1, "{}", .false),
+        Case(#"{"%%user.custom_data.team":{"%nin":["red","blue"]}}"#, .n1, "{}", .true),
+        Case(#"{"%%user.custom_data.team":{"$nin":["red",null]}}"#, .n1, "{}", .false),
+        Case(#"{"%%user.custom_data.team":{"%in":["red",null]}}"#, .n1, "{}", .true),
+        Case(#"{"%%user.custom_data.team":{"$in":["red"]}}"#, .n1, "{}", .false),
+        Case(#"{"%%user.custom_data.ids":{"$all":["a1"]}}"#, .n1, "{}", .false),
+        Case(#"{"%%user.custom_data.ids":{"$all":[null]}}"#, .n1, "{}", .true),
+        Case(#"{"%%user.custom_data.level":{"$lt":3}}"#, .n1, "{}", .false),
+        Case(#"{"%%user.custom_data.level":{"$gte":3}}"#, .n1, "{}", .false),
+        Case(#"{"%%user.custom_data.level":{"$not":{"$gte":3}}}"#, .n1, "{}", .true),
+        Case(#"{"$not":{"%%user.custom_data.isAdmin":true}}"#, .n1, "{}", .true),
+        Case(#"{"%nor":[{"%%user.custom_data.isAdmin":true},{"done":true}]}"#, .n1, "{}", .true),
+        Case(#"{"%%user.custom_data.a.b":{"$ne":1}}"#, .n1, "{}", .true),
+        Case(#"{"%%user.custom_data.team":{"%oidToString":{"$oid":"65f0c0ffee65f0c0ffee65f0"}}}"#, .n1, "{}", .false),
+        Case(#"{"%%true":"%%user.custom_data.isAdmin"}"#, .n1, "{}", .false),
+        Case(#"{"%%true":{"$ne":"%%user.custom_data.isAdmin"}}"#, .n1, "{}", .true),
+        Case(#"{"%%user.custom_data.isAdmin":{"$ne":"%%true"}}"#, .n1, "{}", .true),
+        // Beside another expansion, or a null of the user's own, it stays unknown.
+        Case(#"{"%%user.custom_data.team":"%%user.id"}"#, .n1, "{}", .unknown),
+        Case(#"{"%%user.custom_data.team":{"$ne":"%%user.id"}}"#, .n1, "{}", .unknown),
+        Case(#"{"%%user.custom_data.nothing":{"$ne":"%%user.id"}}"#, .a1, "{}", .unknown),
+        Case(#"{"%%user.id":{"$nin":"%%user.custom_data.banned"}}"#, .n1, "{}", .unknown),
+        Case(#"{"%%user.custom_data.team":{"$in":["red","%%user.id"]}}"#, .n1, "{}", .unknown),
+        Case(#"{"%%user.custom_data.team":{"$in":[null,"%%user.id"]}}"#, .n1, "{}", .true),
+        Case(#"{"%%user.custom_data.team":{"$nin":["red","%%user.id"]}}"#, .n1, "{}", .unknown),
+        Case(#"{"%%true":{"$in":"%%user.custom_data.flags"}}"#, .n1, "{}", .unknown),
         // Presence is always known.
         Case(#"{"owner_id":{"$exists":true}}"#, .a1, #"{"owner_id":null}"#, .true),
         Case(#"{"owner_id":{"$exists":true}}"#, .a1, "{}", .false),
@@ -106,19 +144,47 @@ import Testing
     @Test func usersAreSeenAsTheirRecordsSay() throws {
         let user = RuleUser(
             id: "u1", data: ["email": .string("a@b.c")],
-            customData: ["teams": .array([.object(["name": .string("red")]), .object(["name": .string("blue")])])],
+            customData: [
+                "teams": .array([
+                    .object([
+                        "name": .string("red"), "since": .number(RuleNumber(7)),
+                        "tags": .array([.string("a"), .string("b")]),
+                    ]),
+                    .object([
+                        "name": .string("blue"), "seats": .array([.object(["row": .number(RuleNumber(2))])]),
+                    ]),
+                ])
+            ],
             identities: [.init(id: "i1", providerType: "local-userpass")])
         for (condition, truth) in [
-            (#"{"%%user.data.email":"a@b.c"}"#, Truth.true), (#"{"%%user.data.name":"x"}"#, .unknown),
+            (#"{"%%user.data.email":"a@b.c"}"#, Truth.true), (#"{"%%user.data.name":"x"}"#, .false),
             (#"{"%%user.custom_data.teams.name":"blue"}"#, .true),
             (#"{"%%user.custom_data.teams.1.name":"red"}"#, .false),
-            (#"{"%%user.custom_data.teams.7.name":"red"}"#, .unknown),
+            (#"{"%%user.custom_data.teams.7.name":"red"}"#, .false),
+            (#"{"%%user.custom_data.teams.left":null}"#, .true),
+            (#"{"%%user.custom_data.teams.since":null}"#, .true), (#"{"%%user.custom_data.teams.since":7}"#, .true),
+            (#"{"%%user.custom_data.teams.tags":"b"}"#, .true),
+            (#"{"%%user.custom_data.teams.tags":["a","b"]}"#, .true),
+            (#"{"%%user.custom_data.teams.seats.row":2}"#, .true),
             (#"{"%%user.identities.provider_type":"local-userpass"}"#, .true),
             (#"{"%%user.identities.providerType":"anon-user"}"#, .false), (#"{"%%user.type":"normal"}"#, .true),
-            (#"{"%%user.id.x":"u1"}"#, .unknown),
+            (#"{"%%user.id.x":"u1"}"#, .false),
         ] {
             #expect(try filter(condition).truth(of: "{}", for: user) == truth, "\(condition)")
         }
+    }
+
+    /// What cannot be read may be anything: nobody is let in because it is not there.
+    @Test func customDataThatCannotBeReadIsUnknown() throws {
+        var user = RuleUser(id: "u1")
+        user.isCustomDataKnown = false
+        for condition in [
+            #"{"%%user.custom_data.team":null}"#, #"{"%%user.custom_data.banned":{"$ne":true}}"#,
+            #"{"%%user.custom_data.banned":{"$exists":false}}"#, #"{"%%true":{"$ne":"%%user.custom_data.banned"}}"#,
+        ] {
+            #expect(try filter(condition).truth(of: "{}", for: user) == .unknown, "\(condition)")
+        }
+        #expect(try filter(#"{"%%user.data.email":null}"#).truth(of: "{}", for: user) == .true)
     }
 
     @Test func valuesOfTheDocumentAreSeen() throws {

@@ -54,7 +54,8 @@ import Testing
         // An id that is no ObjectId cannot be converted: unknown, hence no.
         Case(ownID, .a1, #"{"$oid":"65f0c0ffee65f0c0ffee65f0"}"#, .none),
         // Nothing can be said of a name that is no value.
-        Case(own, .a1, "a1", .none), Case(own, .a1, "", .none),
+        Case(own, .a1, "a1", .none), Case(own, .a1, "", .none), Case(notReadOnly, .a1, "", .read),
+        Case(#"{"read":{"%%partition":null},"write":{"%%partition":{"$exists":false}}}"#, .a1, "a1", .none),
         Case(#"{"read":{"%%user.type":"server"},"write":false}"#, .key, #""x""#, .read),
         Case(#"{"read":{"%%user.type":"server"},"write":false}"#, .a1, #""x""#, .none),
         Case(#"{"read":{"%%user.id":{"$in":["a1","b1"]}},"write":false}"#, .b1, #""x""#, .read),

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RandomExpressionTests {
     /// Conditions that are true, false and unknown for the user of the tests.
     private static let leaves: [JSONValue] = [
-        ["%%user.id": "u"], ["%%user.id": "v"], ["%%user.custom_data.none": "x"], ["owner_id": "u"],
+        ["%%user.id": "u"], ["%%user.id": "v"], ["%%user.custom_data.none": "%%user.id"], ["owner_id": "u"],
         ["owner_id": ["$ne": "%%user.custom_data.none"]], ["team": ["$in": ["a", "b"]]], true, false, [:],
         ["tags": ["$all": ["x", "%%user.custom_data.none"]]], ["%%user.custom_data.none": ["$exists": false]],
     ]
@@ -55,7 +55,7 @@ import Testing
         #expect(seen == Set(Truth.allCases))
     }
 
-    /// Whoever learns more about a user never turns a known verdict round.
+    /// Whoever learns more about a user never turns a known verdict round, where what is unset is not compared with literals.
     @Test(arguments: 0..<20) func whatIsUnsetNeverDecides(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<50 {

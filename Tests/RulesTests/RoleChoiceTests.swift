@@ -34,7 +34,7 @@ import Testing
         let rules = #"{"defaultRoles":"readAndWriteAll","classes":{"Item":[\#(admins)],"Empty":[]}}"#
         let choice = try picked(rules, .a1)
         guard case .noneApplies = choice.outcome else { return #expect(Bool(false), "\(choice.outcome)") }
-        #expect(choice.tried.map(\.verdict) == [.unknown])
+        #expect(choice.tried.map(\.verdict) == [.false])
         #expect(try picked(rules, .b1).role?.name == "admins")
         let empty = try picked(rules, .b1, "Empty")
         guard case .noneApplies = empty.outcome else { return #expect(Bool(false), "\(empty.outcome)") }
@@ -45,9 +45,101 @@ import Testing
         let rules = #"{"defaultRoles":"ownOrAdmin"}"#
         #expect(try picked(rules, .b1).role?.name == "admin")
         #expect(try picked(rules, .a1).role?.name == "owner")
-        // Without custom data the first one is unknown, hence passed over.
+        // Without custom data nobody is an admin.
         let choice = try picked(rules, .n1)
-        #expect(choice.role?.name == "owner" && choice.tried.map(\.verdict) == [.unknown, .true])
+        #expect(choice.role?.name == "owner" && choice.tried.map(\.verdict) == [.false, .true])
+    }
+
+    /// A role that shuts out whoever lacks something is not passed over for the open one behind it.
+    @Test(arguments: [
+        #"{"%%user.custom_data.team":null}"#, #"{"%%user.custom_data.verified":{"$ne":true}}"#,
+        #"{"$not":{"%%user.custom_data.verified":true}}"#, #"{"%%user.custom_data.level":{"$in":[null,0]}}"#,
+    ])
+    func whoLacksSomethingIsShutOutByARoleThatAsksForIt(_ condition: String) throws {
+        let denial =
+            #"{"name":"strangers","apply_when":\#(condition),"document_filters":{"read":false,"write":false}}"#
+        let rules = try document(#"{"defaultRoles":[\#(denial),\#(role("all"))]}"#)
+        #expect(rules.roleChoice(ofClass: "Item", for: Someone.n1.user).role?.name == "strangers")
+        #expect(rules.closedRoles(of: Someone.n1.user).role(ofClass: "Item")?.name == "strangers")
+        let known = RuleUser(
+            id: "u",
+            customData: ["team": .string("red"), "verified": .bool(true), "level": .number(RuleNumber(1))])
+        #expect(rules.roleChoice(ofClass: "Item", for: known).role?.name == "all")
+    }
+
+    private static let ownTeam = #"{"%%user.custom_data.team":"%%user.id"}"#
+
+    /// A role with a filter, by its name.
+    private func filtered(_ name: String, when: String = "{}", _ read: String, _ write: String) -> String {
+        #"{"name":"\#(name)","apply_when":\#(when),"document_filters":{"read":\#(read),"write":\#(write)},"read":true,"write":true}"#
+    }
+
+    @Test func nobodyGetsMoreByWhatIsUnset() throws {
+        let own = #"{"owner_id":"%%user.id"}"#
+        let team = #"{"$or":[{"owner_id":"%%user.id"},{"team":"red"}]}"#
+        for (first, second, opens) in [
+            // The second gives more, or something else.
+            (filtered("a", when: Self.ownTeam, own, own), role("b"), true),
+            (filtered("a", when: Self.ownTeam, own, own), filtered("b", "true", own), true),
+            (filtered("a", when: Self.ownTeam, own, own), filtered("b", team, own), true),
+            (filtered("a", when: Self.ownTeam, own, own), filtered("b", #"{"team":"red"}"#, own), true),
+            // The same, or less.
+            (role("a", when: Self.ownTeam), filtered("b", own, own), false),
+            (filtered("a", when: Self.ownTeam, own, own), filtered("b", own, own), false),
+            (filtered("a", when: Self.ownTeam, team, team), filtered("b", own, own), false),
+            (
+                filtered("a", when: Self.ownTeam, team, own),
+                filtered("b", #"{"owner_id":"%%user.id","team":"red"}"#, own), false
+            ),
+            (filtered("a", when: Self.ownTeam, own, own), filtered("b", "false", "false"), false),
+        ] as [(String, String, Bool)] {
+            let rules = #"{"defaultRoles":[\#(first),\#(second)],"queryable":{"global":["owner_id","team"]}}"#
+            let choice = try picked(rules, .n1)
+            #expect(choice.tried.map(\.verdict) == [.unknown, .true])
+            #expect(choice.role?.name == (opens ? nil : "b"), "\(rules)")
+            let closed = try document(rules).closedRoles(of: Someone.n1.user)
+            #expect(closed.role(ofClass: "Item")?.name == choice.role?.name)
+            // Whoever has a team gets what the second role gives.
+            #expect(try picked(rules, .a1).role?.name == "b")
+        }
+    }
+
+    @Test func fieldsAndChangesAreComparedToo() throws {
+        func role(_ name: String, _ members: String, when: String = "{}") -> String {
+            #"{"name":"\#(name)","apply_when":\#(when),"document_filters":{"read":true,"write":true},\#(members)}"#
+        }
+        for (first, second, opens) in [
+            (#""read":true"#, #""read":true,"write":true"#, true),
+            (#""read":true,"write":true,"insert":false"#, #""read":true,"write":true"#, true),
+            (#""read":true,"write":true,"delete":false"#, #""read":true,"write":true"#, true),
+            (#""fields":{"a":{"read":true}}"#, #""additional_fields":{"read":true}"#, true),
+            (#""fields":{"a":{"read":true}}"#, #""fields":{"a":{"read":true,"write":true}}"#, true),
+            (#""fields":{"a":{"read":true}}"#, #""fields":{"a":{"read":true,"fields":{"b":{"write":true}}}}"#, true),
+            (#""read":true,"write":true"#, #""read":true"#, false),
+            (#""read":true"#, #""fields":{"a":{"read":true}}"#, false),
+            (
+                #""fields":{"a":{"fields":{"b":{"read":true}}}}"#, #""fields":{"a":{"fields":{"b":{"read":true}}}}"#,
+                false
+            ),
+        ] as [(String, String, Bool)] {
+            let rules =
+                #"{"defaultRoles":[\#(role("a", first, when: Self.ownTeam)),\#(role("b", second))]}"#
+            #expect(try picked(rules, .n1).role?.name == (opens ? nil : "b"), "\(rules)")
+        }
+    }
+
+    @Test func conditionsThatCanBeComparedInManyWaysAreGivenUp() throws {
+        func alternatives(_ letter: String) -> String {
+            ((0..<110).map { #"{"team":"\#(letter)\#($0)"}"# } + [#"{"team":"same"}"#]).joined(separator: ",")
+        }
+        func chosen(_ condition: String) throws -> String? {
+            let first = filtered("a", when: Self.ownTeam, #"{"$or":[\#(alternatives("a"))]}"#, "false")
+            let second = filtered("b", condition, "false")
+            let rules = #"{"defaultRoles":[\#(first),\#(second)],"queryable":{"global":["team"]}}"#
+            return try picked(rules, .n1).role?.name
+        }
+        #expect(try chosen(#"{"team":"same"}"#) == "b")
+        #expect(try chosen(#"{"$and":[\#(alternatives("b"))]}"#) == nil)
     }
 
     @Test func aProgramHasATypeOfItsOwn() throws {
@@ -117,9 +209,16 @@ import Testing
         #expect(explained.outcome == .role && explained.role == "owner" && explained.list == "/defaultRoles")
         #expect(explained.tried.map(\.role) == ["admin", "owner"])
         let first = try #require(explained.tried.first?.applyWhen)
-        #expect(first.verdict == .unknown && first.subject == nil && first.operand == true)
+        #expect(first.verdict == .false && first.subject == nil && first.operand == true)
         #expect(first.condition == #"{"%%user.custom_data.isAdmin":true}"#)
         #expect(first.path == "/defaultRoles/0/apply_when/%%user.custom_data.isAdmin")
+        let doubtful = try document(
+            #"{"defaultRoles":[\#(filtered("a", when: Self.ownTeam, "false", "false")),\#(role("b"))]}"#
+        )
+        .explainRole(ofClass: "Item", for: Someone.n1.user)
+        #expect(
+            doubtful.outcome == .noneApplies && doubtful.role == nil
+                && doubtful.reason.contains(#""b" behind it would give more"#))
         let shut = try document(#"{"classes":{"Item":[]}}"#).explainRole(ofClass: "Item", for: Someone.a1.user)
         #expect(shut.outcome == .noneApplies && shut.reason.contains("empty") && shut.list == "/classes/Item")
     }

@@ -74,6 +74,11 @@ extension RulesDocument {
                 .incompatible, role,
                 "role \(role.name.shown) is the first that applies, and cannot be used here: \(reason); later roles are not tried"
             )
+        case .doubtful(let unknown, let role):
+            return explanation(
+                .noneApplies, nil,
+                "it is unknown if role \(unknown.name.shown) applies, for what it looks at is not known of the user, and role"
+                    + " \(role.name.shown) behind it would give more: so the user has none")
         case .noneApplies:
             return explanation(
                 .noneApplies, nil,

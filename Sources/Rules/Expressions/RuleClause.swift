@@ -37,6 +37,16 @@ struct RuleClause: Sendable {
         var operand: RuleValue?
     }
 
+    /// One side of a comparison.
+    struct Side {
+        /// Nil if it is unset, or cannot be told.
+        var value: RuleValue?
+        /// It stands in the rule itself.
+        var isLiteral = false
+        /// It is known that nothing is there. Nobody knows that of a partition or a conversion without a value.
+        var isMissing = false
+    }
+
     var subject: Subject
     var comparison: Comparison
     var operand: Operand
@@ -45,13 +55,10 @@ struct RuleClause: Sendable {
     var path: JSONPointer
 
     func judge(in scope: RuleScope) -> Judgement {
-        let left = value(in: scope)
-        let right = operand.value(in: scope)
-        return Judgement(truth: verdict(left, right, in: scope), subject: left, operand: right)
+        let found = value(in: scope)
+        return Judgement(truth: verdict(found, in: scope), subject: found, operand: operand.value(in: scope))
     }
 
-    /// A property that an object lacks is null, as in MongoDB; an expansion that is unset stays so, lest it match everything that
-    /// has no value.
     private func value(in scope: RuleScope) -> RuleValue? {
         switch subject {
         case .property(let name): scope.property(name)
@@ -59,69 +66,111 @@ struct RuleClause: Sendable {
         }
     }
 
-    func verdict(_ found: RuleValue?, _ operand: RuleValue?, in scope: RuleScope) -> Truth {
-        if comparison == .exists {
-            guard case .bool(let wanted) = operand else { return .unknown }
-            return Truth((found != nil) == wanted)
-        }
-        var left = found
-        if left == nil, case .property = subject { left = .null }
-        guard let left else { return .unknown }
+    /// - Parameter found: what the subject is; nil if it is unset, or the object lacks the property.
+    func verdict(_ found: RuleValue?, in scope: RuleScope) -> Truth {
+        let left = side(of: found, in: scope)
         switch comparison {
-        case .equal: return equality(left, operand)
-        case .notEqual: return !equality(left, operand)
-        case .less: return order(left, operand) { $0.precedes($1) }
-        case .greater: return order(left, operand) { $1.precedes($0) }
-        case .lessOrEqual: return order(left, operand) { left, right in left == right ? true : left.precedes(right) }
-        case .greaterOrEqual: return order(left, operand) { left, right in left == right ? true : right.precedes(left) }
+        case .exists:
+            guard case .literal(.bool(let wanted)) = operand else { return .unknown }
+            if case .expansion = subject, found == nil, !left.isMissing { return .unknown }
+            return Truth((found != nil) == wanted)
+        case .equal: return Self.equality(left, operand.side(in: scope))
+        case .notEqual: return !Self.equality(left, operand.side(in: scope))
+        case .less: return order(left, in: scope) { $0.precedes($1) }
+        case .greater: return order(left, in: scope) { $1.precedes($0) }
+        case .lessOrEqual: return order(left, in: scope) { $0 == $1 ? true : $0.precedes($1) }
+        case .greaterOrEqual: return order(left, in: scope) { $0 == $1 ? true : $1.precedes($0) }
         case .isIn: return some(of: left, in: scope)
         case .isNotIn: return !some(of: left, in: scope)
         case .holdsAll: return all(of: left, in: scope)
-        case .exists: return .unknown
         }
     }
 
-    private func equality(_ left: RuleValue, _ right: RuleValue?) -> Truth {
-        right.map { Truth(left.isOrHolds($0)) } ?? .unknown
+    /// A property that an object lacks is null, as in MongoDB. What a user lacks is so beside a literal alone: beside a property it
+    /// would match every object that has no value.
+    private func side(of found: RuleValue?, in scope: RuleScope) -> Side {
+        switch subject {
+        case .property: Side(value: found ?? .null)
+        case .expansion(let expansion): expansion.side(of: found, in: scope, nullIsUnset: expansion != .partition)
+        }
+    }
+
+    /// The two values to compare; nil if the verdict is unknown. Beside a literal, what is unset is what a missing field is in
+    /// MongoDB, so that a role that shuts out whoever lacks something is not passed over.
+    private static func values(_ left: Side, _ right: Side) -> (RuleValue, RuleValue)? {
+        switch (left.value, right.value) {
+        case (let left?, let right?): (left, right)
+        case (nil, let value?): left.isMissing && right.isLiteral ? (.null, value) : nil
+        case (let value?, nil): right.isMissing && left.isLiteral ? (value, .null) : nil
+        case (nil, nil): nil
+        }
+    }
+
+    private static func equality(_ left: Side, _ right: Side) -> Truth {
+        guard let (left, right) = values(left, right) else { return .unknown }
+        return Truth(left.isOrHolds(right))
     }
 
     /// Values of two kinds are in no order: false. Of a list, one element that is in order is enough.
     private func order(
-        _ left: RuleValue, _ right: RuleValue?, _ isInOrder: (RuleValue, RuleValue) -> Bool?
+        _ left: Side, in scope: RuleScope, _ isInOrder: (RuleValue, RuleValue) -> Bool?
     ) -> Truth {
-        guard let right else { return .unknown }
+        guard let (left, right) = Self.values(left, operand.side(in: scope)) else { return .unknown }
         return Truth(([left] + (left.elements ?? [])).contains { isInOrder($0, right) == true })
     }
 
     /// Whether the value is in the operand's list. Elements of the list that are unset may be it.
-    private func some(of left: RuleValue, in scope: RuleScope) -> Truth {
-        operand.candidates(in: scope)?.reduce(.false) { $0 || equality(left, $1) } ?? .unknown
+    private func some(of left: Side, in scope: RuleScope) -> Truth {
+        operand.candidates(in: scope)?.reduce(.false) { $0 || Self.equality(left, $1) } ?? .unknown
     }
 
-    private func all(of left: RuleValue, in scope: RuleScope) -> Truth {
-        operand.candidates(in: scope)?.reduce(.true) { $0 && equality(left, $1) } ?? .unknown
+    /// Nothing holds all of an empty list, as in MongoDB.
+    private func all(of left: Side, in scope: RuleScope) -> Truth {
+        guard let candidates = operand.candidates(in: scope) else { return .unknown }
+        return candidates.isEmpty ? .false : candidates.reduce(.true) { $0 && Self.equality(left, $1) }
     }
 }
 
 extension RuleClause.Operand {
     /// Nil if it is unset. So is a null that comes out of an expansion: read as one it would match everything that has no value.
-    func value(in scope: RuleScope) -> RuleValue? {
+    func value(in scope: RuleScope) -> RuleValue? { side(in: scope).value }
+
+    func side(in scope: RuleScope) -> RuleClause.Side {
         switch self {
-        case .literal(let value): return value
-        case .unset: return nil
-        case .expansion(let expansion): return expansion.value(in: scope).flatMap { $0.isNull ? nil : $0 }
+        case .literal(let value): return .init(value: value, isLiteral: true)
+        case .unset: return .init()
+        case .expansion(let expansion):
+            return expansion.side(of: expansion.value(in: scope), in: scope, nullIsUnset: true)
         case .list(let operands):
-            let values = operands.map { $0.value(in: scope) }
-            return values.contains { $0 == nil } ? nil : .array(values.compactMap(\.self))
-        case .converted(let conversion, let operand): return operand.value(in: scope).flatMap(conversion.convert)
+            let sides = operands.map { $0.side(in: scope) }
+            let values = sides.compactMap(\.value)
+            return .init(
+                value: values.count == sides.count ? .array(values) : nil, isLiteral: sides.allSatisfy(\.isLiteral))
+        case .converted(let conversion, let operand):
+            let side = operand.side(in: scope)
+            return .init(value: side.value.flatMap(conversion.convert), isLiteral: side.isLiteral)
         }
     }
 
-    /// The elements of a list to look in, nil for one that is unset; nil if there is no list.
-    func candidates(in scope: RuleScope) -> [RuleValue?]? {
+    /// The elements of a list to look in; nil if there is no list.
+    func candidates(in scope: RuleScope) -> [RuleClause.Side]? {
         switch self {
-        case .list(let operands): operands.map { $0.value(in: scope) }
-        case .literal, .expansion, .converted, .unset: value(in: scope)?.elements?.map { $0.isNull ? nil : $0 }
+        case .list(let operands): operands.map { $0.side(in: scope) }
+        case .literal, .expansion, .converted, .unset:
+            value(in: scope)?.elements?.map { .init(value: $0.isNull ? nil : $0) }
+        }
+    }
+}
+
+extension Expansion {
+    /// - Parameter nullIsUnset: a null counts as no value.
+    fileprivate func side(of found: RuleValue?, in scope: RuleScope, nullIsUnset: Bool) -> RuleClause.Side {
+        let value = found.flatMap { nullIsUnset && $0.isNull ? nil : $0 }
+        return switch self {
+        case .constant: .init(value: value, isLiteral: true)
+        case .partition: .init(value: value)
+        case .user(let path) where path.first == "custom_data" && !scope.user.isCustomDataKnown: .init(value: value)
+        case .user, .values, .environment: .init(value: value, isMissing: value == nil)
         }
     }
 }

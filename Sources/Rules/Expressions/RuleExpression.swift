@@ -50,17 +50,24 @@ indirect enum RuleNode: Sendable {
             if parts.contains(where: { $0.constantTruth == .true }) { return .true }
             return parts.allSatisfy { $0.constantTruth == .false } ? .false : nil
         case .not(let part): return part.constantTruth.map { !$0 }
-        case .clause: return nil
+        case .clause(let clause):
+            guard case .expansion(.constant) = clause.subject, clause.operand.isLiteral else { return nil }
+            return clause.judge(in: RuleScope(user: RuleUser(id: ""))).truth
+        }
+    }
+
+    /// All comparisons.
+    var clauses: [RuleClause] {
+        switch self {
+        case .constant: []
+        case .every(let parts), .some(let parts): parts.flatMap(\.clauses)
+        case .not(let part): part.clauses
+        case .clause(let clause): [clause]
         }
     }
 
     /// The properties of objects that the condition looks at.
     var properties: Set<String> {
-        switch self {
-        case .constant: []
-        case .every(let parts), .some(let parts): parts.reduce(into: []) { $0.formUnion($1.properties) }
-        case .not(let part): part.properties
-        case .clause(let clause): if case .property(let name) = clause.subject { [name] } else { [] }
-        }
+        Set(clauses.compactMap { if case .property(let name) = $0.subject { name } else { nil } })
     }
 }

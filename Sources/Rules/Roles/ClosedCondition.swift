@@ -76,7 +76,7 @@ package struct ClosedComparison: Equatable, Sendable {
         let clause = RuleClause(
             subject: .property(self.property), comparison: comparison,
             operand: hasList ? .list(operands) : operands.first ?? .unset, source: .null, path: .root)
-        return clause.verdict(property(self.property), clause.operand.value(in: scope), in: scope)
+        return clause.verdict(property(self.property), in: scope)
     }
 }
 
@@ -111,7 +111,8 @@ extension RuleClause {
         case .isIn, .isNotIn, .holdsAll:
             guard let candidates = operand.candidates(in: scope) else { return .constant(.unknown) }
             return .comparison(
-                ClosedComparison(property: name, comparison: comparison, operand: candidates, hasList: true))
+                ClosedComparison(
+                    property: name, comparison: comparison, operand: candidates.map(\.value), hasList: true))
         default:
             return .comparison(
                 ClosedComparison(

@@ -126,10 +126,11 @@ extension RulesDocument {
         let own = classes.keys.map { name in
             (name, roleChoice(ofClass: name, for: user).role.map { ClosedRole($0, in: scope) })
         }
-        let first = defaultRoles?.first { $0.applyWhen.holds(in: scope) }
+        var first: RuleRole?
         var onlyFor: Set<String>?
-        if let first {
-            let narrow = first.properties.filter { !queryable.includes($0, of: "") }
+        if let defaultRoles, case .role(let role) = Self.choose(of: defaultRoles, in: scope).outcome {
+            first = role
+            let narrow = role.properties.filter { !queryable.includes($0, of: "") }
             if !narrow.isEmpty {
                 onlyFor = Set(queryable.classes.filter { narrow.isSubset(of: $0.value) }.keys)
             }

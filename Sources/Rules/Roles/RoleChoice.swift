@@ -4,6 +4,8 @@ package struct RoleChoice: Sendable {
         case role(RuleRole)
         /// The first role that applies cannot be used for the class: access is denied, and no later role is tried.
         case incompatible(RuleRole, reason: String)
+        /// The first role that applies would give more than one before it, of which it is unknown if it applies: access is denied.
+        case doubtful(RuleRole, before: RuleRole)
         case noneApplies
         /// The class has no list of its own, and there are no default roles.
         case noRoles
@@ -27,19 +29,30 @@ extension RulesDocument {
         guard let (roles, path) = roles(ofClass: className) else {
             return RoleChoice(tried: [], outcome: .noRoles, path: nil)
         }
-        let scope = scope(of: user, partition: nil)
+        var (tried, outcome) = Self.choose(of: roles, in: scope(of: user, partition: nil))
+        if case .role(let role) = outcome, let reason = role.incompatibility(with: className, queryable) {
+            outcome = .incompatible(role, reason: reason)
+        }
+        return RoleChoice(tried: tried, outcome: outcome, path: path)
+    }
+
+    /// The first role of a list whose `apply_when` is true, whatever the class.
+    ///
+    /// Who may be shut out, or let at little, by a role before it comes to nothing: that role's condition is unknown for what is
+    /// unset, and nobody is to get more by something that is missing.
+    static func choose(
+        of roles: [RuleRole], in scope: RuleScope
+    ) -> (tried: [(role: RuleRole, verdict: Truth)], outcome: RoleChoice.Outcome) {
         var tried: [(role: RuleRole, verdict: Truth)] = []
         for role in roles {
             let verdict = role.applyWhen.truth(in: scope)
             tried.append((role, verdict))
             guard verdict == .true else { continue }
-            let outcome =
-                role.incompatibility(with: className, queryable).map {
-                    RoleChoice.Outcome.incompatible(role, reason: $0)
-                }
-                ?? .role(role)
-            return RoleChoice(tried: tried, outcome: outcome, path: path)
+            let doubtful = tried.first {
+                $0.verdict == .unknown && !RoleComparison.gives(role, noMoreThan: $0.role)
+            }
+            return (tried, doubtful.map { .doubtful($0.role, before: role) } ?? .role(role))
         }
-        return RoleChoice(tried: tried, outcome: .noneApplies, path: path)
+        return (tried, .noneApplies)
     }
 }

@@ -25,6 +25,8 @@ package struct RuleUser: Sendable, Equatable {
     package var data: [String: RuleValue]
     /// What operators have stored for the user; empty if that is nothing.
     package var customData: [String: RuleValue]
+    /// False where what operators have stored cannot be read: nobody knows then what the user has or lacks.
+    package var isCustomDataKnown = true
     package var identities: [Identity]
 
     package init(
@@ -64,7 +66,7 @@ extension RuleUser.Identity {
 
 extension RuleValue {
     /// What a path leads to: into an object by a member's name, into a list by an index, or by a name to that member of all its
-    /// elements. Nil if it leads nowhere.
+    /// elements, null for one that lacks it. Nil if it leads nowhere.
     func value(at path: ArraySlice<String>) -> RuleValue? {
         guard let first = path.first else { return self }
         switch self {
@@ -73,8 +75,19 @@ extension RuleValue {
             if let index = Int(first) {
                 return elements.indices.contains(index) ? elements[index].value(at: path.dropFirst()) : nil
             }
-            let found = elements.compactMap { $0.value(at: path) }
-            return found.isEmpty ? nil : .array(found)
+            var found: [RuleValue] = []
+            var leads = false
+            for element in elements {
+                if let value = element.value(at: path) {
+                    leads = true
+                    found.append(value)
+                    // As MongoDB looks into lists within lists on a path.
+                    found += value.elements ?? []
+                } else if case .object = element {
+                    found.append(.null)
+                }
+            }
+            return leads ? .array(found) : nil
         default: return nil
         }
     }

@@ -25,6 +25,7 @@ package enum RuleValue: Sendable {
         case (.objectID(let left), .objectID(let right)), (.uuid(let left), .uuid(let right)):
             left.lexicographicallyPrecedes(right)
         case (.date(let left), .date(let right)): left < right
+        case (.bool(let left), .bool(let right)): !left && right
         default: nil
         }
     }

@@ -3,18 +3,19 @@ import SyncModel
 
 extension RuleUser {
     /// The user as rules see it. The address is in lower case: nobody is another one to them for spelling it in another way. Custom
-    /// data that cannot be read counts as none: rules that look at it are then unknown, hence deny.
+    /// data that cannot be read leaves what looks at it unknown, hence denied.
     package init(_ user: UserRecord) {
         var data: [String: RuleValue] = [:]
         if let email = user.email { data["email"] = .string(email.lowercased()) }
-        let custom = user.customData.flatMap { try? JSONParser.parse($0) }?.objectValue ?? [:]
+        let custom = user.customData.flatMap { try? JSONParser.parse($0) }?.objectValue
         self.init(
             id: user.id, kind: user.identities.contains { $0.provider == "api-key" } ? .server : .normal, data: data,
-            customData: custom.mapValues { RuleValue($0) },
+            customData: (custom ?? [:]).mapValues { RuleValue($0) },
             identities: user.identities.map { identity in
                 RuleUser.Identity(
                     id: identity.id, providerType: identity.provider,
                     data: identity.provider == "local-userpass" ? data : [:])
             })
+        isCustomDataKnown = user.customData == nil || custom != nil
     }
 }
