@@ -30,7 +30,8 @@ package struct AppDocument: Codable, Sendable, Equatable {
     package var createdAt: UInt64
     /// How many users the app has; only where one app is asked for.
     package var users: Int?
-    /// What the rules say, in a sentence; only of an app that is asked for or was just made.
+    /// What the rules say, and where they say it of every user, who can become one, in a sentence; only of an app that is asked for or
+    /// was just made.
     package var access: String?
 
     package init(_ app: AppRecord, compatibility: String, users: Int?, access: String?) {

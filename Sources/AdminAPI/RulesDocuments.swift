@@ -31,7 +31,7 @@ package struct RulesAnswer: Codable, Sendable, Equatable {
     package var app: String
     /// 0 if the app has no rules.
     package var version: UInt64
-    /// What they say for partition sync, in a sentence.
+    /// What they say for the sync mode that the app has, in a sentence.
     package var summary: String
     /// Who set them, and when (milliseconds of Unix time).
     package var author: String?
@@ -48,10 +48,10 @@ package struct RulesAnswer: Codable, Sendable, Equatable {
         summary = RulesDocument.summaryOfNone
     }
 
-    package init(_ record: RulesRecord, _ document: RulesDocument) {
+    package init(_ record: RulesRecord, _ document: RulesDocument, summary: String) {
         app = record.app
         version = record.version
-        summary = document.summary
+        self.summary = summary
         author = record.author
         at = record.at
         rules = document.source
@@ -91,14 +91,15 @@ package struct RulesCheckAnswer: Codable, Sendable, Equatable {
     /// Whether the rules could be put in force.
     package var valid: Bool
     package var findings: [RulesFinding]
-    /// What they would say for partition sync, and the document with nothing left to expand; absent if they are not valid.
+    /// What they would say for the sync mode that the app has, and the document with nothing left to expand; absent if they are not
+    /// valid.
     package var summary: String?
     package var rules: JSONValue?
 
-    package init(_ check: RulesCheck) {
+    package init(_ check: RulesCheck, summary: String?) {
         valid = check.document != nil
         findings = check.findings
-        summary = check.document?.summary
+        self.summary = summary
         rules = check.document?.source
     }
 }
@@ -125,7 +126,7 @@ package struct RulesExplanation: Codable, Sendable, Equatable {
         version = app.rulesVersion
         self.user = user.id
         isDisabled = user.isDisabled
-        summary = rules?.summary ?? RulesDocument.summaryOfNone
+        summary = rules?.summary(for: app.syncMode) ?? RulesDocument.summaryOfNone
         self.partition = partition.flatMap {
             rules?.explainPartition(RealmName.partition(fromText: $0), for: seen)
         }

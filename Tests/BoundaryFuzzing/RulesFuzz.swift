@@ -28,7 +28,7 @@ enum RulesFuzz {
     }
 
     private static func check(_ bytes: [UInt8]) throws(BrokenLaw) {
-        let check = RulesCheck(bytes, schema: schema)
+        let check = RulesCheck(bytes, schema: schema, app: RulesApp(syncMode: .flexible, emailsAreConfirmed: false))
         guard let document = check.document else {
             return try BrokenLaw.check(!check.errors.isEmpty, "rules are refused without a reason")
         }
@@ -48,6 +48,6 @@ enum RulesFuzz {
                 try BrokenLaw.check(explained.role == chosen, "another role is explained than is chosen")
             }
         }
-        _ = document.summary
+        for mode in SyncMode.allCases { _ = (document.summary(for: mode), document.isForEveryUser(in: mode)) }
     }
 }

@@ -17,8 +17,18 @@ import Testing
                 #expect(shut.status == 201 && shut["rulesVersion"] == "0")
                 #expect(shut["access"] == "nobody may read or write: the app has no rules yet")
                 let open = try await coordinator.request("POST", "apps", #"{"id":"open","rules":"open"}"#)
+                let anybody =
+                    "; a user is anybody, without an account, or whoever registers with an e-mail address, which nobody confirms"
                 #expect(
-                    open["rulesVersion"] == "1" && open["access"] == "every user may read and write every partition")
+                    open["rulesVersion"] == "1"
+                        && open["access"] == "every user may read and write every partition" + anybody)
+                let flexible = try await coordinator.request(
+                    "POST", "apps",
+                    #"{"id":"flex","syncMode":"flexible","rules":"open","anonymousLogin":false,"emailPasswordLogin":false}"#
+                )
+                #expect(
+                    flexible["access"]
+                        == "every user may read and write every object; nobody can become a user: all logins are off")
                 let own = try await coordinator.request(
                     "POST", "apps",
                     #"{"id":"own","onReadDenied":"delete","onWriteDenied":"error","rules":{"partition":{"read":true,"write":{"%%user.id":"%%partition"}}}}"#
@@ -37,6 +47,62 @@ import Testing
                 #expect(template.status == 422 && template["findings.0.hint"]?.contains("open") == true)
                 let later = try await coordinator.request("PATCH", "apps/open", #"{"rules":"none"}"#)
                 #expect(later.status == 400)
+            }
+        }
+    }
+
+    @Test func aFlexibleAppsRulesAreSaidOfObjects() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(
+                AppRecord(id: "flex", syncMode: .flexible, anonymousLogin: false, createdAt: 1))
+            try await harness.store.insert(
+                UserRecord(app: "flex", id: "u1", identities: [], email: nil, isDisabled: false, createdAt: 1))
+            try await harness.withCoordinator { coordinator in
+                let path = "apps/flex/rules"
+                let none = try await coordinator.request(
+                    "POST", "\(path)/check", #"{"rules":{"partition":{"read":{},"write":{}}}}"#)
+                #expect(none["summary"] == "nobody may read or write: there are no roles")
+                #expect(none["findings.0.code"] == "no_roles" && none["findings.1.code"] == nil)
+                let set = try await coordinator.request(
+                    "PUT", path, #"{"replaces":0,"rules":{"defaultRoles":"readAll"}}"#)
+                let sentence = "every user may read every object, nobody may write"
+                #expect(set["summary"]?.hasPrefix(sentence + "; a user is whoever registers") == true)
+                #expect(set["findings.0.code"] == nil)
+                for shown in [path, "\(path)/versions/1", "\(path)/explain?user=u1&class=Dog"] {
+                    #expect(
+                        try await coordinator.request("GET", shown)["summary"]?.hasPrefix(sentence) == true, "\(shown)")
+                }
+                #expect(try await coordinator.request("GET", "apps/flex")["access"] == set["summary"])
+                let explained = try await coordinator.request("GET", "\(path)/explain?user=u1")
+                #expect(explained.status == 400 && explained["message"]?.contains("a class") == true)
+            }
+        }
+    }
+
+    /// Whoever types an address in has it, unless mail proves it.
+    @Test func rulesByAnAddressAreWarnedOfUntilAddressesAreConfirmed() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
+            try await harness.withCoordinator { coordinator in
+                let rules = #"{"rules":{"partition":{"read":{"%%user.data.email":"a@b.c"},"write":false}}}"#
+                func codes() async throws -> String? {
+                    let answer = try await coordinator.request("POST", "apps/tasks/rules/check", rules)
+                    return answer["findings.0.code"]
+                }
+                #expect(try await codes() == "unconfirmed_email")
+                _ = try await coordinator.request(
+                    "PUT", "apps/tasks/logins/local-userpass", #"{"resetURL":"https://a.b/c"}"#)
+                #expect(try await codes() == "unconfirmed_email")
+                _ = try await coordinator.request(
+                    "PUT", "apps/tasks/logins/local-userpass", #"{"confirmURL":"https://a.b/c"}"#)
+                #expect(try await codes() == nil)
+                _ = try await coordinator.request("PUT", "apps/tasks/rules", #"{"replaces":0,"rules":"read"}"#)
+                #expect(
+                    try await coordinator.request("GET", "apps/tasks")["access"]?.hasSuffix("and confirms it") == true)
+                // Without such accounts an address comes from a service that the operator trusts.
+                _ = try await coordinator.request("DELETE", "apps/tasks/logins/local-userpass")
+                _ = try await coordinator.request("PATCH", "apps/tasks", #"{"emailPasswordLogin":false}"#)
+                #expect(try await codes() == nil)
             }
         }
     }

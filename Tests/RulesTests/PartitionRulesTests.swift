@@ -80,7 +80,10 @@ import Testing
     @Test func withoutPartitionRulesNobodyMayDoAnything() throws {
         let rules = try document(#"{"defaultRoles":"readAndWriteAll"}"#)
         #expect(rules.partitionRights(of: Someone.a1.user, partition: #""x""#) == .none)
-        #expect(RulesCheck(Array(#"{}"#.utf8)).warnings.map(\.code) == [.noPartitionRules])
+        #expect(
+            RulesCheck([:], app: .init(syncMode: .partition, emailsAreConfirmed: true)).warnings.map(\.code) == [
+                .noPartitionRules
+            ])
     }
 
     /// "é" in one and in two characters are equal to Swift, and two partitions.
@@ -121,6 +124,6 @@ import Testing
     ])
     func aWholeTemplateSaysWhatItIs(_ name: String, _ sentence: String) throws {
         let rules = try document("\"\(name)\"")
-        #expect(rules.summary == sentence && rules.defaultRoles?.count == 1)
+        #expect(rules.summary(for: .partition) == sentence && rules.defaultRoles?.count == 1)
     }
 }

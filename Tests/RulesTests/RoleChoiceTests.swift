@@ -94,11 +94,13 @@ import Testing
             (filtered("a", when: Self.ownTeam, own, own), filtered("b", "false", "false"), false),
         ] as [(String, String, Bool)] {
             let rules = #"{"defaultRoles":[\#(first),\#(second)],"queryable":{"global":["owner_id","team"]}}"#
+            let checked = RulesCheck(try JSONParser.parse(rules))
             let choice = try picked(rules, .n1)
             #expect(choice.tried.map(\.verdict) == [.unknown, .true])
             #expect(choice.role?.name == (opens ? nil : "b"), "\(rules)")
             let closed = try document(rules).closedRoles(of: Someone.n1.user)
             #expect(closed.role(ofClass: "Item")?.name == choice.role?.name)
+            #expect(checked.warnings.contains { $0.code == .unsetOpens } == opens, "\(checked.warnings)")
             // Whoever has a team gets what the second role gives.
             #expect(try picked(rules, .a1).role?.name == "b")
         }

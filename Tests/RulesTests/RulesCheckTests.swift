@@ -176,11 +176,59 @@ import Testing
         let check = RulesCheck(
             Array(
                 #"{"defaultRoles":[{"name":"a","apply_when":{},\#(open)},{"name":"b","apply_when":{},\#(open),"write":false,"fields":{"x":{"write":true}}}]}"#
-                    .utf8))
+                    .utf8), app: .init(syncMode: .partition, emailsAreConfirmed: true))
         #expect(check.document != nil)
         #expect(Set(check.warnings.map(\.code)) == [.noPartitionRules, .unreachableRole, .writeDenied])
         #expect(check.warnings.first { $0.code == .unreachableRole }?.path == "/defaultRoles/1")
         #expect(check.warnings.first { $0.code == .writeDenied }?.path == "/defaultRoles/1/write")
+    }
+
+    private static func warnings(_ json: String, _ mode: SyncMode?, confirmed: Bool = true) -> [RulesFinding] {
+        RulesCheck(Array(json.utf8), app: .init(syncMode: mode, emailsAreConfirmed: confirmed)).warnings
+    }
+
+    @Test func whatIsMissingIsSaidOfTheModeThatTheAppHas() {
+        #expect(Self.warnings("{}", .partition).map(\.code) == [.noPartitionRules])
+        #expect(Self.warnings(#"{"classes":{"Dog":[]}}"#, .flexible).map(\.code) == [.noRoles])
+        #expect(Self.warnings(#"{"classes":{"Dog":"readAll"}}"#, .flexible).isEmpty)
+        #expect(Self.warnings(#"{"partition":"open"}"#, .partition).isEmpty)
+        #expect(Self.warnings("{}", nil).isEmpty && RulesCheck([:]).warnings.isEmpty)
+    }
+
+    /// An address that nobody has confirmed is what somebody has typed in.
+    @Test(arguments: [
+        #"{"partition":{"read":{"%%user.data.email":"a@b.c"},"write":false}}"#,
+        #"{"partition":{"read":{"$or":[{"%%true":{"$not":{"%%user.identities.data.email":{"$in":["a@b.c"]}}}}]},"write":false}}"#,
+        #"{"partition":{"read":{"%%values.boss":"%%user.data.email"},"write":false},"values":{"boss":"a@b.c"}}"#,
+    ])
+    func addressesThatNobodyConfirmsAreWarnedOf(_ rules: String) {
+        #expect(Self.warnings(rules, .partition, confirmed: false).map(\.code) == [.unconfirmedEmail])
+        #expect(Self.warnings(rules, .partition).isEmpty && RulesCheck(Array(rules.utf8)).warnings.isEmpty)
+    }
+
+    @Test func rolesByAnAddressAreWarnedOfToo() {
+        let roles =
+            #"[{"name":"r","apply_when":{},"document_filters":{"read":{"owner":"%%user.data.email"},"write":false},"read":true}]"#
+        let warnings = Self.warnings(
+            #"{"classes":{"Dog":\#(roles)},"queryable":{"global":["owner"]}}"#, .flexible, confirmed: false)
+        #expect(warnings.map(\.code) == [.unconfirmedEmail])
+        #expect(warnings.map(\.path) == ["/classes/Dog/0/document_filters/read/owner"])
+    }
+
+    /// Accounts have ids of their own on every server.
+    @Test(arguments: [
+        (#"{"%%user.id":"62babea7438539ea5748d4b5"}"#, true), (#"{"%%user.id":{"$in":["a","b"]}}"#, true),
+        (#"{"%%user.id":{"$ne":"62babea7438539ea5748d4b5"}}"#, true),
+        (#"{"%%user.id":{"$in":"%%values.editors"}}"#, true),
+        (#"{"%%values.editors":"%%user.id"}"#, true), (#"{"%%user.identities.id":"x"}"#, true),
+        (#"{"%%user.id":"%%partition"}"#, false), (#"{"%%user.id":{"$exists":true}}"#, false),
+        (#"{"%%user.custom_data.team":"red"}"#, false), (#"{"%%values.limit":"%%user.id"}"#, false),
+        (#"{"%%user.id":{"$in":"%%user.custom_data.friends"}}"#, false),
+    ])
+    func idsOfUsersInRulesAreWarnedOf(_ rule: String, _ isWarned: Bool) {
+        let warnings = Self.warnings(
+            #"{"partition":{"read":\#(rule),"write":false},"values":{"editors":["a"],"limit":7}}"#, .partition)
+        #expect(warnings.map(\.code) == (isWarned ? [.literalUserID] : []))
     }
 
     @Test func rulesAreHeldBesideTheSchema() {

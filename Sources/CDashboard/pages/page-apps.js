@@ -37,8 +37,10 @@ async function one(main, id, signal) {
     h("p", {}, h("a", { href: `#/realms/${path(id)}` }, "Realms of this app"), " · ",
       h("a", { href: `#/campaigns` }, "Campaigns"), " · ", h("a", { href: `#/tail/${path(id)}` }, "Messages as they pass")));
 
+  let mode = "";
   async function read() {
     const app = await get(`apps/${path(id)}`, signal);
+    mode = app.syncMode;
     say(access, app.access ?? "");
     replace(facts, [["Sync", app.syncState], ["Mode", app.syncMode], ["Compatibility", app.compatibility],
       ["Generation", String(app.generation)], ["Users", count(app.users)], ["Development mode", app.developmentMode ? "on" : "off"],
@@ -71,7 +73,7 @@ async function one(main, id, signal) {
   }
 
   await read();
-  await more(main, id, signal, failed);
+  await more(main, id, mode, signal, failed);
 }
 
 /**
@@ -168,15 +170,16 @@ async function user(main, app, id, signal) {
  * Rules, schema, quotas and users.
  * @param {HTMLElement} main
  * @param {string} id
+ * @param {string} mode
  * @param {AbortSignal} signal
  * @param {(error: any) => void} failed
  */
-async function more(main, id, signal, failed) {
+async function more(main, id, mode, signal, failed) {
   const rules = await get(`apps/${path(id)}/rules`, signal);
   const user = /** @type {HTMLInputElement} */ (h("input", { id: "who", spellcheck: "false", autocapitalize: "none" }));
   const where = /** @type {HTMLInputElement} */ (h("input", { id: "where", spellcheck: "false", autocapitalize: "none" }));
   const isClass = /** @type {HTMLSelectElement} */ (h("select", { id: "kind", "aria-label": "What is asked about" },
-    h("option", { value: "partition" }, "partition"), h("option", { value: "class" }, "class")));
+    h("option", { value: "class" }, "class"), h("option", { value: "partition", selected: mode !== "flexible" }, "partition")));
   const explained = h("pre", { hidden: true, tabindex: 0, "aria-label": "Explanation" });
   main.append(h("h2", {}, "Rules"),
     h("p", {}, rules.version === 0 ? "There are no rules: nobody may read or write."

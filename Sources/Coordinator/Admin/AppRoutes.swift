@@ -92,7 +92,7 @@ extension CoordinatorContext {
     /// - Throws: `not_found`.
     fileprivate func document(of id: String) async throws -> AppDocument {
         let app = try await app(id)
-        return AppDocument(app, access: try await summary(of: app))
+        return AppDocument(app, access: try await access(to: app))
     }
 
     /// - Throws: `not_found`.

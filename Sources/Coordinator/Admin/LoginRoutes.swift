@@ -48,7 +48,14 @@ struct LoginRoutes: Sendable {
 
     private func list(_ app: String) async throws -> LoginList {
         _ = try await context.app(app)
-        let stored = try await context.store.loginSettings(app: app)
+        return try await context.logins(of: app)
+    }
+}
+
+extension CoordinatorContext {
+    /// The ways to log in that are settings of their own, without secrets.
+    func logins(of app: String) async throws -> LoginList {
+        let stored = try await store.loginSettings(app: app)
         return LoginList(
             apiKey: stored[LoginProvider.apiKey.rawValue] != nil,
             customToken: try stored[LoginProvider.customToken.rawValue].map {
@@ -57,5 +64,22 @@ struct LoginRoutes: Sendable {
             emailPassword: try stored[LoginProvider.emailPassword.rawValue].map {
                 try JSONDecoder().decode(EmailLoginSettings.self, from: $0)
             })
+    }
+}
+
+extension LoginList {
+    /// Who can become a user of an app, in a sentence.
+    func sentence(of app: AppRecord) -> String {
+        var ways: [String] = []
+        if app.anonymousLogin { ways.append("anybody, without an account") }
+        if app.emailPasswordLogin {
+            ways.append(
+                emailPassword?.confirmURL == nil
+                    ? "whoever registers with an e-mail address, which nobody confirms"
+                    : "whoever registers with an e-mail address and confirms it")
+        }
+        if customToken != nil { ways.append("whoever another service gives a token") }
+        return ways.isEmpty
+            ? "nobody can become a user: all logins are off" : "a user is \(ways.joined(separator: ", or "))"
     }
 }

@@ -107,8 +107,8 @@ struct MigrationRoutes: Sendable {
                 "the partition rules cannot be said of a property: set roles with sluice rules set, and keep them with --keep-roles"
             )
         }
-        let check = try await context.check(moved, for: app.id)
-        plan.access = check.document?.summary
+        let check = try await context.check(moved, for: app, in: migration.target)
+        plan.access = check.document?.summary(for: migration.target)
         plan.problems += check.errors.map { "rules: \($0.path): \($0.message)" }
     }
 }

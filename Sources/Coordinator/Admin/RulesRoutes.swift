@@ -27,7 +27,9 @@ struct RulesRoutes: Sendable {
             let app = try await context.app(route.value(of: .app))
             let body = try await AdminRequest.body(
                 RulesCheckRequest.self, of: request, limit: AdminLimits.rulesBody)
-            return RulesCheckAnswer(try await context.check(body.rules, for: app.id))
+            let check = try await context.check(body.rules, for: app)
+            guard let document = check.document else { return RulesCheckAnswer(check, summary: nil) }
+            return RulesCheckAnswer(check, summary: try await context.access(to: app, by: document))
         }
         group.answer(.get, .rulesExplanation) { try await explain($0, app: $1.value(of: .app)) }
     }
@@ -41,21 +43,23 @@ struct RulesRoutes: Sendable {
         guard let document = RulesCheck(record.document).document else {
             throw StoreError(.corrupt, "version \(version) of the rules of app \(app.id) cannot be read")
         }
-        return RulesAnswer(record, document)
+        return RulesAnswer(record, document, summary: try await context.access(to: app, by: document))
     }
 
     private func set(_ request: Request, app id: String) async throws -> RulesAnswer {
         let body = try await AdminRequest.body(RulesRequest.self, of: request, limit: AdminLimits.rulesBody)
-        _ = try await context.app(id)
-        let check = try await context.check(body.rules, for: id)
+        let app = try await context.app(id)
+        let check = try await context.check(body.rules, for: app)
         let document = try check.accepted()
         let record = try await context.store.replaceRules(
             app: id, expecting: body.replaces, with: context.change(to: document))
         context.logger.notice(
             "rules set",
-            metadata: ["app": "\(id)", "version": "\(record.version)", "in_force": "\(document.summary)"])
+            metadata: [
+                "app": "\(id)", "version": "\(record.version)", "in_force": "\(document.summary(for: app.syncMode))",
+            ])
         await context.notices.sendRules(of: id)
-        var answer = RulesAnswer(record, document)
+        var answer = RulesAnswer(record, document, summary: try await context.access(to: app, by: document))
         answer.findings = check.warnings
         return answer
     }
@@ -76,10 +80,13 @@ struct RulesRoutes: Sendable {
         }
         let partition = AdminRequest.query(.partition, request)
         let className = AdminRequest.query(.className, request)
-        guard partition != nil || className != nil else {
-            throw AdminError.invalid("the query must name a partition or a class: ?user=...&partition=...")
-        }
         let app = try await context.app(id)
+        guard partition != nil || className != nil else {
+            throw AdminError.invalid(
+                app.syncMode == .flexible
+                    ? "the query must name a class: ?user=...&class=..."
+                    : "the query must name a partition or a class: ?user=...&partition=...")
+        }
         let user = try await context.user(userID, of: id)
         return RulesExplanation(
             user, of: app, by: try await context.rules.document(of: app), partition: partition, className: className)
@@ -96,8 +103,14 @@ extension RulesCheck {
 
 extension CoordinatorContext {
     /// Checks rules beside what the app's clients have declared.
-    func check(_ rules: JSONValue, for app: String) async throws -> RulesCheck {
-        RulesCheck(rules, schema: RulesSchema(try await store.schema(ofApp: app)))
+    ///
+    /// - Parameter mode: the sync mode that the app is to have; nil for the one that it has.
+    func check(_ rules: JSONValue, for app: AppRecord, in mode: SyncMode? = nil) async throws -> RulesCheck {
+        let isConfirmed = try await logins(of: app.id).emailPassword?.confirmURL != nil
+        return RulesCheck(
+            rules, schema: RulesSchema(try await store.schema(ofApp: app.id)),
+            app: RulesApp(
+                syncMode: mode ?? app.syncMode, emailsAreConfirmed: isConfirmed || !app.emailPasswordLogin))
     }
 
     func change(to document: RulesDocument) -> RulesChange {
@@ -105,8 +118,16 @@ extension CoordinatorContext {
     }
 
     /// What is in force in an app, in a sentence.
-    func summary(of app: AppRecord) async throws -> String {
-        try await rules.document(of: app)?.summary ?? RulesDocument.summaryOfNone
+    func access(to app: AppRecord) async throws -> String {
+        guard let document = try await rules.document(of: app) else { return RulesDocument.summaryOfNone }
+        return try await access(to: app, by: document)
+    }
+
+    /// What rules would say for an app, in a sentence: where they say it of every user, also who can become one.
+    func access(to app: AppRecord, by rules: RulesDocument) async throws -> String {
+        let summary = rules.summary(for: app.syncMode)
+        guard rules.isForEveryUser(in: app.syncMode) else { return summary }
+        return "\(summary); \(try await logins(of: app.id).sentence(of: app))"
     }
 }
 

@@ -11,12 +11,12 @@ package struct RulesCheck: Sendable {
     package var warnings: [RulesFinding] { findings.filter { $0.severity == .warning } }
 
     /// Checks a document's text: JSON, or a template's name in quotes.
-    package init(_ bytes: [UInt8], schema: RulesSchema? = nil) {
+    package init(_ bytes: [UInt8], schema: RulesSchema? = nil, app: RulesApp? = nil) {
         var findings = RulesFindings()
         var document: RulesDocument?
         if findings.admit(bytes: bytes.count) {
             do {
-                document = Self.document(try JSONParser.parse(bytes), schema, &findings)
+                document = Self.document(try JSONParser.parse(bytes), schema, app, &findings)
             } catch {
                 switch error.reason {
                 case .syntax: findings.add(.syntax, at: .root, "no JSON: \(error.message)")
@@ -33,9 +33,10 @@ package struct RulesCheck: Sendable {
     /// - Parameters:
     ///   - json: a document, or the name of a template.
     ///   - schema: what the app's clients have declared, to warn of what does not fit it.
-    package init(_ json: JSONValue, schema: RulesSchema? = nil) {
+    ///   - app: whose rules they are, to warn of what does not fit that; nil where nobody reads warnings.
+    package init(_ json: JSONValue, schema: RulesSchema? = nil, app: RulesApp? = nil) {
         var findings = RulesFindings()
-        let document = Self.document(json, schema, &findings)
+        let document = Self.document(json, schema, app, &findings)
         self.init(findings, document)
     }
 
@@ -45,7 +46,7 @@ package struct RulesCheck: Sendable {
     }
 
     private static func document(
-        _ json: JSONValue, _ schema: RulesSchema?, _ findings: inout RulesFindings
+        _ json: JSONValue, _ schema: RulesSchema?, _ app: RulesApp?, _ findings: inout RulesFindings
     ) -> RulesDocument? {
         if let path = tooDeep(json, at: .root, depth: 1) {
             findings.add(
@@ -60,7 +61,7 @@ package struct RulesCheck: Sendable {
             return nil
         }
         findings = reader.findings
-        RulesAdvice(document: document, schema: schema).add(to: &findings)
+        RulesAdvice(document: document, schema: schema, app: app).add(to: &findings)
         return findings.admit(bytes: document.bytes.count) ? document : nil
     }
 

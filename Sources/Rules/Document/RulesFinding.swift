@@ -37,6 +37,10 @@ package struct RulesFinding: Codable, Sendable, Equatable {
         case badParameter = "bad_parameter"
         // Warnings.
         case noPartitionRules = "no_partition_rules"
+        case noRoles = "no_roles"
+        case unsetOpens = "unset_opens"
+        case unconfirmedEmail = "unconfirmed_email"
+        case literalUserID = "literal_user_id"
         case unreachableRole = "unreachable_role"
         case writeDenied = "write_denied"
         case missingProperty = "missing_property"
@@ -44,7 +48,8 @@ package struct RulesFinding: Codable, Sendable, Equatable {
 
         package var severity: Severity {
             switch self {
-            case .noPartitionRules, .unreachableRole, .writeDenied, .missingProperty, .typeMismatch:
+            case .noPartitionRules, .noRoles, .unsetOpens, .unconfirmedEmail, .literalUserID, .unreachableRole,
+                .writeDenied, .missingProperty, .typeMismatch:
                 .warning
             default: .error
             }

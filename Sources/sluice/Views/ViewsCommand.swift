@@ -81,7 +81,8 @@ struct ViewsExplain: ReportingCommand {
         let reader = try await realms.reader(of: name)
         var report = Report(
             app: app, user: user, rulesVersion: record.rulesVersion,
-            summary: document?.summary ?? RulesDocument.summaryOfNone, isDisabled: account.isDisabled, views: [])
+            summary: document?.summary(for: .flexible) ?? RulesDocument.summaryOfNone, isDisabled: account.isDisabled,
+            views: [])
         let sets: [(ClientSubscriptions?, String)]
         if let query {
             sets = [(nil, query)]

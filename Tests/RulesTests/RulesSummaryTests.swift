@@ -1,0 +1,93 @@
+import SyncModel
+import Testing
+
+@testable import Rules
+
+/// What rules come to, in a sentence for the mode that the app has.
+@Suite struct RulesSummaryTests {
+    @Test(arguments: [
+        (#""open""#, "every user may read and write every partition", "every user may read and write every object"),
+        (
+            #""own""#, "every user may read and write the partition that is named by the user's id, and no other",
+            #"every user may read and write the objects whose "owner_id" is the user's id, and no other"#
+        ),
+        (
+            #""read""#, "every user may read every partition, nobody may write",
+            "every user may read every object, nobody may write"
+        ),
+        (#""none""#, "nobody may read or write", "nobody may read or write"),
+        (
+            "{}", "nobody may read or write: there are no partition rules",
+            "nobody may read or write: there are no roles"
+        ),
+    ])
+    func aTemplateIsSaidOfBothModes(_ rules: String, _ partition: String, _ flexible: String) throws {
+        let rules = try document(rules)
+        #expect(rules.summary(for: .partition) == partition && rules.summary(for: .flexible) == flexible)
+        let isOpen = !partition.hasPrefix("nobody")
+        #expect(rules.isForEveryUser(in: .partition) == isOpen && rules.isForEveryUser(in: .flexible) == isOpen)
+    }
+
+    /// `{}` is everybody, however it is written.
+    @Test(arguments: ["{}", "true", #"{"%%true":true}"#, #"{"$and":[{},true]}"#, #"{"%%true":{"%%true":true}}"#])
+    func whatAlwaysHoldsIsForEverybody(_ condition: String) throws {
+        let partition = try document(#"{"partition":{"read":\#(condition),"write":\#(condition)}}"#)
+        #expect(partition.summary(for: .partition) == "every user may read and write every partition")
+        let readable = try document(#"{"partition":{"read":\#(condition),"write":{"%%partition":"x"}}}"#)
+        #expect(readable.summary(for: .partition).hasPrefix("every user may read every partition; who may write"))
+        let roles = try document(
+            #"{"defaultRoles":[{"name":"r","apply_when":\#(condition),"read":true,"write":true,"#
+                + #""document_filters":{"read":\#(condition),"write":\#(condition)}}]}"#)
+        #expect(roles.summary(for: .flexible) == "every user may read and write every object")
+        #expect(roles.summary(for: .partition) == "nobody may read or write: there are no partition rules")
+    }
+
+    @Test(arguments: [
+        (
+            #"[{"name":"a","apply_when":{"%%user.type":"server"},"document_filters":{"read":true,"write":true}}]"#,
+            "who may read"
+        ),
+        (#"[{"name":"a","apply_when":{},"document_filters":{"read":true,"write":true}}]"#, "nobody may read or write"),
+        (
+            #"[{"name":"a","apply_when":{},"document_filters":{"read":true,"write":true},"fields":{"x":{"read":true}}}]"#,
+            "who may read and write an object is decided by roles"
+        ),
+        (
+            #"[{"name":"a","apply_when":{},"document_filters":{"read":true,"write":true},"read":true,"fields":{"x":{"write":true}}}]"#,
+            "every user may read every object; who may write"
+        ),
+        (
+            #"[{"name":"a","apply_when":{},"document_filters":{"read":true,"write":true},"read":true,"write":true,"delete":false}]"#,
+            "every user may read every object; who may write"
+        ),
+        (
+            #"[{"name":"a","apply_when":{},"document_filters":{"read":true,"write":{"o":"%%user.id"}},"read":true,"write":true}]"#,
+            #"every user may read every object, and write those whose "o" is the user's id"#
+        ),
+    ])
+    func rolesAreSummedUp(_ roles: String, _ sentence: String) throws {
+        let rules = try document(#"{"defaultRoles":\#(roles),"queryable":{"global":["o"]}}"#)
+        #expect(rules.summary(for: .flexible).hasPrefix(sentence), "\(rules.summary(for: .flexible))")
+    }
+
+    @Test func classesWithRolesOfTheirOwnAreNamed() throws {
+        let some = try document(#"{"defaultRoles":"readAll","classes":{"News":"readAndWriteAll","Same":"readAll"}}"#)
+        #expect(
+            some.summary(for: .flexible)
+                == #"every user may read every object, nobody may write; class "News" has roles of its own"#)
+        let only = try document(#"{"classes":{"A":"readAll","B":"readAll"}}"#)
+        #expect(
+            only.summary(for: .flexible)
+                == #"nobody may read or write but where classes "A", "B" have roles of their own"#)
+        #expect(only.isForEveryUser(in: .flexible) && !only.isForEveryUser(in: .partition))
+        let many = (0..<9).map { #""C\#($0)":"readAll""# }.joined(separator: ",")
+        #expect(try document(#"{"classes":{\#(many)}}"#).summary(for: .flexible).contains("9 classes"))
+    }
+
+    @Test func whatAnUpgradeMadeIsSaid() throws {
+        let rules = try document(#"{"generated":"upgrade","partition":"open","defaultRoles":"readAndWriteAll"}"#)
+        for mode in SyncMode.allCases {
+            #expect(rules.summary(for: mode).hasSuffix("(made by an upgrade, so that nobody was shut out)"))
+        }
+    }
+}
