@@ -101,6 +101,8 @@ package enum AdminQuery: String, Sendable {
     case format
     /// The realm's partition value, a word or extended JSON.
     case partition
+    /// The one realm of an app in flexible mode.
+    case flexible
     case user
     /// What is to go, once more.
     case confirm

@@ -22,18 +22,24 @@ package struct TerminationRequest: AdminBody, Equatable {
 
 /// The body that makes the client realms of one realm, or one of them, reset.
 package struct ResetRequest: AdminBody, Equatable {
-    package static let keys: Set<String> = ["partition", "clientFile", "reason", "campaign"]
+    package static let keys: Set<String> = ["partition", "flexible", "clientFile", "reason", "campaign"]
     package static let shownKeys = keys
 
-    /// The partition value: a word, or extended JSON.
-    package var partition: String
+    /// The partition value: a word, or extended JSON. Absent of the one realm of an app in flexible mode.
+    package var partition: String?
+    /// The flexible realm, also of an app that has gone back to partitions.
+    package var flexible: Bool?
     /// The client file's ident, from 2 on; all of the realm's if absent.
     package var clientFile: FileIdent?
     package var reason: String?
     package var campaign: String?
 
-    package init(partition: String, clientFile: FileIdent? = nil, reason: String? = nil, campaign: String? = nil) {
+    package init(
+        partition: String?, flexible: Bool? = nil, clientFile: FileIdent? = nil, reason: String? = nil,
+        campaign: String? = nil
+    ) {
         self.partition = partition
+        self.flexible = flexible
         self.clientFile = clientFile
         self.reason = reason
         self.campaign = campaign

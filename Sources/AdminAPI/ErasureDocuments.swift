@@ -2,23 +2,27 @@ package import Storage
 
 /// The body that takes a realm away.
 package struct EraseRequest: AdminBody, Equatable {
-    package static let keys: Set<String> = ["partition", "reason", "campaign", "confirm", "dryRun"]
+    package static let keys: Set<String> = ["partition", "flexible", "reason", "campaign", "confirm", "dryRun"]
     package static let shownKeys = keys
 
-    /// The partition value: a word, or extended JSON.
-    package var partition: String
+    /// The partition value: a word, or extended JSON. Absent of the one realm of an app in flexible mode.
+    package var partition: String?
+    /// The flexible realm, also of an app that has gone back to partitions.
+    package var flexible: Bool?
     package var reason: String?
     /// The campaign's id, made up if absent: the same one again changes nothing.
     package var campaign: String?
-    /// The partition once more, as `partition` has it.
+    /// The partition once more, as `partition` has it; of a flexible realm the app's id.
     package var confirm: String?
     /// Says only what would go.
     package var dryRun: Bool?
 
     package init(
-        partition: String, reason: String? = nil, campaign: String? = nil, confirm: String? = nil, dryRun: Bool? = nil
+        partition: String?, flexible: Bool? = nil, reason: String? = nil, campaign: String? = nil,
+        confirm: String? = nil, dryRun: Bool? = nil
     ) {
         self.partition = partition
+        self.flexible = flexible
         self.reason = reason
         self.campaign = campaign
         self.confirm = confirm

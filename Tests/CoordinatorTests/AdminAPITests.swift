@@ -123,6 +123,11 @@ import Testing
                     ),
                     ("POST", "apps/tasks/sync/terminate", #"{"campaign":"a b"}"#, "campaign:"),
                     ("POST", "apps/tasks/sync/reset", #"{"partition":"nw","clientFile":1}"#, "clientFile:"),
+                    ("POST", "apps/tasks/sync/reset", #"{"clientFile":7}"#, "partition: app tasks uses partition sync"),
+                    (
+                        "POST", "apps/tasks/realms/erase", #"{"confirm":"tasks"}"#,
+                        "partition: app tasks uses partition sync"
+                    ),
                     ("GET", "campaigns?limit=0", "", "limit: expected 1 to 1000"),
                 ]
                 for (method, path, body, expected) in wrong {

@@ -57,6 +57,45 @@ import Testing
         }
     }
 
+    @Test func aClientRealmOfAFlexibleAppIsReset() async throws {
+        try await CoordinatorHarness.with { harness in
+            let realm = RealmName(flexible: "tasks")
+            try await harness.store.insert(AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1))
+            try await harness.makeRealm(realm)
+            try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
+                let path = "apps/tasks/sync/reset"
+                let slice = harness.topology.slice(realm.slice(of: harness.slices))
+                for (body, file) in [
+                    (#"{"clientFile":7,"campaign":"r1"}"#, 7), (#"{"campaign":"r2","flexible":true}"#, nil),
+                    (#"{"campaign":"r3","partition":""}"#, nil),
+                ] as [(String, FileIdent?)] {
+                    let answer = try await coordinator.request("POST", path, body)
+                    #expect(
+                        (answer.status == 201 || answer.status == 202) && answer["kind"] == "reset", "\(answer.text)")
+                    let message = try await harness.next(ResetMessage.self, in: slice)
+                    #expect(message.realm == realm && message.clientFile == file)
+                }
+                // What the slice finds, and how its client's reset ends, is of one client realm.
+                var found = harness.found([7], campaign: "r1", slice: 0, generation: 1)
+                found.kind = "reset"
+                found.clientRealms[0].partition = ""
+                var ended = harness.outcome(7, .recovered)
+                ended.realm = realm
+                try await harness.publish(found, to: harness.topology.outcomes)
+                try await harness.publish(ended, to: harness.topology.outcomes)
+                try await eventually { try await harness.store.campaign("r1")?.campaign.state == .closed }
+                let history = try await coordinator.request("GET", "apps/tasks/client-realms/7")
+                #expect(history["clientRealms.0.outcome"] == "recovered" && history["clientRealms.1.outcome"] == nil)
+                let listed = try await coordinator.request("GET", "campaigns/r1/client-realms?flexible=true")
+                #expect(listed["clientRealms.0.clientFile"] == "7")
+                #expect(try await coordinator.request("POST", path, #"{"partition":"nw"}"#).status == 404)
+                #expect(
+                    try await coordinator.request("POST", path, #"{"partition":"nw","flexible":true}"#).status == 400)
+            }
+        }
+    }
+
     @Test func aCampaignRecordedByOneThatDiedIsPublishedByTheNext() async throws {
         try await with { harness in
             _ = try await harness.store.terminate(

@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Messages
 import MessagingSupport
+import Rules
 import Storage
 import StorageSQLite
 import SyncModel
@@ -47,6 +48,43 @@ import Testing
             found.kind = "erasure"
             try await harness.publish(found, to: harness.topology.outcomes)
             try await eventually { try await harness.store.campaign("e1")?.counts.found == 2 }
+        }
+    }
+
+    @Test func theFlexibleRealmIsErasedByItsAppsName() async throws {
+        try await CoordinatorHarness.with { harness in
+            let realm = RealmName(flexible: "flex")
+            try await harness.makeRealm(realm)
+            let rules = try #require(RulesCheck("own").document)
+            try await harness.store.insert(
+                AppRecord(id: "flex", syncMode: .flexible, createdAt: 1),
+                rules: RulesChange(document: rules.bytes, author: "ops", at: 1))
+            // What an app has left behind in a move.
+            try await harness.store.insert(AppRecord(id: "back", createdAt: 1))
+            try await harness.store.insert(
+                UserRecord(app: "flex", id: "u1", identities: [], email: nil, isDisabled: false, createdAt: 1))
+            try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
+                let path = "apps/flex/realms/erase"
+                #expect(
+                    try await coordinator.request("POST", path, #"{"dryRun":true}"#)["partitions.0"]?.isEmpty == true)
+                let unsure = try await coordinator.request("POST", path, #"{"confirm":""}"#)
+                #expect(unsure.status == 400 && unsure["message"]?.contains("the app once more") == true)
+                let answer = try await coordinator.request("POST", path, #"{"confirm":"flex","campaign":"e1"}"#)
+                #expect(answer.status == 201 || answer.status == 202)
+                let message = try await harness.next(
+                    EraseMessage.self, in: harness.topology.slice(realm.slice(of: harness.slices)))
+                #expect(message.realm == realm)
+                #expect(
+                    try await coordinator.request(
+                        "POST", "apps/back/realms/erase", #"{"flexible":true,"confirm":"back"}"#
+                    )
+                    .status == 404)
+                // By the rules a partition would be the user's own, and the app has none.
+                let user = try await coordinator.request("DELETE", "apps/flex/users/u1?withRealm=true")
+                #expect(user.status == 409 && user["message"]?.contains("flexible sync") == true)
+                #expect(try await harness.store.user(app: "flex", id: "u1") != nil)
+            }
         }
     }
 

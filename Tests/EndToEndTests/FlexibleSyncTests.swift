@@ -69,6 +69,43 @@ struct FlexibleSyncTests {
         }
     }
 
+    /// What `campaigns show` says of a reset.
+    private struct Campaign: Decodable {
+        struct Counts: Decodable {
+            var found: Int
+            var recovered: Int
+            var pending: Int
+        }
+
+        var state: String
+        var counts: Counts
+    }
+
+    private struct Started: Decodable { var campaign: String }
+
+    @Test func oneClientRealmCanBeResetByAnOperator() async throws {
+        try await withCluster(workers: 1, slices: 1) { cluster in
+            try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")
+            let one = try await Person(cluster)
+            let other = try await Person(cluster)
+            try one.create("a")
+            try await one.upload()
+            // The first ident of a realm is 2; the server is 1.
+            let started = try await cluster.operateJSON(
+                Started.self, "sync", "reset", cluster.app, "--client-file", "2")
+            try await LocalCluster.retrying("the campaign has ended") {
+                let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", started.campaign)
+                guard campaign.state == "closed", campaign.counts.found == 1, campaign.counts.recovered == 1 else {
+                    throw LocalClusterError("\(campaign)")
+                }
+            }
+            try one.create("b")
+            try await one.upload()
+            try await other.eventually(has: ["a", "b"])
+            #expect(one.ids == ["a", "b"])
+        }
+    }
+
     @Test func aCopyOfAnotherSchemaVersionIsUploadedAndMadeAnew() async throws {
         try await withCluster(workers: 1, slices: 1) { cluster in
             try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")

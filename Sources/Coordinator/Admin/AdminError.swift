@@ -6,6 +6,7 @@ import NIOCore
 import Operations
 import Rules
 import Storage
+import SyncModel
 
 /// Why the admin API cannot do what was asked: a status, and what its `AdminProblem` says.
 struct AdminError: Error, Sendable {
@@ -33,6 +34,13 @@ struct AdminError: Error, Sendable {
 
     static func notFound(_ what: String) -> AdminError {
         AdminError(status: .notFound, code: "not_found", message: "there is no \(what)")
+    }
+
+    static func noRealm(_ name: RealmName) -> AdminError {
+        notFound(
+            name.isFlexible
+                ? "realm of app \(name.app): no client has synced yet"
+                : "realm \(name.partition.prefix(200)) of app \(name.app)")
     }
 
     static func methodNotAllowed(_ allowed: String) -> AdminError {

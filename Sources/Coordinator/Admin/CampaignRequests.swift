@@ -25,7 +25,7 @@ struct CampaignRequests: Sendable {
     /// What is asked of a realm that nobody has ever opened is a mistake in its name. Where the slices' stores cannot be read from
     /// here, it passes.
     func requireRealm(_ name: RealmName) async throws {
-        guard let stores = context.configuration.stores, try await context.store.app(name.app) != nil else { return }
+        guard let stores = context.configuration.stores else { return }
         let slice = name.slice(of: context.slices)
         guard let slices = try? await stores.slices() else { return }
         let realm: RealmRecord?
@@ -35,7 +35,7 @@ struct CampaignRequests: Sendable {
             context.logger.debug("whether a realm exists is not known", metadata: ["error": "\(error)"])
             return
         }
-        guard realm != nil else { throw AdminError.notFound("realm \(name.partition) of app \(name.app)") }
+        guard realm != nil else { throw AdminError.noRealm(name) }
     }
 
     /// 201 once the broker has the message. If it is not to be had the campaign is recorded all the same, and the

@@ -54,7 +54,7 @@ struct CampaignRoutes: Sendable {
         ClientRealmFilter(
             outcome: try AdminRequest.value(
                 AdminRequest.query(.outcome, request), called: AdminQuery.outcome.rawValue),
-            partition: AdminRequest.query(.partition, request).map(RealmName.partition(fromText:)),
+            partition: try RealmChoice(request).wantedPartition,
             user: AdminRequest.query(.user, request))
     }
 
@@ -62,14 +62,7 @@ struct CampaignRoutes: Sendable {
         guard let clientFile = clientFile.map(FileIdent.init), clientFile.fitsTheWire else {
             throw AdminError.invalid("the client file ident must be a whole number")
         }
-        let realm: RealmName
-        if let partition = AdminRequest.query(.partition, request) {
-            realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
-        } else if try await context.store.app(app)?.syncMode == .flexible {
-            realm = RealmName(app: app, partition: "")
-        } else {
-            throw AdminError.invalid("the query must name the partition: ?partition=...")
-        }
+        let realm = try RealmChoice(request).name(in: try await context.app(app))
         let found = try await context.store.clientRealmHistory(
             ClientRealmKey(realm: realm, clientFile: clientFile), limit: try AdminRequest.limit(request))
         return ClientRealmList(clientRealms: found)

@@ -33,19 +33,22 @@ struct ErasureRoutes: Sendable {
         let body = try await AdminRequest.body(EraseRequest.self, of: request)
         let campaigns = CampaignRequests(context: context)
         let new = try campaigns.request(app: app, campaign: body.campaign, reason: body.reason)
-        guard try await !context.app(app).isMoving else {
+        let record = try await context.app(app)
+        guard !record.isMoving else {
             throw AdminError.conflict(
                 "app_moving",
                 "app \(app) is being moved to the other sync mode, and what its realms hold with it: erase the realm when that has ended"
             )
         }
-        let realm = RealmName(app: app, partition: RealmName.partition(fromText: body.partition))
+        let realm = try RealmChoice(partition: body.partition, flexible: body.flexible).name(in: record)
         // A repetition finds no realm any more.
         if try await context.store.campaign(new.id) == nil { try await campaigns.requireRealm(realm) }
         if body.dryRun == true {
             return try AdminResponse.json(try await plan(ErasurePlan(app: app, partitions: [realm.partition])))
         }
-        try requireConfirmation(body.confirm, is: body.partition, called: "partition")
+        let isFlexible = realm.isFlexible
+        try requireConfirmation(
+            body.confirm, is: isFlexible ? app : body.partition ?? "", called: isFlexible ? "app" : "partition")
         let campaign = try await context.store.startErasure(new, partition: realm.partition)
         context.logger.notice(
             "realm is to be erased",
@@ -63,14 +66,7 @@ struct ErasureRoutes: Sendable {
             let app = try await context.app(appID)
             let user = try await context.user(id, of: appID)
             if withRealm {
-                own = try await context.rules.document(of: app)?.ownPartitions(of: RuleUser(user)) ?? []
-                guard !own.isEmpty else {
-                    throw AdminError.conflict(
-                        "nothing_own",
-                        "by the rules of app \(app.id) no partition is user \(id)'s own: others may open those named by the"
-                            + " user's id, too. Erase realms by their partitions, and delete the user without its realm"
-                    )
-                }
+                own = try await ownPartitions(of: user, in: app)
             }
         }
         if isDry { return try AdminResponse.json(try await plan(ErasurePlan(app: appID, user: id, partitions: own))) }
@@ -89,6 +85,32 @@ struct ErasureRoutes: Sendable {
         for campaign in recorded { _ = try await CampaignRequests(context: context).answer(campaign) }
         return try AdminResponse.json(
             UserRemoval(app: appID, user: id, erasures: withRealm ? recorded.map(\.id) : nil))
+    }
+
+    /// - Throws: `nothing_own`.
+    private func ownPartitions(of user: UserRecord, in app: AppRecord) async throws -> [String] {
+        var own = try await context.rules.document(of: app)?.ownPartitions(of: RuleUser(user)) ?? []
+        if app.syncMode == .flexible {
+            // Rules may say it of partitions that the app left behind, or never had.
+            var left: [String] = []
+            for partition in own where try await mayExist(RealmName(app: app.id, partition: partition)) {
+                left.append(partition)
+            }
+            own = left
+            guard !own.isEmpty else {
+                throw AdminError.conflict(
+                    "nothing_own",
+                    "app \(app.id) uses flexible sync: what user \(user.id) has written is in the realm of all users. Erase those objects"
+                        + " as changes, and delete the user without its realm")
+            }
+        }
+        guard !own.isEmpty else {
+            throw AdminError.conflict(
+                "nothing_own",
+                "by the rules of app \(app.id) no partition is user \(user.id)'s own: others may open those named by the"
+                    + " user's id, too. Erase realms by their partitions, and delete the user without its realm")
+        }
+        return own
     }
 
     /// False for a realm that the stores do not have, if they can be read from here.

@@ -54,10 +54,11 @@ struct SyncRoutes: Sendable {
             throw AdminError.invalid("clientFile: expected a client file ident, from 2 on")
         }
         let campaign = try campaigns.request(app: app, campaign: body.campaign, reason: body.reason)
-        let partition = RealmName.partition(fromText: body.partition)
-        try await campaigns.requireRealm(RealmName(app: app, partition: partition))
+        let realm = try RealmChoice(partition: body.partition, flexible: body.flexible).name(
+            in: try await context.app(app))
+        try await campaigns.requireRealm(realm)
         return try await campaigns.answer(
-            try await context.store.startReset(campaign, partition: partition, clientFile: body.clientFile))
+            try await context.store.startReset(campaign, partition: realm.partition, clientFile: body.clientFile))
     }
 
     private func allowResets(_ request: Request, app id: String) async throws -> AllowedResetsDocument {

@@ -45,7 +45,7 @@ struct MessageRoutes: Sendable {
         }
         return PassingFilter(
             app: AdminRequest.query(.app, request),
-            partition: AdminRequest.query(.partition, request).map { RealmName.partition(fromText: $0) }, type: type)
+            partition: try RealmChoice(request).wantedPartition, type: type)
     }
 }
 

@@ -65,19 +65,10 @@ struct RealmRoutes: Sendable {
 
     /// - Throws: `not_found` for the app and the realm.
     private func realm(_ request: Request, app id: String) async throws -> (any SliceReader, RealmPages) {
-        let app = try await context.app(id)
-        let name: RealmName
-        if app.syncMode == .flexible {
-            name = RealmName(app: id, partition: "")
-        } else {
-            guard let partition = AdminRequest.query(.partition, request) else {
-                throw AdminError.invalid("the query must name the partition: ?partition=...")
-            }
-            name = RealmName(app: id, partition: RealmName.partition(fromText: partition))
-        }
+        let name = try RealmChoice(request).name(in: try await context.app(id))
         let slice = name.slice(of: context.slices)
         let stores = try stores()
-        let missing = AdminError.notFound("realm \(name.partition.prefix(200)) of app \(id)")
+        let missing = AdminError.noRealm(name)
         guard try await stores.slices().contains(slice) else { throw missing }
         let reader = try await stores.reader(for: slice)
         guard let record = try await reader.realm(name) else { throw missing }

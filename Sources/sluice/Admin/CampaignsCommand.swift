@@ -44,7 +44,8 @@ enum CampaignTable {
                 let report = realm.report
                 let evidence = report.map { $0.evidence == .client ? "client" : "inferred \($0.confidence)" }
                 return [
-                    "\(realm.clientFile)", realm.partition, realm.user, realm.outcome.rawValue, (report?.modeUsed).cell,
+                    "\(realm.clientFile)", RealmName.shown(realm.partition), realm.user.oneLine, realm.outcome.rawValue,
+                    (report?.modeUsed).cell,
                     (report?.changesets?.recovered).cell, (report?.changesets?.discarded).cell, evidence.cell,
                     Printing.age(ofUnixMilliseconds: realm.lastSeen), (report?.backupFile).cell,
                     realm.reason.cell.oneLine,

@@ -49,7 +49,7 @@ struct CampaignsPlan: AdminCommand {
         Printing.line("\n" + Table("PLATFORM", "CLIENT REALMS", rows: platforms).rendered())
         let listed = plan.listed.map { realm in
             [
-                "\(realm.clientFile)", realm.partition.oneLine, realm.user.oneLine, realm.platform,
+                "\(realm.clientFile)", RealmName.shown(realm.partition), realm.user.oneLine, realm.platform,
                 Printing.age(ofUnixMilliseconds: realm.lastSeen), realm.hasUploaded ? "yes" : "no", "\(realm.behind)",
             ]
         }

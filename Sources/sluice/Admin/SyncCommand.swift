@@ -85,7 +85,8 @@ struct SyncReset: AdminCommand {
         commandName: "reset", abstract: "Make one client realm, or every client realm of one realm, reset.")
     @OptionGroup var common: ReportOptions
     @Argument(help: "The app's id.") var app: String
-    @Option(help: "The partition value.") var partition: String
+    @Option(help: "The partition value; left out for an app in flexible mode, which has one realm.")
+    var partition: String?
     @Option(help: "The client file ident; all of the realm's if left out.") var clientFile: UInt64?
     @Option(help: "Why.") var reason: String?
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Inspection
 import Messages
+import SyncModel
 
 struct DeadLettersList: DeadLetterCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List dead letters, oldest first.")
@@ -18,7 +19,7 @@ struct DeadLettersList: DeadLetterCommand {
         let rows = entries.map { entry in
             [
                 entry.name, entry.id.cell.oneLine, entry.type.oneLine, entry.app.cell.oneLine,
-                entry.partition.cell.oneLine, entry.queue.cell.oneLine, "\(entry.bytes)",
+                entry.partition.map(RealmName.shown).cell, entry.queue.cell.oneLine, "\(entry.bytes)",
                 entry.diedAt.map { Printing.age(ofUnixMilliseconds: $0) }.cell,
                 String(entry.reason.oneLine.prefix(120)),
             ]
@@ -52,7 +53,8 @@ struct DeadLettersShow: DeadLetterCommand {
     private func show(_ entry: DeadLetterEntry, body: String?) {
         var lines = [
             ("name", entry.name), ("message id", entry.id.cell), ("type", entry.type),
-            ("app", entry.app.cell), ("partition", entry.partition.cell), ("client file", entry.clientFile.cell),
+            ("app", entry.app.cell), ("partition", entry.partition.map(RealmName.shown).cell),
+            ("client file", entry.clientFile.cell),
             ("from", entry.queue.cell),
             ("published", entry.publishedAt.map { Printing.time(ofUnixMilliseconds: $0 &* 1000) }.cell),
             ("died", entry.diedAt.map { Printing.time(ofUnixMilliseconds: $0) }.cell), ("bytes", "\(entry.bytes)"),

@@ -1,6 +1,7 @@
 import AdminAPI
 import ArgumentParser
 import Foundation
+import SyncModel
 
 /// Before something is taken away for good: what would go, and the operator's word that it may.
 struct ConfirmationOptions: ParsableArguments {
@@ -25,7 +26,7 @@ extension ErasurePlan {
     var text: String {
         var parts = ["\(realms) realm\(realms == 1 ? "" : "s")"]
         if let partitions, !partitions.isEmpty, partitions.count == realms {
-            parts[0] += " (\(partitions.map(\.oneLine).joined(separator: ", ")))"
+            parts[0] += " (\(partitions.map(RealmName.shown).joined(separator: ", ")))"
         }
         parts += ["\(clientRealms) client realms", "\(objects) objects", "\(bytes) bytes"]
         if let users { parts.append("\(users) users") }

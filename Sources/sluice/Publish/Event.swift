@@ -70,13 +70,15 @@ struct EventLine {
         }
     }
 
-    /// A changeset event; `--app`, `--partition` and `--timestamp` replace what the line says.
-    func decodeChangeset(app: String?, partition: String?, timestamp: UInt64?) throws -> ChangesetMessage {
+    /// A changeset event; the arguments that name a realm and `--timestamp` replace what the line says.
+    func decodeChangeset(realm: RealmName?, timestamp: UInt64?) throws -> ChangesetMessage {
         var text = text
-        if let app, let partition,
+        if let realm,
             var object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         {
-            object["realm"] = ["app": app, "partition": partition]
+            object["realm"] =
+                realm.isFlexible
+                ? ["app": realm.app, "flexible": true] : ["app": realm.app, "partition": realm.partition]
             text = String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
         }
         var message: ChangesetMessage = try EventLine(number: number, text: text).decode()

@@ -17,7 +17,7 @@ struct EventPublisher {
             var apps = options.unchecked ? nil : AppCheck(settings)
             func publish(_ event: Event, id given: String? = nil) async throws {
                 count += 1
-                try await apps?.require(event.app)
+                try await apps?.require(event)
                 let id = given ?? options.idPrefix.map { "\($0)-\(count)" } ?? UUID().uuidString.lowercased()
                 let (exchange, key) = event.destination(in: settings.topology, slices: slices)
                 try await channel.publish(

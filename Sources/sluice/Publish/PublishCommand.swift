@@ -45,6 +45,26 @@ struct EventOptions: ParsableArguments {
     var json = false
 }
 
+/// The realm that an event from arguments is for.
+struct EventRealmOptions: ParsableArguments {
+    @Option(help: "The app.") var app: String?
+    @Option(help: "The partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var partition: String?
+    @Flag(help: "The one realm of an app in flexible mode, instead of --partition.") var flexible = false
+
+    func validate() throws {
+        if flexible, partition != nil {
+            throw ValidationError("--flexible is the realm without a partition: leave --partition out")
+        }
+    }
+
+    /// Nil if the arguments name none.
+    var name: RealmName? {
+        guard let app else { return nil }
+        if flexible { return RealmName(flexible: app) }
+        return partition.map { RealmName(app: app, partition: RealmName.partition(fromText: $0)) }
+    }
+}
+
 /// A command that publishes events.
 protocol PublishingCommand: ClusterCommand {
     var events: EventOptions { get }
@@ -68,14 +88,13 @@ struct PublishChangeset: PublishingCommand {
 
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var events: EventOptions
-    @Option(help: "The app.") var app: String?
-    @Option(help: "The partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var partition: String?
+    @OptionGroup var realm: EventRealmOptions
     @Option(help: "A changeset in hexadecimal; repeat it for several.") var hex: [String] = []
     @Option(help: "Milliseconds since 2015-01-01 at which it was written; now by default.") var timestamp: UInt64?
 
     func eventFromArguments() throws -> Event {
-        guard let app, let partition, !hex.isEmpty else {
-            throw CommandFailure(.badInput, "give --app, --partition and --hex, or --file")
+        guard let realm = realm.name, !hex.isEmpty else {
+            throw CommandFailure(.badInput, "give --app, --partition or --flexible, and --hex; or --file")
         }
         let entries = try hex.map { text in
             guard let bytes = HexBytes(hex: text) else {
@@ -84,14 +103,13 @@ struct PublishChangeset: PublishingCommand {
             }
             return UploadedChangeset(timestamp: SyncTimestamp(timestamp ?? 0), changeset: bytes.bytes)
         }
-        let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
         let message = ChangesetMessage(realm: realm, upload: nil, entries: entries)
         try message.requireChangesets(in: "--hex")
         return Event(message)
     }
 
     func event(from line: EventLine) throws -> Event {
-        Event(try line.decodeChangeset(app: app, partition: partition, timestamp: timestamp))
+        Event(try line.decodeChangeset(realm: realm.name, timestamp: timestamp))
     }
 }
 
@@ -102,16 +120,14 @@ struct PublishReset: PublishingCommand {
 
     @OptionGroup var cluster: ClusterOptions
     @OptionGroup var events: EventOptions
-    @Option(help: "The app.") var app: String?
-    @Option(help: "The partition value.") var partition: String?
+    @OptionGroup var realm: EventRealmOptions
     @Option(help: "The client file ident; all of the realm's if left out.") var clientFile: UInt64?
     @Option(help: "Why; shown in the campaign and to the client.") var reason: String?
 
     func eventFromArguments() throws -> Event {
-        guard let app, let partition else {
-            throw CommandFailure(.badInput, "give --app and --partition, or --file")
+        guard let realm = realm.name else {
+            throw CommandFailure(.badInput, "give --app, and --partition or --flexible; or --file")
         }
-        let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
         return Event(
             ResetMessage(realm: realm, clientFile: clientFile.map(FileIdent.init), campaign: nil, reason: reason))
     }

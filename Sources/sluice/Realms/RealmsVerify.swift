@@ -22,13 +22,19 @@ struct RealmsVerify: ReportingCommand {
     @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "With --app: only this realm.") var realm: String?
+    @Flag(help: "With --app: only its flexible realm.") var flexible = false
     @Flag(help: "Every realm of every app.") var all = false
 
     func run(_ settings: ClusterSettings) async throws {
         guard all != (app != nil) else {
             throw CommandFailure(.badInput, "give --app, --app and --realm, or --all")
         }
-        guard realm == nil || app != nil else { throw CommandFailure(.badInput, "--realm needs --app") }
+        guard (realm == nil && !flexible) || app != nil else {
+            throw CommandFailure(.badInput, "--realm and --flexible need --app")
+        }
+        guard realm == nil || !flexible else {
+            throw CommandFailure(.badInput, "--flexible is the realm without a partition: leave --realm out")
+        }
         let realms = try await StoredRealms(settings)
         var (sound, unsound) = (0, 0)
         /// Checks a realm and prints a line as soon as it is done.
@@ -43,8 +49,11 @@ struct RealmsVerify: ReportingCommand {
             try output.show(verdict, Self.text(of: verdict))
             return true
         }
-        if let app, let realm {
-            let name = RealmName(app: app, partition: RealmName.partition(fromText: realm))
+        if let app,
+            let name = flexible
+                ? RealmName(flexible: app)
+                : realm.map({ RealmName(app: app, partition: RealmName.partition(fromText: $0)) })
+        {
             guard try await verify(name, try await realms.reader(of: name)) else { throw StoredRealms.missing(name) }
         } else {
             try await realms.forEach(app: app) { record, reader in _ = try await verify(record.name, reader) }

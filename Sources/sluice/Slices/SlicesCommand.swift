@@ -12,7 +12,7 @@ struct SlicesShow: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show who owns each slice, who stands by, and the epochs (the default).",
         discussion: """
-            With --app and --partition: only the slice that the realm lives in. With --history: who owned each slice before,
+            With --app and --partition, or --flexible for an app in flexible mode: only the slice that the realm lives in. With --history: who owned each slice before,
             under which epoch, and how it was taken (claimed: from nobody; released: handed over; dead: its owner had lost
             its connection; lease: its owner had shown no life), read from the slices' stores.
             """)
@@ -20,6 +20,7 @@ struct SlicesShow: ReportingCommand {
     @OptionGroup var common: ReportOptions
     @Option(help: "With --partition: the realm's app.") var app: String?
     @Option(help: "With --app: the realm's partition value.") var partition: String?
+    @Flag(help: "With --app: the one realm of an app in flexible mode.") var flexible = false
     @Option(help: "Only this slice.") var slice: Int?
     @Flag(help: "Show the last hundred owners of each slice.") var history = false
     @OptionGroup var live: LiveOptions
@@ -35,20 +36,27 @@ struct SlicesShow: ReportingCommand {
     }
 
     private func wanted(_ settings: ClusterSettings) throws -> Int? {
-        switch (app, partition) {
-        case (nil, nil):
+        if flexible, partition != nil {
+            throw CommandFailure(.badInput, "--flexible is the realm without a partition: leave --partition out")
+        }
+        let realm = app.flatMap { app in
+            flexible
+                ? RealmName(flexible: app)
+                : partition.map { RealmName(app: app, partition: RealmName.partition(fromText: $0)) }
+        }
+        switch (app, realm) {
+        case (nil, nil) where partition == nil && !flexible:
             let count = try settings.sliceCount()
             if let slice, !(0..<count.value).contains(slice) {
                 throw CommandFailure(.badInput, "--slice: expected 0 to \(count.value - 1), found \(slice)")
             }
             return slice
-        case (_?, _?) where slice != nil:
+        case (_, _?) where slice != nil:
             throw CommandFailure(
                 .badInput, "--slice names a slice, --app and --partition a realm's: use one of the two")
-        case (let app?, let partition?):
-            let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
-            return realm.slice(of: try settings.sliceCount()).value
-        default: throw CommandFailure(.badInput, "--app and --partition belong together: a realm is both")
+        case (_, let realm?): return realm.slice(of: try settings.sliceCount()).value
+        default:
+            throw CommandFailure(.badInput, "--app and --partition, or --flexible, belong together: a realm is both")
         }
     }
 

@@ -137,7 +137,7 @@ struct TailPrinter: Sendable {
         }
         let summary = message.summary
         var cells = [String(at.dropFirst(11)), summary.type.padded(12)]
-        cells.append([summary.app, summary.partition].compactMap(\.self).joined(separator: "/"))
+        cells.append([summary.app, summary.partition.map(RealmName.shown)].compactMap(\.self).joined(separator: "/"))
         if let file = summary.clientFile { cells.append("file \(file)") }
         if let slice = summary.slice { cells.append("slice \(slice)") }
         cells.append("\(summary.bytes) B")

@@ -19,6 +19,7 @@ struct TailCommand: ReportingCommand {
     @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.") var app: String?
     @Option(help: "Only this realm's: a partition value.") var realm: String?
+    @Flag(help: "Only those of apps' flexible realms.") var flexible = false
     @Option(help: "Only messages of this type, such as changeset; repeat it for several.") var type: [String] = []
     @Option(help: "End after so many.") var count: Int?
     @Flag(help: "The workers' heartbeats too.") var presence = false
@@ -31,12 +32,16 @@ struct TailCommand: ReportingCommand {
                 "--type: there is no type \(stranger.prefix(40)); expected one of "
                     + MessageSummary.types.sorted().joined(separator: ", "))
         }
+        if flexible, realm != nil {
+            throw CommandFailure(.badInput, "--flexible is the realm without a partition: leave --realm out")
+        }
         if let count, count < 1 { throw CommandFailure(.badInput, "--count: expected 1 or more, found \(count)") }
         let slices = try settings.sliceCount()
         try await settings.withBroker(name: "tail") { connection in
             let tap = try await open(connection, settings, slices)
             let filter = MessageFilter(
-                app: app, partition: realm.map { RealmName.partition(fromText: $0) }, types: Set(type))
+                app: app, partition: flexible ? "" : realm.map { RealmName.partition(fromText: $0) },
+                types: Set(type))
             let tail = MessageTail(
                 tap: tap, slices: slices, filter: filter, limit: count,
                 printer: TailPrinter(json: output.json, bodies: bodies))

@@ -82,6 +82,25 @@ import Testing
         }
     }
 
+    @Test func theRealmOfAFlexibleAppIsLookedAtWithoutAPartition() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "flex", syncMode: .flexible, createdAt: 1))
+            try await harness.makeRealm(RealmName(flexible: "flex"))
+            try await harness.withCoordinator { coordinator in
+                for part in ["", "/client-files", "/history", "/objects"] {
+                    for query in ["", "?partition=", "?flexible=true"] {
+                        let answer = try await coordinator.request("GET", "apps/flex/realm\(part)\(query)")
+                        #expect(answer.status == 200, "\(part)\(query): \(answer.text)")
+                    }
+                    #expect(try await coordinator.request("GET", "apps/flex/realm\(part)?partition=nw").status == 404)
+                }
+                #expect(
+                    try await coordinator.request("GET", "apps/flex/realm?flexible=true&partition=nw").status == 400)
+                #expect(try await coordinator.request("GET", "messages/events?flexible=x").status == 400)
+            }
+        }
+    }
+
     @Test func theDoctorAndStoredRealmsAreToBeSeen() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in
