@@ -163,7 +163,7 @@ let package = Package(
             "Inspection",
             [
                 "SyncModel", "AMQP", "Changesets", "RealmState", "Query", "Rules", "Views", "Messages", "Storage",
-                "StorageSQLite", "Operations", logging, .product(name: "Crypto", package: "swift-crypto"),
+                "StorageSQLite", "Operations", "CZlib", logging, .product(name: "Crypto", package: "swift-crypto"),
             ]),
         module(
             "Worker",

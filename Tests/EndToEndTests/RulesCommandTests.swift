@@ -47,6 +47,41 @@ struct RulesCommandTests {
         }
     }
 
+    /// An export in a folder, and what a command makes of it, is the same in a zip file.
+    @Test func anExportBecomesTheRulesOfAFlexibleApp() async throws {
+        try await withCluster(slices: 1) { cluster in
+            let folder = "\(cluster.folder)/export"
+            func write(_ path: String, _ text: String) throws {
+                let file = URL(filePath: "\(folder)/\(path)")
+                try FileManager.default.createDirectory(
+                    at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try text.write(to: file, atomically: true, encoding: .utf8)
+            }
+            func roles(_ write: String) -> String {
+                #"{"roles":[{"name":"r","apply_when":{},"document_filters":{"read":true,"write":\#(write)},"read":true,"write":true}]}"#
+            }
+            try write(
+                "sync/config.json", #"{"type":"flexible","service_name":"db","queryable_fields_names":["owner_id"]}"#)
+            for (database, filter) in [("live", #"{"owner_id":"%%user.id"}"#), ("test", "true")] {
+                try write("data_sources/db/\(database)/Item/rules.json", roles(filter))
+                try write("data_sources/db/\(database)/Item/schema.json", #"{"title":"Item","properties":{"_id":{}}}"#)
+            }
+            let asked = await complaint(cluster, "rules", "import", folder)
+            #expect(asked.contains("--database") && asked.contains("exited with 65"), "\(asked)")
+            let document = try await cluster.operate("rules", "import", folder, "--database", "live")
+            try document.write(toFile: "\(cluster.folder)/rules.json", atomically: true, encoding: .utf8)
+            let app = StockUser.app
+            let made = try await cluster.operate(
+                "apps", "create", app, "--sync-mode", "flexible", "--rules", "\(cluster.folder)/rules.json")
+            #expect(made.contains(#"nobody may read or write but where class "Item" has roles of its own"#), "\(made)")
+            #expect(made.contains("a user is anybody, without an account"))
+            let shown = try await cluster.operateJSON(App.self, "apps", "show", app)
+            #expect(shown.rulesVersion == 1 && made.contains(shown.access))
+            #expect(
+                await complaint(cluster, "rules", "import", "/dev/null").contains("neither a folder nor a zip file"))
+        }
+    }
+
     @Test func rulesAreSetShownCheckedAndExplained() async throws {
         try await withCluster(slices: 1) { cluster in
             let app = StockUser.app

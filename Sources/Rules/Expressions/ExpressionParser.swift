@@ -45,7 +45,7 @@ struct ExpressionParser {
 
     private mutating func member(_ key: String, _ value: JSONValue, at path: JSONPointer) -> RuleNode {
         if key.hasPrefix("%%") { return condition(on: expansion(key, at: path), value, at: path) }
-        if key == "%function" || key == "$function" { return function(at: path) }
+        if key == "%function" || key == "$function" { return function(value, at: path) }
         guard key.hasPrefix("$") || key.hasPrefix("%") else { return condition(onProperty: key, value, at: path) }
         switch key.dropFirst() {
         case "and": return .every(parts(of: key, value, at: path))
@@ -83,9 +83,10 @@ struct ExpressionParser {
         }
     }
 
-    private mutating func function(at path: JSONPointer) -> RuleNode {
+    private mutating func function(_ call: JSONValue, at path: JSONPointer) -> RuleNode {
+        let name = call.objectValue?["name"]?.stringValue.map { "function \($0.shown)" } ?? "a function"
         findings.add(
-            .function, at: path, "functions cannot be called: this server has no hooks for them",
+            .function, at: path, "\(name) cannot be called: this server has no hooks for functions",
             hint: "write what the function decides as an expression, over %%user.custom_data where it looks things up")
         return .constant(false)
     }
@@ -130,7 +131,7 @@ struct ExpressionParser {
     private mutating func comparison(
         _ subject: RuleClause.Subject?, _ key: String, _ operand: JSONValue, at path: JSONPointer
     ) -> RuleNode {
-        if key == "%function" || key == "$function" { return function(at: path) }
+        if key == "%function" || key == "$function" { return function(operand, at: path) }
         guard key.hasPrefix("$") || key.hasPrefix("%"), !key.hasPrefix("%%") else {
             findings.add(
                 .badOperand, at: path, "expected an operator such as $in, found \(key.shown)",
@@ -195,7 +196,7 @@ struct ExpressionParser {
         if members.count == 1, let (key, value) = members.first {
             let inner = path.key(key)
             if key == "%function" || key == "$function" {
-                _ = function(at: inner)
+                _ = function(value, at: inner)
                 return .literal(.null)
             }
             if let conversion = RuleConversion(rawValue: key) { return converted(conversion, value, at: inner) }

@@ -1,61 +1,94 @@
 package import SyncModel
 
-/// What the folder of an exported App Services app says of its rules: its files, parsed.
+/// What an exported App Services app says of its rules.
 package struct ExportedRules: Sendable {
-    /// `sync/config.json`.
-    package var sync: JSONValue?
-    /// `data_sources/<name>/default_rule.json`.
+    /// The app's sync mode; nil if sync was never set up.
+    package var mode: SyncMode?
+    /// What `sync/config.json` says; before 2021, what a service's `config.json` says of sync.
+    package var sync: [String: JSONValue] = [:]
+    /// `default_rule.json` of the data source that sync uses.
     package var defaultRule: JSONValue?
-    /// `data_sources/<name>/<database>/<collection>/rules.json`, by class.
+    /// The rules of the data source's collections, by class.
     package var classes: [String: JSONValue] = [:]
+    /// Those of the classes that have no schema, hence were never synced.
+    package var classesWithoutSchema: Set<String> = []
+    /// The class of each collection of another name.
+    package var classNames: [String: String] = [:]
     /// `values/<name>.json` that are no secrets, by name: each file's `value`.
     package var values: [String: JSONValue] = [:]
     /// The environment that the app was in, and the `values` of its file.
     package var environment: (tag: String, values: [String: JSONValue])?
+    /// What an operator should know beside the rules, a sentence each.
+    package var notes: [String] = []
 
     package init() {}
 
     /// The rules as a document of ours, unchecked.
     package var document: JSONValue {
         var document: [String: JSONValue] = [:]
-        if let partition = partitionRules { document["partition"] = partition }
-        let old = sync?.objectValue?["permissions"]?.objectValue
-        if let roles = defaultRule?.objectValue?["roles"]?.arrayValue {
-            document["defaultRoles"] = .array(roles.map(Self.withoutID))
-        } else if let roles = old?["defaultRoles"]?.arrayValue {
-            document["defaultRoles"] = .array(roles.map(Self.converted))
+        if mode == .partition {
+            document["partition"] = partitionRules
+        } else {
+            document["defaultRoles"] = defaultRoles.map { .array($0) }
+            let roles = classRoles
+            if !roles.isEmpty { document["classes"] = .object(roles.mapValues { .array($0) }) }
+            document["queryable"] = queryable
         }
-        var classes = self.classes.compactMapValues { $0.objectValue?["roles"]?.arrayValue?.map(Self.withoutID) }
-        for (name, roles) in old?["rules"]?.objectValue ?? [:] where classes[name] == nil {
-            classes[name] = roles.arrayValue?.map(Self.converted)
+        // Others may be large, or texts of pages: what no rule looks at stays out.
+        let words = JSONValue.object(document).words
+        func used(_ known: [String: JSONValue], _ prefix: String) -> [String: JSONValue] {
+            known.filter { name, _ in words.contains { $0 == prefix + name || $0.hasPrefix(prefix + name + ".") } }
         }
-        if !classes.isEmpty { document["classes"] = .object(classes.mapValues { .array($0) }) }
+        let values = used(self.values, "%%values.")
         if !values.isEmpty { document["values"] = .object(values) }
-        if let environment, !environment.tag.isEmpty || !environment.values.isEmpty {
-            document["environment"] = ["tag": .string(environment.tag), "values": .object(environment.values)]
+        if let environment {
+            let values = used(environment.values, "%%environment.values.")
+            if !environment.tag.isEmpty || !values.isEmpty {
+                document["environment"] = ["tag": .string(environment.tag), "values": .object(values)]
+            }
         }
-        if let queryable { document["queryable"] = queryable }
         return .object(document)
     }
 
     private var partitionRules: JSONValue? {
-        guard let permissions = sync?.objectValue?["partition"]?.objectValue?["permissions"]?.objectValue else {
-            return nil
-        }
+        guard let permissions = sync["partition"]?.objectValue?["permissions"]?.objectValue else { return nil }
         // What is left out allows nothing.
         return .object(["read": permissions["read"] ?? false, "write": permissions["write"] ?? false])
     }
 
+    // MARK: Roles
+
+    /// The roles of the form before 2023, which stood in the sync configuration; nil if the app has none there. Where it has, sync went
+    /// by them alone, and the rules of data sources were for requests to MongoDB.
+    var syncRoles: [String: JSONValue]? {
+        guard let old = sync["permissions"]?.objectValue else { return nil }
+        let isUsed = old["defaultRoles"]?.arrayValue?.isEmpty == false || old["rules"]?.objectValue?.isEmpty == false
+        return isUsed ? old : nil
+    }
+
+    private var defaultRoles: [JSONValue]? {
+        if let syncRoles { return syncRoles["defaultRoles"]?.arrayValue?.map(Self.converted) }
+        return defaultRule?.objectValue?["roles"]?.arrayValue?.map(Self.withoutID)
+    }
+
+    private var classRoles: [String: [JSONValue]] {
+        if let syncRoles {
+            return (syncRoles["rules"]?.objectValue ?? [:]).compactMapValues { $0.arrayValue?.map(Self.converted) }
+        }
+        return classes.compactMapValues { $0.objectValue?["roles"]?.arrayValue?.map(Self.withoutID) }
+    }
+
     private var queryable: JSONValue? {
-        let members = sync?.objectValue ?? [:]
         var queryable: [String: JSONValue] = [:]
-        if case .array(let global)? = members["queryable_fields_names"] {
+        if case .array(let global)? = sync["queryable_fields_names"] {
             queryable["global"] = .array(global.filter { $0 != "_id" })
         }
-        if case .object(let classes)? = members["collection_queryable_fields_names"] {
-            queryable["classes"] = .object(classes)
+        if case .object(let classes)? = sync["collection_queryable_fields_names"] {
+            // They are of classes; some were written for collections.
+            queryable["classes"] = .object(
+                Dictionary(classes.map { (classNames[$0.key] ?? $0.key, $0.value) }) { first, _ in first })
         }
-        if let indexed = members["indexed_queryable_fields_names"]?.arrayValue?.first { queryable["indexed"] = indexed }
+        if let indexed = sync["indexed_queryable_fields_names"]?.arrayValue?.first { queryable["indexed"] = indexed }
         return queryable.isEmpty ? nil : .object(queryable)
     }
 
@@ -63,6 +96,7 @@ package struct ExportedRules: Sendable {
     private static func withoutID(_ role: JSONValue) -> JSONValue {
         guard case .object(var members) = role else { return role }
         members["_id"] = nil
+        members["id"] = nil
         return .object(members)
     }
 
@@ -80,5 +114,38 @@ package struct ExportedRules: Sendable {
             converted["write"] = true
         }
         return .object(converted)
+    }
+
+    // MARK: The tutorial's functions
+
+    /// The lists in a user's document that the partition functions of the well-known tutorial look a partition up in, by the rule that
+    /// calls the function.
+    var tutorialLists: [String: String] {
+        let names = ["read": "canReadPartition", "write": "canWritePartition"]
+        return names.reduce(into: [:]) { lists, rule in
+            guard let call = partitionRules?.objectValue?[rule.key]?.calledFunction else { return }
+            // Of one apart from the s the list has the name.
+            if call == rule.value || call == rule.value + "s" { lists[rule.key] = rule.value + "s" }
+        }
+    }
+}
+
+extension JSONValue {
+    /// Every text that begins with `%%`, keys among them.
+    fileprivate var words: Set<String> {
+        switch self {
+        case .string(let text): text.hasPrefix("%%") ? [text] : []
+        case .array(let elements): elements.reduce(into: []) { $0.formUnion($1.words) }
+        case .object(let members):
+            members.reduce(into: Set(members.keys.filter { $0.hasPrefix("%%") })) { $0.formUnion($1.value.words) }
+        default: []
+        }
+    }
+
+    /// The function that alone decides a rule, by its name.
+    fileprivate var calledFunction: String? {
+        guard let members = objectValue, members.count == 1 else { return nil }
+        if let inner = members["%%true"] { return inner.calledFunction }
+        return members["%function"]?.objectValue?["name"]?.stringValue
     }
 }

@@ -8,20 +8,57 @@ package struct RulesImport: Sendable {
     package private(set) var findings: [RulesFinding]
     /// What was turned into a denial, by its place, each with the first finding that was the reason.
     package private(set) var denied: [RulesFinding] = []
+    /// What was changed otherwise, and what an operator should know, a sentence each.
+    package private(set) var notes: [String]
 
-    /// - Parameter denyingIncompatible: a role or partition rule that cannot be enforced denies everybody whom it is asked for,
-    ///   instead of being an error.
-    package init(_ export: ExportedRules, denyingIncompatible: Bool) {
+    /// - Parameters:
+    ///   - denyingIncompatible: a role or partition rule that cannot be enforced denies everybody whom it is asked for, instead of being
+    ///     an error.
+    ///   - listing: where the partition functions of the well-known tutorial decide, lists in users' custom data do.
+    package init(_ export: ExportedRules, denyingIncompatible: Bool, listing: Bool = false) {
+        let app = RulesApp(syncMode: export.mode ?? .flexible, emailsAreConfirmed: false)
+        notes = export.notes
         document = export.document
-        findings = RulesCheck(document).findings
-        guard denyingIncompatible else { return }
-        // Each time one place less is wrong.
-        while let error = findings.first(where: { $0.severity == .error }), let place = Place(error.path),
-            let denying = place.denying(in: document), denying != document
-        {
-            denied.append(error)
-            document = denying
-            findings = RulesCheck(document).findings
+        let lists = export.tutorialLists
+        if listing {
+            for (rule, list) in lists.sorted(by: { $0.key < $1.key }) {
+                let lookup: JSONValue = .object(["%%user.custom_data.\(list)": "%%partition"])
+                document = document.replacing(["partition", rule]) { _ in lookup } ?? document
+                notes.append("\(rule): partitions are looked up in the list \(list) of users' custom data")
+            }
+        }
+        findings = RulesCheck(document, app: app).findings
+        shutClassesWithoutSchema(export.classesWithoutSchema, app)
+        if denyingIncompatible {
+            // Each time one place less is wrong.
+            while let error = findings.first(where: { $0.severity == .error }), let place = Place(error.path),
+                let denying = place.denying(in: document), denying != document
+            {
+                denied.append(error)
+                document = denying
+                findings = RulesCheck(document, app: app).findings
+            }
+        }
+        for index in findings.indices where findings[index].code == .function {
+            for (rule, list) in lists where findings[index].path.hasPrefix("/partition/\(rule)/") {
+                findings[index].hint =
+                    "the tutorial's function of this name looks the partition up in the user's list \(list): with --listed that list is"
+                    + " one of custom data, as with template listed"
+            }
+        }
+    }
+
+    /// A class without a schema was never synced: rules for it that cannot be enforced let nobody in, and are no reason to refuse the
+    /// others.
+    private mutating func shutClassesWithoutSchema(_ names: Set<String>, _ app: RulesApp) {
+        for name in names.sorted() {
+            let path = JSONPointer.root.key("classes").key(name).description
+            guard findings.contains(where: { $0.severity == .error && $0.path.hasPrefix(path + "/") }),
+                let shut = document.replacing(["classes", name], { _ in .array([]) })
+            else { continue }
+            document = shut
+            findings = RulesCheck(document, app: app).findings
+            notes.append("class \(name.shown) had no schema, so nobody synced it: nobody may read or write it")
         }
     }
 
