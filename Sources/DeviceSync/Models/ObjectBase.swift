@@ -220,7 +220,7 @@ open class EmbeddedObject: ObjectBase, RealmCollectionValue, _OptionalContent {
 
 /// A class of objects that are uploaded and not kept: made by `Realm.create(_:value:)` in a flexible realm, and never read.
 ///
-/// Its properties may hold embedded objects, but no links.
+/// Its properties may hold embedded objects and links to objects of other classes; nothing links to it.
 open class AsymmetricObject: ObjectBase {}
 
 /// A class of which a realm can be asked for all objects.

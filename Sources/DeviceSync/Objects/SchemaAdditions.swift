@@ -64,18 +64,21 @@ enum SchemaAdditions {
             throw mismatch("the primary key of the synced class \(description.name) is not named _id")
         }
         for property in description.properties {
-            guard case .object(let target) = property.type, !target.isEmpty else { continue }
+            guard case .object(let target) = property.type else { continue }
+            guard !target.isEmpty else {
+                guard mode == .local else {
+                    throw mismatch(
+                        "\(description.name).\(property.name) links to objects of any class, which the properties of a synced"
+                            + " realm cannot; declare it as .any")
+                }
+                continue
+            }
             guard let kind = kinds[target] else {
                 throw mismatch("\(description.name).\(property.name) links to \(target), which is not in the schema")
             }
             guard kind != .asymmetric else {
                 throw mismatch(
                     "\(description.name).\(property.name) links to \(target), whose objects are uploaded and not kept")
-            }
-            guard description.kind != .asymmetric || kind == .embedded else {
-                throw mismatch(
-                    "\(description.name).\(property.name) links to \(target): asymmetric classes can have embedded"
-                        + " objects and no links")
             }
         }
     }

@@ -47,11 +47,9 @@ struct SchemaAdmission: SlicePart {
                 "class \(name) is asymmetric, and the app uses \(app.syncMode.rawValue) sync; only flexible sync has"
                     + " asymmetric classes")
         }
-        if let link = change.badLink {
-            throw SchemaRefusedError(
-                app,
-                "\(link) is a link that an asymmetric class cannot have: nothing links to its objects, and they hold"
-                    + " embedded objects only")
+        if let link = change.badLink { throw SchemaRefusedError(app, link) }
+        if let overflow = change.overflow {
+            throw SchemaRefusedError(app, "\(overflow) are more than clients have room for")
         }
     }
 

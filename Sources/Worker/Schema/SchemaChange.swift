@@ -8,8 +8,10 @@ struct SchemaChange {
     private(set) var added: [SchemaElement] = []
     /// The first new class whose objects are sent and never read; flexible sync alone has such classes.
     private(set) var asymmetric: String?
-    /// The first new link that asymmetric classes rule out: nothing links to their objects, and these hold only embedded ones.
+    /// The first new link that stock clients cannot make, and why.
     private(set) var badLink: String?
+    /// Why stock clients have no room for the schema; nil if they have.
+    private(set) var overflow: String?
     /// The first new name that is no text that every store keeps as it is.
     private(set) var badName: String?
 
@@ -21,11 +23,17 @@ struct SchemaChange {
             let columns = table.columns(from: before?.nextColumnID ?? 0)
             let names = (before == nil ? [table.name] + (table.key.map { [$0.name] } ?? []) : []) + columns.map(\.name)
             badName = badName ?? names.first { !$0.isStorableText }?.string
-            for column in columns {
-                guard let target = column.element.target.flatMap(new.table),
-                    target.kind == .asymmetric || table.kind == .asymmetric && target.kind != .embedded
-                else { continue }
-                badLink = badLink ?? "\(table.name.string).\(column.name.string) to \(target.name.string)"
+            for column in columns where badLink == nil {
+                guard let target = column.element.target else { continue }
+                let name = "\(table.name.string).\(column.name.string)"
+                if target.isEmpty {
+                    badLink = "\(name) links to objects of any class: a mixed property can, and no other"
+                } else if new.table(target)?.kind == .asymmetric {
+                    badLink = "\(name) links to \(target.string), which is asymmetric: nothing links to its objects"
+                }
+            }
+            if table.columns.count > Self.maxColumns {
+                overflow = "\(table.columns.count) properties of \(table.name.string)"
             }
             if before == nil, table.kind == .asymmetric { asymmetric = asymmetric ?? table.name.string }
             if before == nil { added.append(SchemaElement(className: table.name.string, type: table.typeName)) }
@@ -35,7 +43,12 @@ struct SchemaChange {
                         className: table.name.string, property: column.name.string, type: column.typeName))
             }
         }
+        if new.tables.count > Self.maxTables { overflow = "\(new.tables.count) classes" }
     }
+
+    /// Stock clients number classes, and a class's properties with the links to it, by 16 bits; some classes are their own.
+    static let maxTables = 32_768
+    static let maxColumns = 32_768
 }
 
 extension Changeset {

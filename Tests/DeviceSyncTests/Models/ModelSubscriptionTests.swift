@@ -13,6 +13,9 @@ struct ModelSubscriptionTests {
         @Persisted(primaryKey: true) var _id: ObjectId
         @Persisted var celsius: Double
         @Persisted var at: Street?
+        @Persisted var city: City?
+        @Persisted var seen: List<City>
+        @Persisted var byName: Map<String, City?>
     }
 
     private func open() async throws -> Realm {
@@ -56,5 +59,21 @@ struct ModelSubscriptionTests {
             realm.create(Reading.self, value: ["celsius": 21.5, "at": ["name": "High Street"]])
         }
         #expect(realm.isEmpty && realm.schema.contains { $0.name == "Reading" && $0.kind == .asymmetric })
+    }
+
+    @Test func objectsOfAsymmetricClassesLinkToOthers() async throws {
+        let realm = try await open()
+        realm.subscriptions.updateNow { realm.subscriptions.append(QuerySubscription<City>(name: "all")) }
+        let graz = City(value: ["_id": "Graz"])
+        try realm.write {
+            realm.add(graz)
+            realm.create(
+                Reading.self,
+                value: ["celsius": 1.5, "city": graz, "seen": [graz, ["_id": "Linz"]], "byName": ["g": graz]])
+        }
+        // The object that came along is kept.
+        #expect(realm.objects(City.self).map(\._id).sorted() == ["Graz", "Linz"])
+        try realm.write { realm.delete(graz) }
+        #expect(realm.objects(City.self).count == 1)
     }
 }

@@ -352,14 +352,15 @@ struct FlexibleSyncTests {
         #expect(await refusal([event], local)?.code == .schemaMismatch)
         #expect(
             await refusal([event], user.configuration(partitionValue: "p"))?.message.contains("asymmetric") == true)
-        // Their objects have embedded objects and no links, and nothing links to them.
+        // Their objects may link to others, and nothing links to them.
         let flexible = user.flexibleSyncConfiguration()
-        var linking = event
-        linking.properties.append(PropertyDescription("task", .object("Task"), isOptional: true))
-        #expect(await refusal(Device.schema + [linking], flexible)?.message.contains("asymmetric") == true)
         var linked = Device.schema
         linked[0].properties.append(PropertyDescription("event", .object("Event"), isOptional: true))
         #expect(await refusal(linked + [event], flexible)?.message.contains("not kept") == true)
+        // No stock client can have a property that links to objects of any class.
+        linked = Device.schema
+        linked[0].properties.append(PropertyDescription("anything", .object(""), isOptional: true))
+        #expect(await refusal(linked, flexible)?.message.contains("declare it as .any") == true)
     }
 
     // MARK: Opening

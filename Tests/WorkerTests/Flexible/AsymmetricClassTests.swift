@@ -32,13 +32,17 @@ import Views
         }
     }
 
-    private static func link(_ from: ByteString, to target: ByteString) -> (inout Changeset) -> Void {
+    private static func link(
+        _ from: ByteString, _ field: ByteString = "link", to target: ByteString, _ collection: CollectionType = .single
+    ) -> (inout Changeset) -> Void {
         { changeset in
             changeset.instructions.append(
                 .addColumn(
                     .init(
-                        table: changeset.strings.intern(from), field: changeset.strings.intern("link"), type: .link,
-                        nullable: true, collection: .single, linkTarget: changeset.strings.intern(target))))
+                        table: changeset.strings.intern(from), field: changeset.strings.intern(field), type: .link,
+                        nullable: collection != .list, collection: collection,
+                        linkTarget: changeset.strings.intern(target),
+                        keyType: collection == .dictionary ? .string : nil)))
         }
     }
 
@@ -224,8 +228,8 @@ import Views
             try client.make(changeset.encoded(), at: 19)
             return try await client.refusal(from: harness)
         }
-        for link in [Self.link("Item", to: "Event"), Self.link("Event", to: "Item")] {
-            let refused = try await refusal(link)
+        for collection in [CollectionType.single, .list, .dictionary] {
+            let refused = try await refusal(Self.link("Item", to: "Event", collection))
             #expect(refused?.code == 225)
             #expect(refused?.message.contains("asymmetric") == true)
         }
@@ -252,6 +256,63 @@ import Views
         var bad = Changeset()
         linking(&bad)
         #expect(throws: RealmStateError.self) { try state.apply(bad) }
+    }
+
+    @Test func theyLinkToObjectsOfOtherClasses() async throws {
+        let (harness, first) = try await begun()
+        var author = first
+        try author.write(
+            at: 9,
+            Self.all(
+                Self.link("Event", to: "Item"), Self.link("Event", "list", to: "Item", .list),
+                Self.link("Event", "map", to: "Item", .dictionary)))
+        // One that is there, and one that nobody has made.
+        try author.write(at: 10, Items.create(7, .init(owner: 0, a: 1)))
+        try author.write(
+            at: 11,
+            Self.all(
+                Self.event(1),
+                {
+                    let event = $0.strings.intern("Event")
+                    func path(_ field: ByteString, _ path: PathElements, _ strings: inout InternTable) -> FieldPath {
+                        FieldPath(table: event, object: .int(1), field: strings.intern(field), path: path)
+                    }
+                    func link(_ key: Int64, _ strings: inout InternTable) -> Payload {
+                        .link(table: strings.intern("Item"), key: .int(key))
+                    }
+                    let entry = $0.strings.intern("k")
+                    let links: [Instruction] = [
+                        .update(
+                            .init(
+                                target: path("link", [], &$0.strings), value: link(7, &$0.strings),
+                                qualifier: .isDefault(false))),
+                        .arrayInsert(path("list", [.index(0)], &$0.strings), value: link(8, &$0.strings), priorSize: 0),
+                        .update(
+                            .init(
+                                target: path("map", [.key(entry)], &$0.strings), value: link(7, &$0.strings),
+                                qualifier: .isDefault(false))),
+                    ]
+                    $0.instructions += links
+                }))
+        try await author.upload(to: harness)
+        try await author.download(from: harness)
+        #expect(author.told.isEmpty)
+        #expect(try await events(harness) == [1: 1])
+        let record = try await harness.record()
+        let table = try #require(try Schema(decoding: record.schema).table("Event"))
+        let row = ObjectRow(table: table.id.rawValue, key: .int(1))
+        let body = try #require(try await harness.store.objects(in: record.id, at: [row])[row])
+        let object = try StoredObject(decoding: body)
+        let item = ObjectAddress("Item", .int(7))
+        #expect(object[try #require(table.column("link"))] == .link(item))
+        #expect(object[try #require(table.column("list"))] == .list([.link(ObjectAddress("Item", .int(8)))]))
+        #expect(object[try #require(table.column("map"))] == .dictionary(["k": .link(item)]))
+        // What they link to goes as it ever did.
+        try author.write(at: 12, Items.erase(7))
+        try await author.upload(to: harness)
+        try await author.download(from: harness)
+        #expect(try await Items.items(harness).isEmpty)
+        #expect(try !hasHeard(author))
     }
 
     @Test func partitionSyncHasNone() async throws {

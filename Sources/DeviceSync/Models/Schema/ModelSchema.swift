@@ -94,11 +94,6 @@ final class ModelSchema: Sendable {
             if isEmbedded, property.shape.collection == .set {
                 throw mismatch("\(name).\(property.swiftName) is a set of embedded objects; use a List")
             }
-            if type is AsymmetricObject.Type, !isEmbedded {
-                throw mismatch(
-                    "\(name).\(property.swiftName) links to \(ModelName.of(target)): asymmetric objects can hold only embedded ones"
-                )
-            }
         }
         for property in all {
             guard case .backlink(let origin) = property.role, let target = property.shape.target else { continue }
