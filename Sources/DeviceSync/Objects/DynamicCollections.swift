@@ -108,7 +108,7 @@ public struct DynamicMap: Sendable {
             return field.instance.reading.any(value, element, at: field.address.appending(.key(ByteString(key))))
         }
         nonmutating set {
-            precondition(!key.hasPrefix("$") && !key.contains("."), "a key must not start with $ nor contain a dot")
+            ValueConversion.checkKey(key)
             let place = field.address.appending(.key(ByteString(key)))
             guard let newValue else { return field.owner.edit { try $0.removeKey(place) } }
             let value = field.instance.convert(newValue, as: element)

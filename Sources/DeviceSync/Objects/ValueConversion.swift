@@ -21,6 +21,11 @@ struct ValueConversion {
         }
     }
 
+    /// Traps at a key that no dictionary may have.
+    static func checkKey(_ key: String) {
+        if let fault = ByteString(key).dictionaryKeyFault { preconditionFailure(fault) }
+    }
+
     // MARK: Into the realm
 
     /// The stored form of what an app passed for a property, element or entry of the given type.
@@ -99,10 +104,9 @@ struct ValueConversion {
     ) throws -> [ByteString: Value] {
         var result: [ByteString: Value] = [:]
         for (key, item) in dictionary {
-            guard !key.hasPrefix("$"), !key.contains(".") else {
-                throw ValueMismatch(description: "a dictionary key must not start with $ nor contain a dot: \(key)")
-            }
-            result[ByteString(key)] = try value(item, as: element, depth: depth)
+            let name = ByteString(key)
+            if let fault = name.dictionaryKeyFault { throw ValueMismatch(description: fault) }
+            result[name] = try value(item, as: element, depth: depth)
         }
         return result
     }

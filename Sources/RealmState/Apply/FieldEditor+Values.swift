@@ -94,8 +94,8 @@ extension ElementType {
     func accepts(_ value: Value, inList: Bool) -> Bool {
         if isMixed { return true }
         switch value {
-        // A link is null where it points to nothing; only lists of links have no such slots.
-        case .null: return nullable || (type == .link && !inList)
+        // A link is null where it points to nothing; only lists and sets of links have no such slots, whatever their column says of null.
+        case .null: return type == .link ? !inList : nullable
         case .link(let address): return type == .link && (target?.isEmpty == true || target == address.className)
         default: return value.scalarType == type
         }

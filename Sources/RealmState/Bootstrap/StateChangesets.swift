@@ -6,14 +6,14 @@ package import Changesets
 /// where an embedded object could be: a write of null there would undo a creation at the receiver. Links may come before
 /// their targets; they are unresolved until then.
 package struct StateChangesets: Sendable {
-    private let schema: Schema
+    let schema: Schema
     private let byteBudget: Int
     private let clearingCollections: Bool
     private var strings = InternTable()
     private var creations: [Instruction] = []
     private var contents: [Instruction] = []
     private var byteCount = 0
-    private var ready: [Changeset] = []
+    var ready: [Changeset] = []
 
     /// - Parameters:
     ///   - byteBudget: A changeset ends with the instruction that reaches about this many bytes.
@@ -114,7 +114,7 @@ package struct StateChangesets: Sendable {
         }
     }
 
-    private mutating func write(_ entries: [ByteString: Value], _ element: ElementType, to dictionary: FieldAddress) {
+    mutating func write(_ entries: [ByteString: Value], _ element: ElementType, to dictionary: FieldAddress) {
         for (key, entry) in entries.sorted(by: { $0.key < $1.key }) {
             update(dictionary.appending(.key(key)), to: entry, element)
         }
@@ -142,12 +142,12 @@ package struct StateChangesets: Sendable {
 
     // MARK: Changesets
 
-    private mutating func path(_ field: FieldAddress) -> FieldPath {
+    mutating func path(_ field: FieldAddress) -> FieldPath {
         add(cost: 2 * field.path.count)
         return FieldPath(field, &strings)
     }
 
-    private mutating func emit(_ instruction: Instruction, cost: Int = 0) {
+    mutating func emit(_ instruction: Instruction, cost: Int = 0) {
         contents.append(instruction)
         add(cost: 12 + cost)
         if byteCount + strings.byteCount >= byteBudget { cut() }

@@ -85,6 +85,8 @@ extension RecordingTransaction {
 
     private mutating func remove(_ link: IncomingLink, to target: ObjectAddress) throws(RecordingError) {
         let address = FieldAddress(link.source, link.field, link.path)
+        // An entry that no dictionary may have cannot be written: its link stays, and leads nowhere.
+        if let cursor = try? state.cursor(at: address), cursor.keyFault != nil { return }
         switch link.holder {
         case .property, .dictionaryEntry: try write(.null, to: address, place(address))
         case .listSlot where link.isMixed: try write(.null, to: address, place(address))

@@ -39,7 +39,12 @@ extension RecordingTransaction {
         case (.list, .list(let items)), (.set, .set(let items)):
             for item in items { try validate(item, element, depth: depth, at: address, isInList: true) }
         case (.dictionary, .dictionary(let entries)):
-            for item in entries.values { try validate(item, element, depth: depth, at: address) }
+            for (key, item) in entries {
+                if let fault = key.dictionaryKeyFault {
+                    throw RecordingError(.invalid, address.object.className, address.field, fault)
+                }
+                try validate(item, element, depth: depth, at: address)
+            }
         default:
             throw RecordingError(
                 .wrongType, address.object.className, address.field, "expected a whole \(collection)")

@@ -76,9 +76,13 @@ package struct RecordingTransaction: Sendable {
         try record(make(path, &encoder.strings), address.object.className, address.field)
     }
 
-    /// Follows an address through the state.
+    /// Follows an address through the state, to a place where something may be changed.
     package func place(_ address: FieldAddress) throws(RecordingError) -> RecordedPlace {
-        try state.cursor(at: address).place
+        let cursor = try state.cursor(at: address)
+        if let fault = cursor.keyFault {
+            throw RecordingError(.invalid, address.object.className, address.field, fault)
+        }
+        return cursor.place
     }
 
     func table(_ className: ByteString) throws(RecordingError) -> TableSchema {

@@ -23,7 +23,7 @@ extension ReplayContext {
         let translation = ValueTranslation(source: schema, target: transaction.state.schema)
         // Never resurrect: links to objects that the server no longer has are left out.
         let wanted = wanted.map { translation.value($0, element) }
-            .compactMap { withoutDeadLinks($0, transaction.state) }
+            .compactMap { withoutDeadLinks($0.mended, transaction.state) }
         let shorter = min(wanted.count, present.count)
         let prefix = zip(wanted, present).prefix { $0 == $1 }.count
         let suffix = min(

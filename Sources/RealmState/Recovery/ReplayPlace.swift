@@ -49,6 +49,8 @@ struct ReplayPlace {
             default: throw ReplayDrop.path
             }
         }
+        // Written by a release that took such keys; the server does not take it.
+        guard cursor.keyFault == nil else { throw ReplayDrop.path }
         path.path.append(element)
         // Only elements that the replay inserted are stepped into; below them everything is its own.
         if case .key(let key) = step { tracked?.keys.append(key) } else { tracked = nil }

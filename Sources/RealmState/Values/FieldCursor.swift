@@ -6,6 +6,8 @@ struct FieldCursor {
     private(set) var place: RecordedPlace
     /// The value there; nil where the place's content is absent.
     private(set) var value: Value?
+    /// Why a dictionary on the way may not have the key that was gone by; nil if all may.
+    private(set) var keyFault: String?
 
     /// - Throws: `noSuchField`.
     init(
@@ -32,11 +34,14 @@ struct FieldCursor {
         switch (value, step) {
         case (.embedded(let object), .key(let field)):
             guard let table = schema.embeddedTarget(of: place.element) else { throw noWayOn() }
+            let fault = keyFault
             self = try FieldCursor(field, of: object, table, schema)
+            keyFault = fault
         case (.list(let items), .index(let index)):
             guard index >= 0, index <= items.count else { throw outOfRange(index, items.count) }
             enter(index < items.count ? items[index] : nil, .slot, listCount: items.count, depth: depth)
         case (.dictionary(let entries), .key(let key)):
+            keyFault = keyFault ?? key.dictionaryKeyFault
             enter(entries[key], .entry, depth: depth)
         case (nil, _) where place.kind == .slot: throw outOfRange(place.listCount, place.listCount)
         case (nil, _): throw wrongType("the dictionary has no such key")

@@ -117,7 +117,8 @@ struct FlexibleUploads: SlicePart {
         }
         let merged = integration.changesets.first?.changeset ?? merge
         let inserted = try judged.selection(of: changeset) { $0 == .insert || $0 == .ingest }
-        let final = try await admitted(merged, inserted, &judged)
+        let final = context.state.applicable(try await admitted(merged, inserted, &judged))
+        if let misfit = judged.misfits.first { report(misfit, of: judged.misfits.count, by: file) }
         try await admit(final, by: file)
         let images = try work.apply(final, to: context)
         work.change(context).append(
@@ -221,6 +222,17 @@ struct FlexibleUploads: SlicePart {
     }
 
     // MARK: Undoing
+
+    /// Says why writes are undone that the user's roles allow: 231 has no words for it.
+    private func report(_ misfit: Misfit, of count: Int, by file: ClientFileRecord) {
+        metrics.denied(app: app.id, reason: "misfit")
+        logger.notice(
+            "writes refused that stock clients cannot apply",
+            metadata: [
+                "app": "\(app.id)", "realm": "\(context.name.partition)", "user": "\(file.user)",
+                "client_file": "\(file.ident)", "count": "\(count)", "first": "\(misfit)",
+            ])
+    }
 
     /// Makes the version by which the author is told that writes to asymmetric classes do not count.
     private func reportIngests(_ judged: WriteTrial, _ entry: UploadedChangeset, _ views: inout ClientViews) {

@@ -27,6 +27,8 @@ struct WriteTrial {
     private let asymmetric: Set<ByteString>
     /// The objects that the client has made or erased itself since its base, with the version.
     private(set) var own: [ObjectAddress: ServerVersion] = [:]
+    /// What the user may write, and stock clients cannot apply.
+    private(set) var misfits: [Misfit] = []
     /// By the roles that the client's session has, which may be newer than its view's.
     private let roles: View?
     private let closedRoles: String
@@ -138,7 +140,7 @@ struct WriteTrial {
         return selection.changeset
     }
 
-    /// Refuses what the user's roles do not allow of what is left of the changeset.
+    /// Refuses what the user's roles do not allow of what is left of the changeset, and what stock clients could not apply.
     ///
     /// - Returns: the objects whose instructions do not count.
     mutating func admit(_ changeset: Changeset, before: [ObjectAddress: StoredObject], after: RealmState) -> Set<
@@ -146,8 +148,19 @@ struct WriteTrial {
     > {
         var denied: Set<ObjectAddress> = []
         var left: Set<ObjectAddress> = []
+        misfits = changeset.misfits(in: after.schema)
+        let unfit = Set(misfits.compactMap(\.address))
         for (address, write) in changeset.writes() ?? [] {
             left.insert(address)
+            if unfit.contains(address) {
+                denied.insert(address)
+                if asymmetric.contains(address.className) {
+                    refuseIngest(address)
+                } else {
+                    refuse(address, .permission)
+                }
+                continue
+            }
             if asymmetric.contains(address.className) {
                 if !admitIngest(address, write, before: before[address], after) { denied.insert(address) }
                 continue

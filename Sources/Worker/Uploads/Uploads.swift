@@ -168,12 +168,12 @@ struct Uploads: SlicePart {
             changesets)
         if !entries.isEmpty {
             work.steps += Self.steps(toApply: integration.changesets)
-            _ = try await apply(integration.changesets.map(\.changeset), in: context) {
+            let applied = try await apply(integration.changesets.map(\.changeset), in: context) {
                 try await SchemaAdmission(work: work).admit($0, of: file.user, from: app)
             }
-            for merged in integration.changesets {
+            for (merged, (changeset, _)) in zip(integration.changesets, applied) {
                 work.change(context).append(
-                    merged.changeset, origin: file.ident, clientVersion: ClientVersion(merged.version),
+                    changeset, origin: file.ident, clientVersion: ClientVersion(merged.version),
                     timestamp: SyncTimestamp(merged.originTimestamp))
             }
         }
@@ -199,13 +199,14 @@ struct Uploads: SlicePart {
         do {
             let changesets = try delivery.changesets.enumerated().map { try $1.get(named: "\($0)") }
             // The operator may always.
-            let images = try await apply(changesets, in: context) {
+            // What a move brings over was taken in long ago, and is all that the app has.
+            let applied = try await apply(changesets, in: context, refusingMisfits: app.migration?.isUnderWay != true) {
                 try await SchemaAdmission(work: work).extend(app, by: $0)
             }
-            for (index, (changeset, entry)) in zip(changesets, message.entries).enumerated() {
+            for ((changeset, images), entry) in zip(applied, message.entries) {
                 work.change(context).append(
                     changeset, origin: .server, clientVersion: 0,
-                    timestamp: entry.timestamp == 0 ? clock.changesetNow : entry.timestamp, images: images[index])
+                    timestamp: entry.timestamp == 0 ? clock.changesetNow : entry.timestamp, images: images)
             }
         } catch let error as SchemaRefusedError {
             throw PoisonError(reason: error.reason, app: app.id)
@@ -256,20 +257,33 @@ struct Uploads: SlicePart {
 
     /// Applies changesets in order.
     ///
-    /// - Returns: of each, in a flexible realm, its objects as they were.
-    /// - Parameter admit: throws if the schema may not change as it has.
+    /// - Returns: each as stock clients can apply it, and in a flexible realm, its objects as they were.
+    /// - Parameters:
+    ///   - refusingMisfits: whether what stock clients cannot apply is refused.
+    ///   - admit: throws if the schema may not change as it has.
+    /// - Throws: `BadChangesetError`.
     private func apply(
-        _ changesets: [Changeset], in context: RealmContext, admitting admit: (SchemaChange) async throws -> Void
-    ) async throws -> [BeforeImages?] {
+        _ changesets: [Changeset], in context: RealmContext, refusingMisfits: Bool = true,
+        admitting admit: (SchemaChange) async throws -> Void
+    ) async throws -> [(changeset: Changeset, images: BeforeImages?)] {
         let before = context.state.schema
-        var images: [BeforeImages?] = []
+        var applied: [(changeset: Changeset, images: BeforeImages?)] = []
         try await work.load(changesets, into: context)
         // Objects of a class that the changesets make are known not to exist elsewhere.
-        for changeset in changesets { images.append(try work.apply(changeset, to: context)) }
+        for changeset in changesets {
+            let changeset = context.state.applicable(changeset)
+            applied.append((changeset, try work.apply(changeset, to: context)))
+        }
+        if refusingMisfits {
+            for changeset in changesets {
+                guard let misfit = changeset.misfits(in: context.state.schema, before).first else { continue }
+                throw BadChangesetError(misfit: misfit)
+            }
+        }
         if changesets.contains(where: \.declaresSchema) {
             try await admit(SchemaChange(from: before, to: context.state.schema))
         }
-        return images
+        return applied
     }
 }
 
@@ -294,6 +308,11 @@ struct BadChangesetError: UploadError {
     var reason: String
     /// Its merge takes more work than one upload may.
     var isTooDear = false
+}
+
+extension BadChangesetError {
+    /// One that follows the format and would end stock clients.
+    init(misfit: Misfit) { self.init(reason: "stock clients could not go on with it: \(misfit)") }
 }
 
 extension Result<Changeset, ChangesetError> {

@@ -11,6 +11,7 @@ struct MisuseTests {
         case unknownProperty, wrongType, backlinks, deletedInWrite, query, keyPath, observeUnmanaged
         case nestedTooDeep, nestedInItself, nestedOneTooMany, nestedSet, setOfLists, nestedKey, replacedList,
             replacedSource, nestedQuery
+        case mapKey, mapDollarKey, mapRemoval, mapLiteral, mapCreation, mapMerge, dynamicMapKey, dynamicMap, plainMapKey
 
         var message: String {
             switch self {
@@ -34,7 +35,10 @@ struct MisuseTests {
             case .nestedOneTooMany: "lists and dictionaries nested deeper than 100 levels"
             case .nestedSet: "property 'content' of class Note: an AnyRealmValue cannot hold a Set<Int>"
             case .setOfLists: "a set holds only scalars and links"
-            case .nestedKey: "must not start with $ nor contain a dot: a.b"
+            case .nestedKey, .mapKey, .mapRemoval, .mapLiteral, .mapCreation, .mapMerge, .dynamicMapKey, .dynamicMap,
+                .plainMapKey:
+                #"Dictionary::insert: key must not contain '.': "a.b""#
+            case .mapDollarKey: #"Dictionary::insert: key must not start with '$': "$a""#
             case .replacedList: "a list that was in 'content' of a Note object is gone"
             case .replacedSource: "the list or dictionary is gone"
             case .nestedQuery: "a query cannot compare with a list or dictionary"
@@ -77,6 +81,18 @@ struct MisuseTests {
             case .query: _ = realm.objects(City.self).filter("mayor == 1")
             case .keyPath: _ = realm.objects(Person.self).sorted(by: \.note)
             case .observeUnmanaged: _ = City().observe { (_: ObjectChange<City>) in }
+            case .mapKey: try realm.write { person.scores["a.b"] = 1 }
+            case .mapDollarKey: try realm.write { person.scores["$a"] = 1 }
+            case .mapRemoval: try realm.write { person.scores.removeObject(for: "a.b") }
+            case .mapLiteral: try realm.write { person.scores = ["a.b": 1] }
+            case .mapCreation: try realm.write { realm.create(Person.self, value: ["_id": 3, "scores": ["a.b": 1]]) }
+            case .mapMerge: try realm.write { person.scores.merge([("a.b", 1)]) { $1 } }
+            case .dynamicMapKey:
+                let dynamic = realm.dynamicObjects("Person").first?["scores"] as? DynamicMap
+                try realm.write { dynamic?["a.b"] = 1 }
+            case .dynamicMap:
+                try realm.write { realm.dynamicObjects("Person").first?["scores"] = ["a.b": 1] }
+            case .plainMapKey: Person().scores["a.b"] = 1
             default: try makeNested(realm)
             }
         }

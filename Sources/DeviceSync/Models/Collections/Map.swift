@@ -91,9 +91,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
         }
         set {
             guard let newValue else { return removeObject(for: key) }
-            precondition(
-                !key._text.hasPrefix("$") && !key._text.contains("."),
-                "a map's key must not start with $ nor contain a dot: \(key._text)")
+            ValueConversion.checkKey(key._text)
             guard let field = writablePlace(of: "a map", orChange: { $0[key] = newValue }) else { return }
             let entry = field.appending(.key(ByteString(key._text)))
             field.instance.set(entry.address, to: newValue._encoded(_ObjectWriter(field.instance)).value)
@@ -133,6 +131,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
 
     /// Removes the entry of a key, if there is one.
     public func removeObject(for key: Key) {
+        ValueConversion.checkKey(key._text)
         guard let field = writablePlace(of: "a map", orChange: { $0[key] = nil }) else { return }
         field.instance.edit { try $0.removeKey(field.address.appending(.key(ByteString(key._text)))) }
     }
@@ -187,9 +186,7 @@ extension Map: _PropertyCollection, StoredCollection {
         }
         var entries: [Key: Value] = [:]
         for (key, value) in dictionary {
-            guard !key.hasPrefix("$"), !key.contains(".") else {
-                throw ValueMismatch(description: "a map's key must not start with $ nor contain a dot: \(key)")
-            }
+            if let fault = ByteString(key).dictionaryKeyFault { throw ValueMismatch(description: fault) }
             entries[Key._key(key)] = try Value._convert(value)
         }
         return Self(.unmanaged(entries))
