@@ -68,7 +68,7 @@ import Testing
         (ConnectionEnd.closeFrame(.normal), ConnectionReaction.Action.wait, ConnectionReaction.Report.silent),
         (.closeFrame(CloseCode(rawValue: 1001)), .reconnect, .nonFatal),
         (.closeFrame(CloseCode(rawValue: 1006)), .refreshUser, .silent),
-        (.closeFrame(.messageTooBig), .clientReset, .nonFatal), (.closeFrame(.internalError), .reconnect, .nonFatal),
+        (.closeFrame(.messageTooBig), .stopUpload, .nonFatal), (.closeFrame(.internalError), .reconnect, .nonFatal),
         (.closeFrame(CloseCode(rawValue: 4999)), .reconnect, .nonFatal),
         (.closeFrame(.unauthorized), .refreshUser, .silent), (.closeFrame(.forbidden), .logOutUser, .fatal),
         (.closeFrame(.movedPermanently), .refreshLocation, .silent), (.httpStatus(401), .refreshUser, .silent),

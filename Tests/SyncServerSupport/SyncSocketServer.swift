@@ -84,6 +84,15 @@ package final class SyncSocket: Sendable {
     }
 
     package func close() { channel.close(promise: nil) }
+
+    /// Ends the connection with a close frame.
+    package func close(_ code: CloseCode) {
+        channel.eventLoop.execute { [channel] in
+            let data = channel.allocator.buffer(integer: code.rawValue)
+            let frame = WebSocketFrame(fin: true, opcode: .connectionClose, data: data)
+            channel.writeAndFlush(frame).whenComplete { _ in channel.close(promise: nil) }
+        }
+    }
 }
 
 private final class SyncSocketHandler: ChannelInboundHandler {

@@ -80,7 +80,8 @@ enum RealmCopy {
         commit.copied = snapshot.state
         commit.sync = sync
         if let sync {
-            let uploads = try source == nil ? ReadFailures.collecting { changesets(of: snapshot.state) } : additions
+            let uploads =
+                try source == nil ? ReadFailures.collecting { try changesets(of: snapshot.state, at: url) } : additions
             addUploads(uploads, to: &commit, sync, instance.core.nextTimestamp())
         } else if source == nil {
             commit.schemaVersion = instance.core.schemaVersion
@@ -188,15 +189,25 @@ enum RealmCopy {
         commit.version = ClientVersion(1 + UInt64(max(1, changesets.count)))
     }
 
-    private static func changesets(of state: RealmState) -> [Changeset] {
+    /// What a new realm's server is told of a local realm's contents.
+    /// - Throws: `Realm.Error` with code `invalidInput` if no server takes something in it.
+    private static func changesets(of state: RealmState, at url: URL) throws -> [Changeset] {
         var builder = StateChangesets(schema: state.schema)
         var result = [builder.schemaChangeset()]
         for table in state.schema.tables {
             for (key, object) in state.cursor(of: table.name) {
-                result += builder.append(ObjectAddress(table.name, key), object)
+                let address = ObjectAddress(table.name, key)
+                if let misfit = object.misfits(address, in: state.schema).first {
+                    throw Realm.Error(.invalidInput, "the copy could not be synced: \(misfit)", fileURL: url)
+                }
+                result += builder.append(address, object)
             }
         }
         if let last = builder.finish() { result.append(last) }
-        return result.filter { !$0.isEmpty }
+        return try result.filter { changeset in
+            let bytes = changeset.isEmpty ? 0 : changeset.encoded().count
+            try OversizedWrite.check(bytes, fileURL: url)
+            return bytes > 0
+        }
     }
 }

@@ -96,7 +96,7 @@ final class RealmCore: Sendable {
         return current.withLock { max(now, $0.contents.lastTimestamp) }
     }
 
-    /// Commits a local write and publishes it.
+    /// Commits a local write and publishes it. One that could never be uploaded is not stored.
     /// - Parameters:
     ///   - changeset: in streaming form, empty if nothing of it is to be uploaded.
     ///   - schemaVersion: nil to keep what there is.
@@ -104,6 +104,7 @@ final class RealmCore: Sendable {
         _ state: consuming RealmState, changeset: [UInt8], schemaVersion: UInt64? = nil,
         withoutNotifying: Set<ObjectIdentifier> = []
     ) throws {
+        if isSynced { try OversizedWrite.check(changeset.count, fileURL: url) }
         let (snapshot, sync, _) = newest
         var commit = RealmFile.Commit(version: snapshot.version + 1, taking: &state)
         commit.schemaVersion = schemaVersion

@@ -27,8 +27,8 @@ struct ConnectionMachine: Sendable {
         case wait(UInt64, Duration)
         /// Start sessions anew in place of the present ones, as after a change of server.
         case restartSessions
-        /// What was sent is larger than the server accepts: every realm must reset.
-        case resetRealms
+        /// What was sent is larger than the server takes: the realm with the largest upload stops.
+        case stopUpload
         case logOut(String)
         case ping
     }
@@ -129,7 +129,7 @@ struct ConnectionMachine: Sendable {
             phase = .preparing
             return (reaction, [.restartSessions, .refreshLocation])
         case .logOutUser: return (reaction, [.logOut("the server refused the user")])
-        case .clientReset: return (reaction, retry(after: .connectionEnd(end), using: &random) + [.resetRealms])
+        case .stopUpload: return (reaction, retry(after: .connectionEnd(end), using: &random) + [.stopUpload])
         }
     }
 

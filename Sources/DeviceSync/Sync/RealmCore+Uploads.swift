@@ -1,8 +1,10 @@
 internal import Merge
 import SyncModel
+internal import SyncProtocol
 
 extension RealmCore {
     /// Reads the next upload off the local history.
+    /// - Throws: `OversizedWrite` at a write that no server takes, of a release that stored such.
     func uploadScan(after cursor: UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
         let planner = UploadPlanner(after: cursor)
         var isEmpty = true
@@ -27,6 +29,9 @@ extension RealmCore {
                     clientVersion: entry.version, serverVersion: entry.remoteVersion, timestamp: entry.originTimestamp,
                     changeset: entry.changeset)
             }
+        }
+        if let entry = entries.first(where: { $0.changeset.count > ProtocolLimits.maxUploadedBytes }) {
+            throw OversizedWrite(bytes: entry.changeset.count)
         }
         return ClientSession.UploadScan(progress: batch.progress, entries: entries)
     }

@@ -61,16 +61,18 @@ extension SyncConnection {
                 }
             case .restartSessions:
                 for realm in realms.values where realm.sessions[.main] != nil { realm.restart(on: self) }
-            case .resetRealms:
-                for realm in realms.values where !realm.reset.isUnderWay && realm.isSyncing {
-                    realm.beginReset(
-                        .clientReset, code: 0, message: "a message was larger than the server accepts", on: self)
-                }
+            case .stopUpload: stopLargestUpload()
             case .logOut(let reason): logOut(reason)
             case .ping: sendPing()
             }
         }
         showConnectionState()
+    }
+
+    /// The server takes no message as large as one that was sent. That can only be the largest.
+    private func stopLargestUpload() {
+        guard let (ident, bytes) = largestUpload, let owner = owners[ident], owner.role == .main else { return }
+        owner.realm.stopAndReport(OversizedWrite(bytes: bytes).syncError, on: self)
     }
 
     private func open(_ number: UInt64) {
@@ -116,6 +118,7 @@ extension SyncConnection {
         encoder = MessageEncoder(mode: mode, version: version)
         parser = ServerMessageParser(mode: mode, version: version)
         compatibility = nil
+        largestUpload = nil
         for realm in realms.values { realm.perform(realm.reset.connected(), on: self) }
         let fast = lifecycle.opened(at: Self.now, fastWithin: UInt64(timeouts.fastReconnectLimit) * 1_000_000)
         showConnectionState()

@@ -41,12 +41,19 @@ extension SyncConnection {
             let bytes = try encoder.encode(message)
             logger.trace("sending", metadata: ["message": "\(message.name)", "session": "\(ident)"])
             channel?.send(bytes)
+            if case .upload(let upload) = message { note(upload) }
             return true
         } catch {
             logger.error("a message could not be sent", metadata: ["error": "\(error)"])
             violation(SyncProtocolError(.otherError, "the client was about to break the protocol"))
             return false
         }
+    }
+
+    private func note(_ upload: Upload) {
+        let bytes = upload.entries.reduce(0) { $0 + $1.changeset.count }
+        // Of equals the later one: the session that sent the other may be gone.
+        if bytes > 0, bytes >= largestUpload?.bytes ?? 0 { largestUpload = (upload.session, bytes) }
     }
 
     private func forgetIfLeft(_ ident: SessionIdent) {

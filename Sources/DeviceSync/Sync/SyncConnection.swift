@@ -33,6 +33,8 @@ actor SyncConnection {
     var channel: (any WebSocketChannel)?
     /// The rules by which the app's copies are made; nil until the server names them, which only Sluice does.
     var compatibility: PeerCompatibility?
+    /// Of those that were sent on the connection: the bytes of its changesets.
+    var largestUpload: (session: SessionIdent, bytes: Int)?
     var random = SystemRandomNumberGenerator()
     private(set) var isAbandoned = false
     var isFlushing = false

@@ -14,6 +14,9 @@ extension SyncedRealm {
                 succeeded(at: .upload)
                 return found
             }
+        } catch let error as OversizedWrite {
+            stopAndReport(error.syncError, on: connection)
+            return nil
         } catch {
             interrupt(role, error, .upload, on: connection)
             return nil

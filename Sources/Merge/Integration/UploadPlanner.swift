@@ -4,8 +4,10 @@ package import SyncModel
 package struct UploadPlanner: Hashable, Sendable {
     /// An upload is closed once it has this many bytes of changesets.
     package static let softLimitBytes = 128 << 10
-    /// And does not grow beyond this, unless its first changeset alone does.
-    package static let hardLimitBytes = 16 << 20
+    /// And does not grow beyond this, unless its first changeset alone does: a server takes 15 MiB.
+    package static let hardLimitBytes = 15 << 20
+    /// What a changeset takes beside its bytes at most: its numbers.
+    package static let headBytes = 128
 
     package struct Batch: Hashable, Sendable {
         /// The local versions whose changesets to send: as they were made, never their reciprocals.
@@ -27,7 +29,8 @@ package struct UploadPlanner: Hashable, Sendable {
         var bytes = 0
         for entry in entries where entry.version > cursor.clientVersion {
             if entry.isUploadable {
-                if !batch.versions.isEmpty, bytes + entry.size > Self.hardLimitBytes { break }
+                let heads = (batch.versions.count + 1) * Self.headBytes
+                if !batch.versions.isEmpty, bytes + entry.size + heads > Self.hardLimitBytes { break }
                 batch.versions.append(entry.version)
                 bytes += entry.size
             }

@@ -26,8 +26,9 @@ package struct ConnectionReaction: Hashable, Sendable {
         case refreshUser
         /// Log the user out and stop the sessions.
         case logOutUser
-        /// Reset every realm on the connection.
-        case clientReset
+        /// The largest upload that was sent is more than the server takes: its realm stops, and keeps what it has. Stock clients reset every
+        /// realm of the connection, and send the same again once they have.
+        case stopUpload
     }
 
     /// What the app's error handler gets.
@@ -68,7 +69,7 @@ extension ConnectionEnd {
         case 1000: ConnectionReaction(.wait, .silent)
         // 1006 hides an HTTP status that the transport could not see.
         case 1006, 4001: ConnectionReaction(.refreshUser, .silent)
-        case 1009: ConnectionReaction(.clientReset, .nonFatal)
+        case 1009: ConnectionReaction(.stopUpload, .nonFatal)
         case 4002: ConnectionReaction(.logOutUser, .fatal)
         case 4003: ConnectionReaction(.refreshLocation, .silent)
         default: ConnectionReaction(.reconnect, .nonFatal)

@@ -30,4 +30,7 @@ package struct ProtocolLimits: Hashable, Sendable {
         limits.maxChangesetBytes = 15 * 1024 * 1024
         return limits
     }()
+
+    /// The largest changeset that an UPLOAD of its own has room for, beside its numbers.
+    package static let maxUploadedBytes = ofClients.maxPlainBodyBytes - 256
 }

@@ -59,6 +59,12 @@ final class TestServer: @unchecked Sendable {
     private var isWithholding = false
     private var isTellingIntegrated = false
     private var isAcknowledgingLate = false
+    private var uploadLimit = Int.max
+    /// Bytes of changesets in one UPLOAD beyond which the connection is closed (1009).
+    var maxUploadBytes: Int {
+        get { lock.withLock { uploadLimit } }
+        set { lock.withLock { uploadLimit = newValue } }
+    }
     /// What was withheld from a session is on its way when its UNBIND comes.
     var acknowledgesLate: Bool {
         get { lock.withLock { isAcknowledgingLate } }
@@ -259,6 +265,8 @@ final class TestServer: @unchecked Sendable {
             connection.sessions[ident.session]?.file = ident.file.ident.rawValue
             connection.sessions[ident.session]?.cursor = ident.download.serverVersion.rawValue
             download(ident.session, connection)
+        case .upload(let upload) where upload.entries.reduce(0, { $0 + $1.changeset.count }) > uploadLimit:
+            connection.socket.close(.messageTooBig)
         case .upload(let upload):
             guard let file = connection.sessions[upload.session]?.file else { return }
             let new = upload.entries.filter { $0.clientVersion > files[file]?.upload.clientVersion ?? 0 }

@@ -155,7 +155,7 @@ struct ConnectionMachineTests {
             end(&machine, .closeFrame(CloseCode(rawValue: 4002))) == [.logOut("the server refused the user")])
         #expect(machine.phase == .idle)
         machine = connected()
-        #expect(end(&machine, .closeFrame(CloseCode(rawValue: 1009))) == [.wait(1, .seconds(1)), .resetRealms])
+        #expect(end(&machine, .closeFrame(CloseCode(rawValue: 1009))) == [.wait(1, .seconds(1)), .stopUpload])
     }
 
     @Test func serverThatRefusesForGoodIsTriedAgainOnlyWhenAsked() {

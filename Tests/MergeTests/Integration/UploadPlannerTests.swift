@@ -49,6 +49,10 @@ import Testing
         #expect(batch.versions == [3])
         #expect(batch.progress.clientVersion == 4)
         #expect(try #require(next([ours(3, large + 1), ours(4)])).versions == [3])
+        // With what each takes beside its bytes.
+        let fitting = large - 10 - 2 * UploadPlanner.headBytes
+        #expect(try #require(next([ours(3, 10), ours(5, fitting + 1)])).versions == [3])
+        #expect(try #require(next([ours(3, 10), ours(5, fitting)])).versions == [3, 5])
     }
 
     @Test func historyIsTrimmedUpToTheFirstEntryThatMayStillBeMerged() {
