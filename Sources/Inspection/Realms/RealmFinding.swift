@@ -17,6 +17,8 @@ package struct RealmFinding: Sendable, Equatable, Codable {
         case images
         /// Indexes of a flexible realm's objects have what the objects have.
         case indexes
+        /// Stock clients can apply what they are sent.
+        case misfits
     }
 
     package var check: Check
@@ -33,6 +35,11 @@ struct FindingList {
     mutating func add(_ check: RealmFinding.Check, _ what: String) {
         count += 1
         if listed.count < Self.maxListed { listed.append(RealmFinding(check: check, what: what)) }
+    }
+
+    mutating func add(_ other: FindingList) {
+        count += other.count
+        listed += other.listed.prefix(Self.maxListed - listed.count)
     }
 }
 

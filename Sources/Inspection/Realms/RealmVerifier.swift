@@ -9,6 +9,7 @@ package final class RealmVerifier {
     let reader: any SliceReader
     let record: RealmRecord
     private var findings = FindingList()
+    private var misfits = MisfitChecker()
     private var digest: String?
     private var objects = 0
     private var objectsByTable: [UInt32: Int] = [:]
@@ -45,6 +46,9 @@ package final class RealmVerifier {
         let replay = try await replay(progress)
         try await IndexChecker(record)?.check(in: reader, objects: objectsByTable, &findings)
         let clientFiles = try await checkClientFiles()
+        // A client of a flexible realm is sent objects as they are by then.
+        let start = record.name.isFlexible ? record.latest.version : newest?.version ?? record.historyBase
+        misfits.finish(from: start, &findings)
         return RealmVerdict(
             app: record.name.app, partition: record.name.partition, slice: reader.slice.value,
             generation: record.generation, version: record.latest.version, historyBase: record.historyBase,
@@ -93,6 +97,7 @@ package final class RealmVerifier {
             findings.add(
                 .continuity, "history begins after version \(record.historyBase), and there is no base to begin with")
         }
+        let schema = try? record.storedSchema()
         var checker = HistoryChecker(record: record)
         let images = ImageChecker(record)
         let start = newest?.version ?? 0
@@ -106,6 +111,7 @@ package final class RealmVerifier {
                 guard !entry.changeset.isEmpty else { continue }
                 do {
                     let changeset = try Changeset(parsing: entry.changeset)
+                    if let schema { misfits.check(changeset, at: stored.version, schema) }
                     guard !isBroken else { continue }
                     let following = entry.serverVersion > start ? begun : nil
                     if let images, let replayed = following ?? whole {
@@ -148,6 +154,7 @@ package final class RealmVerifier {
         var after: ServerVersion = 0
         var bytes: UInt64 = 0
         let end = ServerVersion(WireIntegerBounds.maximum)
+        let schema = try? record.storedSchema()
         do {
             try await reader.forEachHistoryPage(of: base.historyKey, after: 0, through: end) { page in
                 for stored in page {
@@ -158,7 +165,9 @@ package final class RealmVerifier {
                         findings.add(.continuity, "the base's changeset \(after) is followed by \(stored.version)")
                     }
                     after = stored.version
-                    try await scratch.apply(try Changeset(parsing: entry.changeset))
+                    let changeset = try Changeset(parsing: entry.changeset)
+                    if let schema { misfits.check(changeset, ofBase: base.version, schema) }
+                    try await scratch.apply(changeset)
                 }
             }
         } catch let error as StoreError {
@@ -193,6 +202,7 @@ package final class RealmVerifier {
             return false
         }
         let empty = StateDigest(schema: schema)
+        misfits.beginState()
         var total: StateDigest? = empty
         var isSameSchema = true
         if let scratch {
@@ -216,7 +226,10 @@ package final class RealmVerifier {
                     total = nil
                 }
             }
-            for (address, object) in stored { total?.add(address, object, schema: schema) }
+            for (address, object) in stored {
+                total?.add(address, object, schema: schema)
+                misfits.check(object, address, schema)
+            }
             if let scratch, isSameSchema { try await compare(stored, with: scratch, schema: schema, empty: empty) }
         }
         digest = total?.description
@@ -283,6 +296,7 @@ package final class RealmVerifier {
         try await reader.forEachClientFile(in: record.id) { file in
             count += 1
             checker.check(file, &findings)
+            misfits.check(file)
             if spans[file.ident] != nil || highest[file.ident] != nil { known.insert(file.ident) }
         }
         for ident in spans.keys.filter({ !known.contains($0) }).sorted() {

@@ -47,14 +47,18 @@ package struct ResetMessage: Message, Equatable {
     package var reason: String?
     /// From a gateway: the client realm has to reset without anybody having asked for it, and its app's account has it.
     package var isUnasked: Bool?
+    /// Before, the realm is rid of what stock clients cannot apply, and given a base without it: true from an operator only.
+    package var mends: Bool?
 
     package init(
-        realm: RealmName, clientFile: FileIdent?, campaign: String?, reason: String?, isUnasked: Bool? = nil
+        realm: RealmName, clientFile: FileIdent?, campaign: String?, reason: String?, isUnasked: Bool? = nil,
+        mends: Bool? = nil
     ) {
         self.realm = realm
         self.clientFile = clientFile
         self.campaign = campaign
         self.reason = reason
         self.isUnasked = isUnasked
+        self.mends = mends
     }
 }

@@ -23,6 +23,7 @@ struct Resets: SlicePart {
             kind: ResetMessage.type, campaign: campaign, app: app.id, generation: generation, reason: message.reason)
         try await work.flush()
         if let context {
+            if message.mends == true { try await RealmMending(work: work).mend(context, of: app, campaign: campaign) }
             if let ident = message.clientFile {
                 if let file = try await work.clientFile(ident, in: context), file.state == .live {
                     mark([file], in: context, campaign: campaign)

@@ -5,16 +5,18 @@ import SyncModel
 struct RealmsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "realms",
-        abstract: "List, show, verify, export or erase what is stored of realms.",
+        abstract: "List, show, verify, mend, export or erase what is stored of realms.",
         discussion: """
-            All but erase read the store itself, beside a running cluster or without one, and change nothing. What is read of a
-            realm is as it was at one moment. Erase asks the coordinator.
+            All but mend and erase read the store itself, beside a running cluster or without one, and change nothing. What is
+            read of a realm is as it was at one moment. Erase asks the coordinator, mend the realm's owner.
 
               sluice realms list --app tasks
               sluice realms verify --all
               sluice realms export --app tasks --realm store-nw > store-nw.jsonl
             """,
-        subcommands: [RealmsList.self, RealmsShow.self, RealmsVerify.self, RealmsExport.self, RealmsErase.self],
+        subcommands: [
+            RealmsList.self, RealmsShow.self, RealmsVerify.self, RealmsMend.self, RealmsExport.self, RealmsErase.self,
+        ],
         defaultSubcommand: RealmsList.self)
 }
 

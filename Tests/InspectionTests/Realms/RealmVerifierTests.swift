@@ -25,6 +25,38 @@ import Views
         #expect(verdict.findings.allSatisfy { $0.check == .clientFiles })
     }
 
+    /// What a release before took ends stock clients: it is named in objects, and in versions that somebody may still be sent.
+    @Test func misfitsAreNamedWithObjectsAndVersions() async throws {
+        var changeset = Changeset()
+        let dog = changeset.strings.intern("Dog")
+        let map = changeset.strings.intern("map")
+        let bad = changeset.strings.intern("a.b")
+        let path = FieldPath(table: dog, object: .int(8), field: map, path: [.key(bad)])
+        changeset.instructions = [
+            .addColumn(
+                .init(
+                    table: dog, field: map, type: .int, nullable: false, collection: .dictionary, keyType: .string)),
+            .update(.init(target: path, value: .int(1), qualifier: .isDefault(false))),
+        ]
+        var erasure = Changeset(strings: changeset.strings)
+        erasure.instructions = [.eraseObject(table: dog, object: .int(8))]
+        let spoilt = StoredRealm.dogs + [HexBytes(changeset.encoded()).hex]
+        let verdict = try await StoredRealm(changesets: spoilt).verify()
+        #expect(verdict.replay == .equal)
+        #expect(verdict.findings.map(\.check) == [.misfits, .misfits])
+        #expect(verdict.findings[0].what.hasPrefix("object Dog/8: Dictionary::insert: key must not contain '.'"))
+        #expect(verdict.findings[1].what.hasPrefix("version 4, which clients may still be sent"))
+        // The object is gone; a client that has not seen that is sent the version all the same.
+        let later = try await StoredRealm(changesets: spoilt + [HexBytes(erasure.encoded()).hex])
+        #expect(try await later.verify().findings.map(\.check) == [.misfits])
+        // A flexible realm's clients are sent objects as they are, but for those that have not come so far.
+        let flexible = try await StoredRealm(
+            changesets: spoilt + [HexBytes(erasure.encoded()).hex], name: RealmName(flexible: "tasks"))
+        #expect(try await flexible.verify().findings.filter { $0.check == .misfits }.count == 1)
+        try await flexible.commit { $0.clientFiles = [flexible.clientFile { $0.seenServerVersion = 5 }] }
+        #expect(try await flexible.verify().findings.filter { $0.check == .misfits }.isEmpty)
+    }
+
     @Test func beforeImagesAreWhatObjectsWere() async throws {
         let realm = try await StoredRealm(name: RealmName(flexible: "tasks"))
         let sound = try await realm.verify()
