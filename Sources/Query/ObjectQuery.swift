@@ -59,6 +59,12 @@ package struct ObjectQuery: Sendable {
         return test(Trial(node: QueryNode(object: object, className: className, key: key), graph: graph))
     }
 
-    /// The query in the text that clients send for it.
+    /// The query in the text that stock clients send for it. It loses digits and conditions as theirs does, so that queries which differ may have
+    /// the same: it is for people, and nothing is decided by it.
     package var canonicalText: String { CanonicalText(schema: schema).text(condition) + arrangement.text }
+
+    /// The same text as far as nothing is lost by it: it selects what the query does.
+    package var exactText: String {
+        CanonicalText(schema: schema, isExact: true).text(condition) + arrangement.text
+    }
 }

@@ -1,17 +1,21 @@
 import Changesets
 import RealmState
 
-/// A query in the one text that clients send for it: two queries with equal texts mean the same.
+/// A query in the one text that clients send for it. What that loses, conditions that vanish among it, is lost here in the same way, unless the
+/// text is to be exact.
 struct CanonicalText {
     /// What the subqueries around call the objects that they look at.
     private var variables: [String] = []
     private let schema: QuerySchema?
     /// Where the constants go, if the text is to be that of a template: it then tells apart all that does not mean the same.
     private let collector: ConstantCollector?
+    /// The text is to select what the query does: with all digits, and with conditions that clients leave out.
+    private let isExact: Bool
 
-    init(schema: QuerySchema?, collector: ConstantCollector? = nil) {
+    init(schema: QuerySchema?, collector: ConstantCollector? = nil, isExact: Bool = false) {
         self.schema = schema
         self.collector = collector
+        self.isExact = isExact || collector != nil
     }
 
     static func path(_ path: QueryPath) -> String { CanonicalText(schema: nil).text(path, withQuantifier: false) }
@@ -27,34 +31,42 @@ struct CanonicalText {
             guard !operands.isEmpty else { return "TRUEPREDICATE" }
             return operands.map { text($0, isNested: isNested) }.joined(separator: " and ")
         case .any(let parts):
-            guard isNested, parts.count > 2 else {
-                let operands = isNested ? parts : ConditionOrder.flattened(parts, of: .any)
-                return "(\(operands.map { text($0, isNested: isNested) }.joined(separator: " or ")))"
-            }
-            let texts = parts.map { text($0, isNested: true) }
+            let operands = (isNested ? parts : ConditionOrder.flattened(parts, of: .any)).filter { !isVoid($0) }
+            let texts = operands.map { text($0, isNested: isNested) }
+            guard let first = texts.first else { return "TRUEPREDICATE" }
+            guard texts.count > 1 else { return first }
+            guard isNested else { return "(\(texts.joined(separator: " or ")))" }
             let opening = String(repeating: "(", count: texts.count - 1)
-            return opening + texts[0] + texts.dropFirst().map { " or \($0))" }.joined()
-        case .not(let part): return "!(\(text(part, isNested: true)))"
+            return opening + first + texts.dropFirst().map { " or \($0))" }.joined()
+        case .not(let part): return isVoid(part) ? "TRUEPREDICATE" : "!(\(text(part, isNested: true)))"
         case .comparison(let comparison): return isVoid(condition) ? "TRUEPREDICATE" : text(comparison)
-        case .member(let membership): return text(membership)
+        case .member(let membership): return isVoid(condition) ? "TRUEPREDICATE" : text(membership)
         case .bounds(let low, let high): return "\(text(low)) and \(text(high))"
         case .between(let path, let low, let high):
             let values = [low, high].map { text($0, isShort: false) }.joined(separator: ", ")
             return "\(text(path)) between {\(values)}"
         case .fullText(let path, _, let text): return "\(self.text(path)) FULLTEXT \(value(.string(text), .full))"
         case .geoWithin(let path, _, let region):
-            return "\(text(path)) GEOWITHIN \(CanonicalValue.region(region, isExact: collector != nil))"
+            return "\(text(path)) GEOWITHIN \(CanonicalValue.region(region, isExact: isExact))"
         }
     }
 
-    /// Bounds that every integer keeps: clients leave them out.
+    /// What clients leave out, even under a NOT: bounds that every integer keeps, and lists of which no element has the property's type, unless
+    /// that type has a form of its own for them.
     private func isVoid(_ condition: Condition) -> Bool {
-        guard collector == nil, case .comparison(let comparison) = condition, comparison.isDirect,
-            case .path(let path) = comparison.left,
-            let property = path.ownProperty, property.type == .int, !property.isNullable,
-            case .int(let value)? = comparison.right.singleConstant?.value
-        else { return false }
-        return (comparison.op == .greaterOrEqual && value == .min) || (comparison.op == .lessOrEqual && value == .max)
+        guard !isExact else { return false }
+        switch condition {
+        case .comparison(let comparison):
+            guard comparison.isDirect, case .path(let path) = comparison.left, path.ownProperty?.type == .int,
+                case .int(let value)? = comparison.right.singleConstant?.value
+            else { return false }
+            return comparison.op == .greaterOrEqual && value == .min
+                || comparison.op == .lessOrEqual && value == .max
+        case .member(let membership): return membership.values.isEmpty && !membership.path.type.hasMemberList
+        case .not(let part): return isVoid(part)
+        case .all(let parts), .any(let parts): return !parts.isEmpty && parts.allSatisfy { isVoid($0) }
+        case .constant, .bounds, .between, .fullText, .geoWithin: return false
+        }
     }
 
     private func text(_ comparison: Comparison) -> String {
@@ -101,19 +113,20 @@ struct CanonicalText {
     private func text(_ membership: Membership) -> String {
         let path = text(membership.path)
         if let collector { return "\(path) IN {\(collector.mark(.list(membership.values)))}" }
-        switch membership.path.type {
-        case .int, .string, .objectID, .uuid:
+        guard !membership.values.isEmpty else {
+            return membership.path.type == .int && !isExact ? "\(path) == -1" : "FALSEPREDICATE"
+        }
+        guard !membership.path.type.hasMemberList else {
             var seen: Set<Value> = []
             let values = membership.values.filter { seen.insert($0).inserted }
-            return "\(path) IN {\(values.map { CanonicalValue.text($0, digits: .short) }.joined(separator: ", "))}"
-        default:
-            let isFloat = membership.path.type == .float || membership.path.type == .double
-            let texts = membership.values.map { value in
-                let text = value == .null && isFloat ? "nan" : CanonicalValue.text(value, digits: .full)
-                return "\(path) == \(text)"
-            }
-            return texts.count == 1 ? texts[0] : "(\(texts.joined(separator: " or ")))"
+            return "\(path) IN {\(values.map { CanonicalValue.text($0, digits: .full) }.joined(separator: ", "))}"
         }
+        let isFloat = membership.path.type == .float || membership.path.type == .double
+        let texts = membership.values.map { value in
+            let text = value == .null && isFloat && !isExact ? "nan" : CanonicalValue.text(value, digits: .full)
+            return "\(path) == \(text)"
+        }
+        return texts.count == 1 ? texts[0] : "(\(texts.joined(separator: " or ")))"
     }
 
     // MARK: Sides
@@ -172,7 +185,7 @@ struct CanonicalText {
     private func text(_ constant: Constant, isShort: Bool) -> String {
         switch constant.content {
         case .types(let types): "\"\(types.name)\""
-        case .value(let value): self.value(value, isShort ? .short : .full)
+        case .value(let value): self.value(value, isShort ? isExact ? .exact : .short : .full)
         }
     }
 
@@ -234,5 +247,15 @@ struct CanonicalText {
             }
         }
         return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension QueryType {
+    /// Memberships of properties of the type are written as lists, and not as single comparisons.
+    fileprivate var hasMemberList: Bool {
+        switch self {
+        case .int, .string, .objectID, .uuid: true
+        default: false
+        }
     }
 }

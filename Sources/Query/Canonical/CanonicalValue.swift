@@ -5,10 +5,20 @@ import RealmState
 enum CanonicalValue {
     /// How many digits of binary numbers are written.
     enum Digits {
-        /// So many that they read back as the same number.
+        /// So many that they read back as the same number of the same type.
         case full
+        /// So many that they read back as an equal number, whatever its type.
+        case exact
         /// Six, as beside mixed properties and in lists.
         case short
+
+        fileprivate func count(_ full: Int) -> Int {
+            switch self {
+            case .full: full
+            case .exact: NumberText.doubleDigits
+            case .short: NumberText.shortDigits
+            }
+        }
     }
 
     static func text(_ value: Value, digits: Digits) -> String {
@@ -20,12 +30,9 @@ enum CanonicalValue {
         case .binary(let bytes): "binary(\(string(bytes)))"
         case .timestamp(let value): "T\(value.seconds):\(value.nanoseconds)"
         case .float(let bits):
-            NumberText.text(
-                Double(Float(bitPattern: bits)),
-                digits: digits == .full ? NumberText.floatDigits : NumberText.shortDigits)
+            NumberText.text(Double(Float(bitPattern: bits)), digits: digits.count(NumberText.floatDigits))
         case .double(let bits):
-            NumberText.text(
-                Double(bitPattern: bits), digits: digits == .full ? NumberText.doubleDigits : NumberText.shortDigits)
+            NumberText.text(Double(bitPattern: bits), digits: digits.count(NumberText.doubleDigits))
         case .decimal(let value): DecimalNumber(value).queryText
         case .objectID(let value): key(.objectID(value))
         case .uuid(let value): key(.uuid(value))

@@ -110,7 +110,7 @@ extension Checker {
         }
     }
 
-    /// A list beside a property of the class itself is a set of values of the property's own type.
+    /// A list beside a property of the class itself is a set of values of the property's own type, which is empty if none of them is.
     private func membership(_ left: Side, _ right: Side) -> Condition? {
         guard case .list(let list) = right, !list.elements.isEmpty, list.quantifier ?? .any == .any,
             list.type == .mixed,
@@ -124,7 +124,7 @@ extension Checker {
             if value == .null { return property.isNullable || keepsNull ? value : nil }
             return QueryType(value) == property.type ? value : nil
         }
-        return values.isEmpty ? .constant(false) : .member(Membership(path: path, values: values))
+        return .member(Membership(path: path, values: values))
     }
 
     private func isDirect(_ left: Side, _ right: Side, _ op: ComparisonOperator) -> Bool {

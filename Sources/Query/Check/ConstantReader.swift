@@ -124,12 +124,6 @@ struct ConstantReader {
             return hint == .decimal ? .decimal(DecimalNumber(value).value) : raw.value
         case .double(let bits):
             let value = Double(bitPattern: bits)
-            // More digits than any double needs, and beyond its range: what canonical texts have for decimals.
-            if hint == .int, value.isInfinite, let digits = raw.digits, digits.count > 30,
-                let decimal = DecimalNumber(parsing: digits.bytes), decimal.kind == .finite
-            {
-                return .decimal(decimal.value)
-            }
             if value.isInfinite, hint == .int || !(hint.isNumeric || hint == .mixed) {
                 throw .query("infinity cannot be compared with \(hint.rawValue)", at: offset)
             }

@@ -55,7 +55,8 @@ extension DecimalNumber {
         return isNegative ? -value : value
     }
 
-    /// The decimal that a binary number reads as: rounded to 15 significant digits.
+    /// The decimal that a binary number reads as: rounded to 15 significant digits. All of them stay if it was rounded, zeros at the end included;
+    /// what needs fewer has no more than it needs.
     init(_ value: Double) { self.init(value, digits: 15) }
 
     /// Rounded to 7 significant digits.
@@ -69,7 +70,7 @@ extension DecimalNumber {
         let text = SignificantDigits(value.magnitude, count: digits)
         var coefficient = text.digits.reduce(UInt128(0)) { $0 * 10 + UInt128($1) }
         var exponent = text.exponent - (text.digits.count - 1)
-        while coefficient > 0, coefficient % 10 == 0, exponent < 0 {
+        while text.isExact, coefficient > 0, coefficient % 10 == 0, exponent < 0 {
             coefficient /= 10
             exponent += 1
         }

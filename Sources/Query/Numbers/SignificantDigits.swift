@@ -4,18 +4,22 @@ struct SignificantDigits {
     private(set) var digits: [UInt8]
     /// The power of ten of the first digit.
     private(set) var exponent: Int
+    /// The number has no further digits.
+    let isExact: Bool
 
     /// - Parameter value: finite and not negative.
     init(_ value: Double, count: Int) {
         guard value > 0 else {
             digits = [UInt8](repeating: 0, count: count)
             exponent = 0
+            isExact = true
             return
         }
         let exact = Self.exactDigits(of: value)
         digits = Array(exact.digits.prefix(count))
         exponent = exact.digits.count - 1 - exact.fraction
         let rest = exact.digits.dropFirst(count)
+        isExact = rest.allSatisfy { $0 == 0 }
         if let first = rest.first, let last = digits.last {
             let isHalf = first == 5 && rest.dropFirst().allSatisfy { $0 == 0 }
             if first > 5 || (first == 5 && (!isHalf || last & 1 == 1)) { increment() }

@@ -16,7 +16,8 @@ extension Condition {
         case .comparison(let comparison):
             guard let membership = comparison.membership else { return self }
             return .member(membership)
-        case .member(let membership): return .member(membership.sorted)
+        case .member(let membership):
+            return membership.values.isEmpty ? .constant(false) : .member(membership.sorted)
         case .constant, .bounds, .between, .fullText, .geoWithin: return self
         }
     }

@@ -46,7 +46,7 @@ extension Comparison {
 
 package struct Membership: Sendable, Hashable {
     package var path: QueryPath
-    /// Those of the property's own type, in the order of the text; and null, if the property may be null.
+    /// Those of the property's own type, in the order of the text; and null, if the property may be null. None: nothing is selected.
     package var values: [Value]
 }
 

@@ -34,4 +34,69 @@ import Testing
         let query = try TaskRealm.query(text)
         #expect(query.canonicalText == canonical)
     }
+
+    /// A binary number that had to be rounded keeps all fifteen digits.
+    @Test(arguments: [
+        (0.1, "1.00000000000000E-1"), (1.1, "1.10000000000000"), (0.3, "3.00000000000000E-1"),
+        (-0.7, "-7.00000000000000E-1"),
+        (1.5, "1.5"), (0.25, "2.5E-1"), (0, "0"), (100, "100"), (1_234_567.5, "1234567.5"),
+        (1e20, "1.00000000000000E20"),
+        (9_007_199_254_740_992, "9.00719925474099E15"), (1e-7, "1.00000000000000E-7"),
+        (0.1 + 0.2, "3.00000000000000E-1"),
+    ])
+    func binaryArgumentsBecomeDecimals(value: Double, text: String) throws {
+        let query = try TaskRealm.query("cost == $0", [.value(.double(bits: value.bitPattern))])
+        #expect(query.canonicalText == "cost == \(text)")
+    }
+
+    /// Clients leave such conditions out, or write another one. Nothing is selected by them all the same.
+    @Test(
+        arguments: [
+            ("_id IN $0", [.null], "_id == -1"), ("priority IN $0", [.string("x")], "priority == -1"),
+            ("estimate IN $0", [.double(bits: 2.5.bitPattern)], "estimate == -1"),
+            ("owner IN $0", [.int(1)], "FALSEPREDICATE"),
+            ("done IN $0", [.int(1)], "TRUEPREDICATE"), ("progress IN $0", [.string("x")], "TRUEPREDICATE"),
+            ("cost IN $0", [.bool(true)], "TRUEPREDICATE"), ("at IN $0", [.int(5)], "TRUEPREDICATE"),
+            ("owner == 'a' and done IN $0", [.int(1)], "owner == \"a\""),
+            ("(owner == 'a' or done == true) and progress IN $0", [.null], "(owner == \"a\" or done == true)"),
+        ] as [(String, [Value], String)])
+    func listsWithNothingUsable(text: String, elements: [Value], canonical: String) throws {
+        let query = try TaskRealm.query(text, [.list(elements)])
+        #expect(query.canonicalText == canonical)
+        let object = TaskRealm.object(["owner": .string("a"), "priority": .int(-1), "done": .bool(true)])
+        #expect(!query.matches(object, key: .int(-1)))
+        #expect(NormalizedQuery(query).condition == .constant(false))
+        // What is sent says so.
+        let sent = try TaskRealm.query(query.exactText)
+        #expect(!sent.matches(object, key: .int(-1)))
+    }
+
+    @Test(arguments: [
+        ("NOT done IN {1}", "TRUEPREDICATE"), ("owner == 'a' or done IN {1}", "owner == \"a\""),
+        ("owner == 'a' or done IN {1} or team == 'b'", "(team == \"b\" or owner == \"a\")"),
+        ("NOT (owner == 'a' or done IN {1} or team == 'b')", "!((owner == \"a\" or team == \"b\"))"),
+        ("NOT (NOT (estimate >= -9223372036854775808)) or owner == 'a'", "owner == \"a\""),
+        ("estimate <= 9223372036854775807 and owner == 'a'", "owner == \"a\""),
+    ])
+    func conditionsThatClientsLeaveOut(text: String, canonical: String) throws {
+        #expect(try TaskRealm.query(text).canonicalText == canonical)
+    }
+
+    /// What is sent loses neither digits nor conditions.
+    @Test(arguments: [
+        ("value == 0.123456789", "value == 0.123456789"), ("value IN {0.123456789, 2}", "value == {0.123456789, 2}"),
+        ("value == 0.1f", "value == 0.10000000149011612"), ("rating == 0.1", "rating == 0.100000001"),
+        ("done IN {1}", "FALSEPREDICATE"), ("priority IN {'x'}", "FALSEPREDICATE"),
+        ("NOT priority >= -9223372036854775808", "!(priority >= -9223372036854775808)"),
+        ("owner IN {'b', 'a'} and priority >= 2", "owner IN {\"b\", \"a\"} and priority > 1"),
+        (
+            "address GEOWITHIN geoCircle([0.123456789, 0], 0.123456789)",
+            "address GEOWITHIN GeoCircle([0.123456789, 0], 0.123456789)"
+        ),
+    ])
+    func exactTexts(text: String, exact: String) throws {
+        let query = try TaskRealm.query(text)
+        #expect(query.exactText == exact)
+        #expect(try TaskRealm.query(exact).exactText == exact)
+    }
 }

@@ -16,6 +16,8 @@ import Testing
             let again = try TaskRealm.query(canonical).canonicalText
             let letters = [canonical, again].map { $0.filter { !" ()".contains($0) }.utf8.sorted() }
             if letters[0] != letters[1] { Issue.record("seed \(seed): \(canonical) becomes \(again)") }
+            let exact = try TaskRealm.query(plain).exactText
+            trial.expect(try trial.selection(exact), try trial.selection(plain), "\(plain) and \(exact)")
         }
     }
 
