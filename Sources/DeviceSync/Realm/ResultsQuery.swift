@@ -177,15 +177,15 @@ struct ResultsQuery: Sendable {
         conditions.map { condition in ValueConversion.orTrap { try condition.query(on: className.string, schema) } }
     }
 
-    /// The canonical text of several conditions that all have to hold; of none, what selects every object.
+    /// The text of several conditions that all have to hold; of none, what selects every object.
     /// - Throws: `ValueMismatch`, `QueryError`.
     static func text(of conditions: [QueryPredicate], _ className: ByteString, _ schema: Schema) throws -> String {
         guard let first = conditions.first else {
-            return try QueryPredicate.all.canonicalText(on: className.string, schema)
+            return try QueryPredicate.all.text(on: className.string, schema)
         }
-        guard conditions.count > 1 else { return try first.canonicalText(on: className.string, schema) }
+        guard conditions.count > 1 else { return try first.text(on: className.string, schema) }
         let parts = try conditions.map { try $0.query(on: className.string, schema).condition }
-        return ObjectQuery(className: className, condition: .all(parts), schema: QuerySchema(schema)).canonicalText
+        return ObjectQuery(className: className, condition: .all(parts), schema: QuerySchema(schema)).exactText
     }
 
     private static func sorted(

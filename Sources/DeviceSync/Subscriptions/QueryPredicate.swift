@@ -101,11 +101,11 @@ struct QueryPredicate: Sendable {
             ByteString(text), on: ByteString(className), schema: QuerySchema(schema), arguments: arguments)
     }
 
-    /// The text by which the query is stored, compared and sent.
+    /// The text by which the query is stored, compared and sent: as stock clients write it, but with everything that it says.
     /// - Throws: `ValueMismatch`, which names the class and the place of the mistake.
-    func canonicalText(on className: String, _ schema: Schema) throws -> String {
+    func text(on className: String, _ schema: Schema) throws -> String {
         do {
-            return try query(on: className, schema).canonicalText
+            return try query(on: className, schema).exactText
         } catch {
             throw mismatch(on: className, "\(error)")
         }

@@ -77,7 +77,7 @@ extension Results {
         set.update { set.remove(found) }
     }
 
-    /// The canonical text of the collection's conditions.
+    /// The text of the collection's conditions.
     private var subscribedQuery: String {
         precondition(
             query?.filters.isEmpty ?? true,

@@ -195,7 +195,7 @@ public struct SyncSubscriptionSet: Sendable {
                 table.kind == .topLevel,
                 "objects of class \(className) cannot be subscribed to: it is \(table.kind)")
         }
-        return ValueConversion.orTrap { try predicate.canonicalText(on: className, schema) }
+        return ValueConversion.orTrap { try predicate.text(on: className, schema) }
     }
 }
 

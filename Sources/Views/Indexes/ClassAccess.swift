@@ -52,9 +52,10 @@ extension ClassView {
         return found
     }
 
-    /// Whether both have the same objects with the same properties.
+    /// Whether both have the same objects with the same properties. Queries are compared by their normal forms, which keep every digit: what clients
+    /// write for them does not.
     package func selectsLike(_ other: ClassView) -> Bool {
         role?.role == other.role?.role && role?.hiddenColumns == other.role?.hiddenColumns
-            && query?.canonicalText == other.query?.canonicalText
+            && query.map { NormalizedQuery($0) } == other.query.map { NormalizedQuery($0) }
     }
 }

@@ -15,7 +15,7 @@ struct QueryPredicateTests {
     }
 
     private func text(_ format: String, _ args: Any...) throws -> String {
-        try QueryPredicate(format: format, args).canonicalText(on: "Task", schema)
+        try QueryPredicate(format: format, args).text(on: "Task", schema)
     }
 
     @Test func argumentsStandInTheirPlaces() throws {
@@ -39,7 +39,7 @@ struct QueryPredicateTests {
         #expect(message { try text("titel == 'x'") }.contains("titel"))
         #expect(message { try text("title ==") }.contains("at byte"))
         #expect(message { try text("title == %@", StubTransport.Offline()) }.contains("cannot store a Offline"))
-        let other = message { try QueryPredicate.all.canonicalText(on: "Other", schema) }
+        let other = message { try QueryPredicate.all.text(on: "Other", schema) }
         #expect(other.contains("Other"))
     }
 }
