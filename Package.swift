@@ -288,7 +288,7 @@ let package = Package(
         tests("MergeConformance", ["SyncModel", "Changesets", "Merge", "RealmState"]),
         tests("BoundaryFuzzing", ["MergeConformance", "APIDescriptions", "SyncModel"]),
         tests("RealmState", ["Changesets", "MergeConformance"]),
-        tests("Views", ["SyncModel", "Changesets", "RealmState", "Rules"]),
+        tests("Views", ["SyncModel", "Changesets", "RealmState", "Rules", "Query"]),
         tests("Query", ["Changesets", "RealmState", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
         tests("Rules", ["SyncModel"]),

@@ -55,6 +55,8 @@ struct OutcomeConsumer: Sendable {
             case .report(let report, let type): reports.append((report, type, delivery))
             case .erased(let progress):
                 try await noting { () throws(StoreError) in try await context.store.note(progress) }
+            case .queried(let report):
+                try await noting { () throws(StoreError) in try await QueriedFields(context: context).take(report) }
             case .tick: break
             case .newer(let reason):
                 if newer.isEmpty {

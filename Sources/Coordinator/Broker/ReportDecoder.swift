@@ -8,6 +8,8 @@ enum OutcomeQueueMessage: Sendable {
     case report(CampaignReport, type: String)
     /// How far a slice has come with a deleted app.
     case erased(SliceErasureProgress)
+    /// What clients in development mode have asked for subscriptions by.
+    case queried(QueriedReport)
     /// A coordinator's own tick, which tells whom it reaches that it is active.
     case tick
     /// What only a newer version of Sluice can read, and how that shows.
@@ -30,10 +32,11 @@ enum OutcomeQueueMessage: Sendable {
                     SliceErasureProgress(
                         app: report.app, slice: report.slice, erased: report.erased, left: report.left,
                         isDone: report.isDone))
+            case QueriedReport.type: self = .queried(try message.decode(QueriedReport.self))
             case TickMessage.type: self = .tick
             case let type:
                 self = .poison(
-                    reason: "type \(type.prefix(64)): expected found, notified, outcome, erased or tick")
+                    reason: "type \(type.prefix(64)): expected found, notified, outcome, erased, queried or tick")
             }
         } catch {
             self = error.isNewer ? .newer(reason: "\(error)") : .poison(reason: "\(error)")

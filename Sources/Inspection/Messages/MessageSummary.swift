@@ -122,6 +122,11 @@ package struct MessageSummary: Sendable, Equatable, Codable {
         read(ErasedReport.self) {
             Content(app: $0.app, slice: $0.slice, text: "\($0.erased) realms erased, \($0.left) left")
         }
+        read(QueriedReport.self) {
+            let names = $0.fields.flatMap { className, names in names.map { "\(className).\($0)" } }.sorted()
+            return Content(
+                app: $0.app, clientFile: $0.clientFile, text: "subscriptions by \(names.joined(separator: ", "))")
+        }
         read(FoundReport.self) {
             let text = "\($0.clientRealms.count) client realms, campaign \($0.campaign)"
             return Content(app: $0.app, slice: $0.slice, text: text)

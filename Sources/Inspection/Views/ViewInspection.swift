@@ -50,12 +50,13 @@ package struct ObjectVerdict: Encodable, Sendable {
 package enum ViewInspection {
     /// - Parameters:
     ///   - queries: by class a query, as JSON.
+    ///   - queryable: what a client may ask for anew; nil: it has the set already.
     ///   - wanted: which objects are told of one by one.
     ///   - tell: is called with each of these.
     /// - Throws: `notFound`, `corrupt`, and `badInput` if the queries cannot be a view.
     package static func run(
-        _ queries: String, _ roles: ClosedRoles, on name: RealmName, in reader: any SliceReader,
-        wanted: (String, String) -> Bool, tell: (ObjectVerdict) -> Void
+        _ queries: String, _ roles: ClosedRoles, by queryable: Queryable? = nil, on name: RealmName,
+        in reader: any SliceReader, wanted: (String, String) -> Bool, tell: (ObjectVerdict) -> Void
     ) async throws -> [ClassViewCount] {
         try await reader.withSnapshot { snapshot in
             guard let record = try await snapshot.realm(name) else {
@@ -65,6 +66,7 @@ package enum ViewInspection {
             let view: View
             do throws(ViewError) {
                 view = try View(ViewDefinition(version: 1, queries: queries, roles: roles.text), schema: schema)
+                if let queryable, let objection = view.objection(by: queryable) { throw objection }
             } catch {
                 throw InspectionError(.badInput, error.message)
             }

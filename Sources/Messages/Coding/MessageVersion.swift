@@ -8,8 +8,10 @@ package import AMQP
 package enum MessageVersion {
     /// The first that knows flexible realms.
     package static let flexible: Int64 = 2
+    /// The first that knows of properties that become queryable in development mode.
+    package static let queried: Int64 = 3
     /// The newest that this program reads.
-    package static let known: Int64 = 2
+    package static let known: Int64 = 3
     /// Without it a message is of version 1.
     package static let header = "x-sluice-version"
 }

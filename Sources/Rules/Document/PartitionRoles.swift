@@ -30,7 +30,9 @@ extension RulesDocument {
     }
 
     private static func adding(_ field: String, to queryable: JSONValue?) -> JSONValue {
-        guard case .object(var members)? = queryable else { return .object(["global": .array([.string(field)])]) }
+        guard case .object(var members)? = queryable else {
+            return .object(["global": .array([.string(field)]), "classes": [:]])
+        }
         var global: [JSONValue] = []
         if case .array(let known)? = members["global"] { global = known }
         if !global.contains(.string(field)) { global.append(.string(field)) }

@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// The properties of objects that subscriptions and filters may look at.
 package struct Queryable: Sendable, Equatable {
     /// Of every class.
@@ -5,6 +7,8 @@ package struct Queryable: Sendable, Equatable {
     package var classes: [String: Set<String>] = [:]
     /// The one that subscriptions must name, of every class that has it.
     package var indexed: String?
+    /// The document names them without a word of single classes: it names all that there are, and development mode adds none.
+    package var isComplete = false
 
     package init() {}
 
@@ -12,6 +16,14 @@ package struct Queryable: Sendable, Equatable {
     package func includes(_ property: String, of className: String) -> Bool {
         property == "_id" || property == indexed || global.contains(property)
             || classes[className]?.contains(property) == true
+    }
+
+    /// Those of some properties, by class, that are not queryable and could be.
+    package func missing(of fields: [String: [String]]) -> [String: Set<String>] {
+        fields.reduce(into: [:]) { missing, entry in
+            let names = entry.value.filter { !includes($0, of: entry.key) && Self.isPossible($0) }
+            if !names.isEmpty { missing[entry.key] = Set(names) }
+        }
     }
 
     /// The properties that a role's filters may name.
@@ -42,6 +54,8 @@ package struct Queryable: Sendable, Equatable {
         }
     }
 
+    static func isPossible(_ name: String) -> Bool { !name.isEmpty && !name.contains(".") && !isReserved(name) }
+
     /// Words of the query language, which cannot name a queryable property.
     static func isReserved(_ name: String) -> Bool {
         let anyCase: Set<String> = [
@@ -52,5 +66,28 @@ package struct Queryable: Sendable, Equatable {
             "ALL", "all", "ANY", "any", "SOME", "some", "NONE", "none", "IN", "in", "oid", "uuid",
         ]
         return anyCase.contains(name.lowercased()) || exactly.contains(name)
+    }
+}
+
+extension Queryable {
+    /// As documents have it. That there may be more is said by naming classes, if only none.
+    var json: JSONValue {
+        func list(_ names: Set<String>) -> JSONValue { .array(names.sorted().map { .string($0) }) }
+        var members: [String: JSONValue] = [:]
+        if !global.isEmpty || isComplete { members["global"] = list(global) }
+        if !classes.isEmpty || !isComplete { members["classes"] = .object(classes.mapValues(list)) }
+        if let indexed { members["indexed"] = .string(indexed) }
+        return .object(members)
+    }
+}
+
+extension RulesDocument {
+    /// The document with more queryable properties, by class; nil if it names all that there are.
+    package func adding(queryable fields: [String: Set<String>]) -> JSONValue? {
+        guard !queryable.isComplete, case .object(var members) = source else { return nil }
+        var queryable = queryable
+        for (name, fields) in fields { queryable.classes[name, default: []].formUnion(fields) }
+        members["queryable"] = queryable.json
+        return .object(members)
     }
 }

@@ -160,6 +160,7 @@ struct RulesReader {
         guard let parts = findings.object(json, "queryable", known: ["global", "classes", "indexed"], at: path) else {
             return queryable
         }
+        queryable.isComplete = parts["classes"] == nil
         if let global = parts["global"] { queryable.global = names(global, at: path.key("global")) }
         if let indexed = parts["indexed"] {
             if let name = indexed.stringValue {
@@ -264,15 +265,4 @@ extension RulesFindings {
 
 extension JSONValue {
     fileprivate var shown: String { stringValue.map(\.shown) ?? kind }
-}
-
-extension Queryable {
-    fileprivate var json: JSONValue {
-        func list(_ names: Set<String>) -> JSONValue { .array(names.sorted().map { .string($0) }) }
-        var members: [String: JSONValue] = [:]
-        if !global.isEmpty { members["global"] = list(global) }
-        if !classes.isEmpty { members["classes"] = .object(classes.mapValues(list)) }
-        if let indexed { members["indexed"] = .string(indexed) }
-        return .object(members)
-    }
 }

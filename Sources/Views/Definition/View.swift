@@ -10,7 +10,7 @@ package import SyncModel
 /// Whether an object is in it hangs on the object's own properties, and on nothing else: no link is followed.
 package struct View: Sendable {
     package let definition: ViewDefinition
-    private let classes: [TableID: ClassView]
+    let classes: [TableID: ClassView]
     private let tables: [ByteString: TableID]
 
     /// - Parameter isRead: it only has to tell what is in it, not what may be written: what is of no use for that is not held.

@@ -12,6 +12,7 @@ import Views
 /// owner can go on.
 struct FlexibleBootstraps: SlicePart {
     let work: SliceWork
+    let app: AppRecord
     let context: RealmContext
     let file: ClientFileRecord
     let session: SessionReference
@@ -35,10 +36,19 @@ struct FlexibleBootstraps: SlicePart {
         }
         if request.version == 0 { return try beginning(request, after: cursor) }
         let new: View
+        do throws(ViewError) {
+            new = try context.view(request.definition)
+        } catch {
+            return answer(.refused(error.message))
+        }
+        if request.position == nil, request.version > views.views.latest?.version ?? 0,
+            let objection = try await QueryableFields(work: work, app: app).objection(to: new, of: file)
+        {
+            return answer(.refused(objection.message))
+        }
         var columns = context.imaged
         let latest = context.record.latest.version
         do throws(ViewError) {
-            new = try context.view(request.definition)
             if try columns.add(new, since: latest) { work.change(context).setImaged(columns) }
             if request.position == nil { index(new) }
         } catch {

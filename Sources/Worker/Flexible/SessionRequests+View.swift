@@ -59,16 +59,21 @@ extension SessionRequests {
                     bootstrap = said.version
                 }
             } else if said.version > 0 {
+                let view: View
                 do throws(ViewError) {
-                    let view = try context.view(said)
-                    guard let start = context.imaged.start(of: view), start <= cursor else {
-                        return .reset(
-                            .clientFileExpired,
-                            "client file \(file.ident) came with a subscription set of which it cannot be told what it has"
-                        )
-                    }
+                    view = try context.view(said)
                 } catch {
                     return .refuse(.applicationBug(.badQuery, error.message))
+                }
+                // Nobody has taken the set before: a client may not come to it by saying that it has it.
+                if let objection = try await QueryableFields(work: work, app: app).objection(to: view, of: file) {
+                    return .refuse(.applicationBug(.badQuery, objection.message))
+                }
+                guard let start = context.imaged.start(of: view), start <= cursor else {
+                    return .reset(
+                        .clientFileExpired,
+                        "client file \(file.ident) came with a subscription set of which it cannot be told what it has"
+                    )
                 }
             }
         }

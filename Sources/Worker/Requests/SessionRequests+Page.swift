@@ -45,7 +45,7 @@ extension SessionRequests {
                 metrics.farBehind(app: app.id)
                 return try admittance.refuse(name, session, .farBehind(file.ident), to: address)
             }
-            guard var view = try await viewAnswer(to: request, file, context) else {
+            guard var view = try await viewAnswer(to: request, file, of: app, context) else {
                 return try await admittance.refuseForReset(
                     context, session, code: .clientFileExpired,
                     "client file \(file.ident) is too far behind: more than \(limits.maxViewHistoryBytes) bytes of history",
@@ -69,11 +69,11 @@ extension SessionRequests {
     }
 
     private func viewAnswer(
-        to request: PageRequest, _ file: ClientFileRecord, _ context: RealmContext
+        to request: PageRequest, _ file: ClientFileRecord, of app: AppRecord, _ context: RealmContext
     ) async throws -> PageAnswer? {
         if let bootstrap = request.bootstrap {
             return try await FlexibleBootstraps(
-                work: work, context: context, file: file, session: request.context.session
+                work: work, app: app, context: context, file: file, session: request.context.session
             ).page(
                 bootstrap, after: request.after, maxBytes: request.maxBytes)
         }

@@ -1,3 +1,4 @@
+import Rules
 import Storage
 
 /// Apps' settings as an owner asks for them.
@@ -15,6 +16,11 @@ struct AppSettings: Sendable {
     /// As they are now.
     func latest(_ id: String) async throws(StoreError) -> AppRecord? {
         try await Self.asking(about: id) { () throws(StoreError) in try await directory.latest(id) }
+    }
+
+    /// The rules that are in force by an app's record; nil if it never had any.
+    func rules(of app: AppRecord) async throws(StoreError) -> RulesDocument? {
+        try await Self.asking(about: app.id) { () throws(StoreError) in try await directory.rules.document(of: app) }
     }
 
     /// Those of the classes and properties that the app does not have.

@@ -93,8 +93,11 @@ struct ViewsExplain: ReportingCommand {
         }
         for (client, queries) in sets {
             var objects: [ObjectVerdict] = []
+            // A set that a client has goes on; in development mode what it asks for anew becomes queryable.
+            let mayAdd = record.developmentMode && document?.queryable.isComplete != true
             let classes = try await ViewInspection.run(
-                queries, roles, on: name, in: reader, wanted: { $0 == className && $1 == object },
+                queries, roles, by: client == nil && !mayAdd ? document?.queryable : nil, on: name, in: reader,
+                wanted: { $0 == className && $1 == object },
                 tell: { objects.append($0) })
             report.views.append(
                 ViewReport(

@@ -23,6 +23,8 @@ final class OwnerHarness: Sendable {
     let time: Time
     /// Whether messages are dealt with in turns, as a running worker does, so that merges may go on beside the slice.
     let takesTurns: Bool
+    /// The version of the app's rules by which sessions are let in.
+    let rulesVersion = Mutex<UInt64>(0)
     /// Of a flexible realm, those that nobody has taken.
     private let notices = Mutex<[IntegratedNotice]>([])
 
@@ -138,8 +140,11 @@ final class OwnerHarness: Sendable {
     ) -> RequestContext {
         RequestContext(
             realm: realm ?? self.realm, session: SessionReference(gateway: "g", number: session),
-            sentAt: time.now(), patience: 10_000, rights: rights)
+            sentAt: time.now(), patience: 10_000, rights: rights == .all ? self.rights : rights)
     }
+
+    /// To read and write, by the rules that sessions are let in by.
+    var rights: SessionRights { SessionRights(.readWrite, rulesVersion: rulesVersion.withLock { $0 }) }
 
     func bindRequest(
         session: UInt64, user: String = "u", connection: String = "c1", needsIdent: Bool = true

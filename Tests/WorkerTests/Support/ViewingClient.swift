@@ -32,6 +32,8 @@ struct ViewingClient {
     /// All that it was ever sent.
     private(set) var received: [[UInt8]] = []
     private(set) var told: [CompensationNotice] = []
+    /// What the coordinator was told of the sets that it has asked for.
+    private(set) var queried: [QueriedReport] = []
     /// Where its session stands, which may be beyond what it was told.
     var position = DownloadCursor()
     private var acknowledged = UploadCursor()
@@ -190,11 +192,12 @@ struct ViewingClient {
         var request = BootstrapRequest(version: version, queries: queries, roles: roles)
         var entries = stored.flatMap { $0.version == version ? $0.entries : nil } ?? []
         while true {
-            let page = try await harness.send(
+            let published = try await harness.send(
                 PageRequest(
                     context: harness.context(session), clientFile: file.ident, generation: 1, after: position,
-                    maxBytes: maxBytes, isMark: false, bootstrap: request)
-            ).one(PageAnswer.self)
+                    maxBytes: maxBytes, isMark: false, bootstrap: request))
+            queried += try published.every(QueriedReport.self)
+            let page = try published.one(PageAnswer.self)
             let part = try #require(page.view?.bootstrap)
             pages += 1
             if part.outcome == .last, let between, try await !between() {
@@ -299,7 +302,7 @@ struct ViewingClient {
             realm: harness.realm,
             upload: .init(
                 session: SessionReference(gateway: "g", number: session), clientFile: file.ident, generation: 1,
-                follows: uploaded.clientVersion, progress: scanned, lockedServerVersion: cursor, rights: .all),
+                follows: uploaded.clientVersion, progress: scanned, lockedServerVersion: cursor, rights: harness.rights),
             entries: entries)
         uploaded = scanned
         return try await harness.send(message).every(RefusedAnswer.self).first

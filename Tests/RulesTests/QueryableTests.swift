@@ -1,0 +1,61 @@
+import SyncModel
+import Testing
+
+@testable import Rules
+
+/// Which properties subscriptions may look at, and which of them development mode may add.
+@Suite struct QueryableTests {
+    private func document(_ text: String) throws -> RulesDocument {
+        let check = RulesCheck(Array(text.utf8))
+        return try #require(check.document, "\(check.findings)")
+    }
+
+    @Test func theKeyAndTheIndexedPropertyAlwaysAre() throws {
+        let queryable = try document(#"{"queryable": {"indexed": "team", "classes": {"Task": ["done"]}}}"#).queryable
+        #expect(queryable.includes("_id", of: "Task") && queryable.includes("team", of: "Other"))
+        #expect(queryable.includes("done", of: "Task") && !queryable.includes("done", of: "Other"))
+    }
+
+    /// Who lists properties and no classes has said what there is.
+    @Test(arguments: [
+        (#"{"queryable": {"global": []}}"#, true), (#"{"queryable": {"global": ["a"]}}"#, true),
+        (#"{"queryable": {}}"#, true),
+        (#"{"queryable": {"indexed": "a"}}"#, true), (#"{"queryable": {"global": ["a"], "classes": {}}}"#, false),
+        (#"{"queryable": {"classes": {"Task": ["a"]}}}"#, false), ("{}", false),
+        (#"{"defaultRoles": "readOwnWriteOwn"}"#, false),
+        (#"{"classes": {"Task": "readOwnWriteOwn"}}"#, false), (#""own""#, false), (#""open""#, false),
+        (#"{"defaultRoles": "readOwnWriteOwn", "queryable": {"global": ["a"]}}"#, true),
+    ])
+    func developmentModeAddsToWhatIsNotComplete(text: String, isComplete: Bool) throws {
+        let document = try document(text)
+        #expect(document.queryable.isComplete == isComplete)
+        #expect((document.adding(queryable: ["Task": ["x"]]) == nil) == isComplete)
+        // As it is stored it says the same.
+        let stored = try #require(RulesCheck(document.bytes).document)
+        #expect(stored.queryable == document.queryable && stored.bytes == document.bytes)
+    }
+
+    @Test func whatIsAddedIsOfOneClass() throws {
+        let old = try document(
+            #"{"defaultRoles": "readOwnWriteOwn", "classes": {"News": "readAll"}, "values": {"a": 1}}"#)
+        let json = try #require(old.adding(queryable: ["Task": ["done", "at"], "News": ["topic"]]))
+        let new = try #require(RulesCheck(json).document)
+        #expect(new.queryable.global == ["owner_id"])
+        #expect(new.queryable.classes == ["Task": ["done", "at"], "News": ["topic"]])
+        #expect(
+            new.defaultRoles?.map(\.name) == old.defaultRoles?.map(\.name) && new.source.objectValue?["values"] != nil)
+        #expect(
+            new.queryable.missing(of: ["Task": ["done", "owner_id", "_id", "size"], "News": ["topic"]]) == [
+                "Task": ["size"]
+            ])
+        // What cannot be named is left out.
+        #expect(new.queryable.missing(of: ["Task": ["limit", "", "a.b", "ALL"]]).isEmpty)
+    }
+
+    @Test func anAppThatMovesLeavesRoomForMore() throws {
+        let source = try #require(
+            try document(#"{"partition": "open"}"#).movedToFlexible(field: "_partition", makesRoles: true))
+        let moved = try #require(RulesCheck(source).document)
+        #expect(moved.queryable.global == ["_partition"] && !moved.queryable.isComplete)
+    }
+}
