@@ -197,14 +197,12 @@ extension Checker {
         }
         let region = try RegionReader(arguments: arguments, limits: limits).region(region, offset)
         if let flaw = region.flaw { throw .query("expected a region with \(flaw)", at: offset) }
-        guard type.isEmbedded, let kind = type["type"], kind.type == .string, !kind.isCollection,
-            let coordinates = type["coordinates"], coordinates.type == .double, coordinates.collection == .list
-        else {
+        guard let properties = GeoProperties(type) else {
             throw .query(
                 "expected \"\(target)\" to be an embedded class with type: string and coordinates: list of double",
                 at: offset)
         }
-        return .geoWithin(path, GeoProperties(type: kind, coordinates: coordinates), region)
+        return .geoWithin(path, properties, region)
     }
 }
 

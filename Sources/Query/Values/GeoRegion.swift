@@ -73,7 +73,7 @@ package enum GeoRegion: Sendable, Hashable {
 extension GeoRegion.Point {
     fileprivate static let range = "longitudes within 180 and latitudes within 90 degrees"
 
-    fileprivate var isValid: Bool { abs(longitude) <= 180 && abs(latitude) <= 90 }
+    var isValid: Bool { abs(longitude) <= 180 && abs(latitude) <= 90 }
 
     fileprivate var vector: Vector {
         let (sineLatitude, cosineLatitude) = SphereMath.sineAndCosine(latitude * .pi / 180)

@@ -214,9 +214,11 @@ extension VarintWriter {
         write(compensation.clientVersion.rawValue)
         write(compensation.integrated.rawValue)
         write(compensation.timestamp.rawValue)
-        write(UInt64(compensation.refused.count))
-        for refused in compensation.refused {
-            write(UInt64(refused.reason.rawValue))
+        // A release before knows no refusal for a place's sake: said twice, it is one that it can read, and no other is.
+        let refused = compensation.refused.flatMap { Array(repeating: $0, count: $0.reason == .place ? 2 : 1) }
+        write(UInt64(refused.count))
+        for refused in refused {
+            write(UInt64((refused.reason == .place ? .permission : refused.reason).rawValue))
             write(lengthAnd: refused.className.bytes)
             write(detached: refused.key)
         }
@@ -246,8 +248,12 @@ extension VarintReader {
             guard let reason = RefusedWrite.Reason(rawValue: try readUInt8()) else {
                 throw malformed("a refused write's reason")
             }
-            result.refused.append(
-                RefusedWrite(className: ByteString(try readBody()), key: try readDetachedKey(), reason: reason))
+            let write = RefusedWrite(className: ByteString(try readBody()), key: try readDetachedKey(), reason: reason)
+            if write.reason == .permission, result.refused.last == write {
+                result.refused[result.refused.count - 1].reason = .place
+            } else {
+                result.refused.append(write)
+            }
         }
         for _ in 0..<(try readLength(limit: remaining, what: "objects")) {
             result.objects.append(ObjectAddress(ByteString(try readBody()), try readDetachedKey()))

@@ -7,6 +7,8 @@ package struct RefusedWrite: Equatable, Sendable {
         case permission = 0
         /// The object is outside of the client's view.
         case view = 1
+        /// It would leave a place in the object that no geospatial query could read (`PlaceCheck`).
+        case place = 2
     }
 
     package var className: ByteString
@@ -21,8 +23,12 @@ package struct RefusedWrite: Equatable, Sendable {
 
     /// What the client is told.
     package var text: String {
-        let text = "write to \(key.shown) in table \"\(className.string)\" not allowed"
-        return reason == .view ? text + "; object is outside of the current query view" : text
+        let text = "write to \(key.shown) in table \"\(className.string)\""
+        return switch reason {
+        case .permission: "\(text) not allowed"
+        case .view: "\(text) not allowed; object is outside of the current query view"
+        case .place: "\(text) will corrupt geojson data"
+        }
     }
 }
 

@@ -17,6 +17,7 @@ struct FlexibleUploads: SlicePart {
     private struct Course {
         var views: ClientViews
         var putRight: PutRight
+        let places: PlaceCheck?
         /// Taken by merging so far.
         var steps: UInt64 = 0
         var images: ImageCache
@@ -34,6 +35,7 @@ struct FlexibleUploads: SlicePart {
         let views = try work.clientViews(of: file, in: context)
         var course = Course(
             views: views, putRight: PutRight(views.compensations),
+            places: try await QueryableFields(work: work, app: app).queryable().map { PlaceCheck($0) },
             images: ImageCache(maxBytes: limits.maxWindowBytes))
         // Of an upload that has had to wait for its merge the part before is in the books.
         var follows = max(head.follows, record.upload.clientVersion)
@@ -95,7 +97,7 @@ struct FlexibleUploads: SlicePart {
         let base = max(entry.serverVersion, file.historyStart ?? 0, course.views.views.start ?? 0)
         var judged = try WriteTrial(
             changeset, by: file.ident, base: base, seen: entry.serverVersion, at: context,
-            views: course.views, putRight: course.putRight)
+            views: course.views, putRight: course.putRight, places: course.places)
         judged.judge(with: try await timelines(of: judged, after: base, &course.images))
 
         let merge = try judged.selection(of: changeset) { $0 == .merge }

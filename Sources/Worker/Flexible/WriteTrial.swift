@@ -34,17 +34,20 @@ struct WriteTrial {
     private let closedRoles: String
     /// The same roles in the schema that the changeset makes.
     private var newRoles: View?
+    /// Nil: the app has no rules, and so no queryable properties.
+    private let places: PlaceCheck?
 
     /// - Throws: `BadChangesetError`.
     init(
         _ changeset: Changeset, by author: FileIdent, base: ServerVersion, seen: ServerVersion,
-        at context: RealmContext, views: ClientViews, putRight: PutRight
+        at context: RealmContext, views: ClientViews, putRight: PutRight, places: PlaceCheck? = nil
     ) throws {
         guard let writes = changeset.writes() else {
             throw BadChangesetError(reason: "an instruction names a string that the changeset does not have")
         }
         self.author = author
         self.putRight = putRight
+        self.places = places
         self.seen = seen
         addresses = writes.map(\.address)
         self.writes = Dictionary(uniqueKeysWithValues: writes.map { ($0.address, $0.write) })
@@ -182,6 +185,7 @@ struct WriteTrial {
                     reason = .view
                 }
             }
+            if reason == nil, isSpoiled(address, setting: fields, in: after) { reason = .place }
             guard let reason else { continue }
             denied.insert(address)
             refuse(address, reason)
@@ -194,6 +198,11 @@ struct WriteTrial {
             refuse(address, .permission)
         }
         return denied
+    }
+
+    /// Whether an object is left with a place that no geospatial query could read.
+    private func isSpoiled(_ address: ObjectAddress, setting fields: Set<ByteString>, in after: RealmState) -> Bool {
+        places?.isSpoiled(after.object(address), of: address.className, setting: fields, in: after.schema) ?? false
     }
 
     /// An object of an asymmetric class is made once, as the role's write side allows. Made again with what it has, as after a client reset,
