@@ -27,8 +27,8 @@ struct BrokerNodesTests {
     }
 
     @Test func nothingIsLostWhileEachNodeDiesAndOneHangs() async throws {
-        try await withCluster(amqpQuery: "&connection_timeout=5000") { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        try await withCluster(amqpQuery: "&connection_timeout=5000&heartbeat=3") { cluster in
+            try await cluster.makeApp()
             let devices = [try await Device(cluster), try await Device(cluster)]
             let probe = try await Device(cluster)
             var probes: Set<String> = []
@@ -47,14 +47,14 @@ struct BrokerNodesTests {
             try await TestBroker.signalNode(1, "STOP")
             // Shorter than the minute after which the other nodes take it for dead, and longer than two heartbeats.
             async let resumed: Void = {
-                try await Task.sleep(for: .seconds(40))
+                try await Task.sleep(for: .seconds(15))
                 try await TestBroker.signalNode(1, "CONT")
             }()
             let paused = try await outage(probe, "paused")
             try await resumed
             let after = try await outage(probe, "resumed")
             probes.formUnion(["paused", "resumed"])
-            print("node 1 paused for 40 s: \(paused) until an acknowledgement, \(after) afterwards")
+            print("node 1 paused for 15 s: \(paused) until an acknowledgement, \(after) afterwards")
             let written = try await load.finish().union(probes)
             for device in devices { try await device.download() }
             let fresh = try await Device(cluster)

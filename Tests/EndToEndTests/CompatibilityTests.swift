@@ -6,33 +6,35 @@ import Testing
 
 @testable import DeviceSync
 
-/// An app that only Sluice's own SDK uses: from the command that creates it to what the store holds in the end.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct CompatibilityTests {
-    private static let schema = [
-        ObjectSchemaDescription(
-            "Store", primaryKey: PropertyDescription("_id", .string),
-            properties: [
-                PropertyDescription("shelves", .object("Shelf"), collection: .map),
-                PropertyDescription("codes", .any, collection: .set),
-            ]),
-        ObjectSchemaDescription(
-            embedded: "Shelf",
-            properties: [PropertyDescription("name", .string, isOptional: true), PropertyDescription("places", .int)]),
-    ]
+extension SharedClusterTests {
+    /// An app that only Sluice's own SDK uses: from the command that creates it to what the store holds in the end.
+    @Suite struct CompatibilityTests {
+        private static let schema = [
+            ObjectSchemaDescription(
+                "Store", primaryKey: PropertyDescription("_id", .string),
+                properties: [
+                    PropertyDescription("shelves", .object("Shelf"), collection: .map),
+                    PropertyDescription("codes", .any, collection: .set),
+                ]),
+            ObjectSchemaDescription(
+                embedded: "Shelf",
+                properties: [
+                    PropertyDescription("name", .string, isOptional: true), PropertyDescription("places", .int),
+                ]),
+        ]
 
-    private struct App: Decodable {
-        var compatibility: String
-    }
+        private struct App: Decodable {
+            var compatibility: String
+        }
 
-    private struct Verdict: Decodable {
-        var replay: String
-        var digest: String?
-    }
+        private struct Verdict: Decodable {
+            var replay: String
+            var digest: String?
+        }
 
-    @Test func allCopiesOfAConvergentAppEndEqualToTheStoreWhateverWasWrittenOffline() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open", "--compatibility", "convergent")
+        @Test func allCopiesOfAConvergentAppEndEqualToTheStoreWhateverWasWrittenOffline() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--compatibility", "convergent")
             #expect(try await cluster.operateJSON(App.self, "apps", "show", cluster.app).compatibility == "convergent")
             let first = try await Device(cluster, schema: Self.schema)
             try first.realm.write {
@@ -70,21 +72,21 @@ struct CompatibilityTests {
                 #expect(new?["name"] as? String == "first" && new?["places"] as? Int == 7)
             }
         }
-    }
 
-    private func shelves(_ device: Device) throws -> DynamicMap {
-        let store = try #require(try device.realm.dynamicObject(ofType: "Store", forPrimaryKey: "nw"))
-        return try #require(store["shelves"] as? DynamicMap)
-    }
+        private func shelves(_ device: Device) throws -> DynamicMap {
+            let store = try #require(try device.realm.dynamicObject(ofType: "Store", forPrimaryKey: "nw"))
+            return try #require(store["shelves"] as? DynamicMap)
+        }
 
-    private func edit(_ device: Device, _ body: (DynamicMap, DynamicSet) -> Void) throws {
-        let store = try #require(try device.realm.dynamicObject(ofType: "Store", forPrimaryKey: "nw"))
-        let shelves = try #require(store["shelves"] as? DynamicMap)
-        let codes = try #require(store["codes"] as? DynamicSet)
-        try device.realm.write { body(shelves, codes) }
-    }
+        private func edit(_ device: Device, _ body: (DynamicMap, DynamicSet) -> Void) throws {
+            let store = try #require(try device.realm.dynamicObject(ofType: "Store", forPrimaryKey: "nw"))
+            let shelves = try #require(store["shelves"] as? DynamicMap)
+            let codes = try #require(store["codes"] as? DynamicSet)
+            try device.realm.write { body(shelves, codes) }
+        }
 
-    private func digest(_ device: Device) throws -> String {
-        StateDump.digest(of: try device.realm.instance.core.snapshot.state).description
+        private func digest(_ device: Device) throws -> String {
+            StateDump.digest(of: try device.realm.instance.core.snapshot.state).description
+        }
     }
 }

@@ -4,33 +4,34 @@ import LocalCluster
 import TestSupport
 import Testing
 
-/// Realms, users and apps are taken away from a running cluster.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct ErasureTests {
-    private struct Campaign: Decodable {
-        struct Counts: Decodable {
-            var found: Int
-            var recovered: Int
-            var pending: Int
+extension SharedClusterTests {
+    /// Realms, users and apps are taken away from a running cluster.
+    @Suite struct ErasureTests {
+        private struct Campaign: Decodable {
+            struct Counts: Decodable {
+                var found: Int
+                var recovered: Int
+                var pending: Int
+            }
+            var kind: String
+            var state: String
+            var counts: Counts
         }
-        var kind: String
-        var state: String
-        var counts: Counts
-    }
 
-    private struct Plan: Decodable {
-        var realms: Int
-        var clientRealms: Int
-        var objects: Int
-    }
+        private struct Plan: Decodable {
+            var realms: Int
+            var clientRealms: Int
+            var objects: Int
+        }
 
-    private struct Deletion: Decodable {
-        var realms: Int
-        var finishedAt: UInt64?
-    }
+        private struct Deletion: Decodable {
+            var realms: Int
+            var finishedAt: UInt64?
+        }
 
-    @Test func whoeverHasAnErasedRealmResetsNowOrLater() async throws {
-        try await withCluster(workers: 2, slices: 2) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func whoeverHasAnErasedRealmResetsNowOrLater() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let connected = try await Device(cluster)
             let away = try await Device(cluster)
             let other = try await Device(cluster, partition: "elsewhere")
@@ -51,7 +52,7 @@ import Testing
                 _ = try await cluster.operate(["realms", "erase"] + realm)
             }
             _ = try await cluster.operate(
-                ["realms", "erase"] + realm + ["--yes", "--campaign", "e1", "--reason", "over"])
+                ["realms", "erase"] + realm + ["--yes", "--campaign", "erasure-of-\(cluster.app)", "--reason", "over"])
 
             try await LocalCluster.retrying("the connected client has reset") {
                 guard connected.resets.value == 1 else { throw LocalClusterError("it has not") }
@@ -72,18 +73,18 @@ import Testing
             #expect(try connected.ids() == ["new", "offline"])
             #expect(try other.ids() == ["stays"] && other.resets.value == 0)
             try await LocalCluster.retrying("the campaign has all outcomes") {
-                let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", "e1")
+                let campaign = try await cluster.operateJSON(
+                    Campaign.self, "campaigns", "show", "erasure-of-\(cluster.app)")
                 guard campaign.kind == "erasure", campaign.state == "closed", campaign.counts.found == 2,
                     campaign.counts.recovered == 2
                 else { throw LocalClusterError("\(campaign)") }
             }
-            #expect(try await cluster.operate("realms", "verify", "--all").contains("replay equal"))
+            #expect(try await cluster.operate("realms", "verify", "--app", cluster.app).contains("replay equal"))
         }
-    }
 
-    @Test func aUserGoesWithItsOwnRealmAndAnAppWithEverything() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "own")
+        @Test func aUserGoesWithItsOwnRealmAndAnAppWithEverything() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--rules", "own")
             var devices: [Device] = []
             for _ in 0..<2 {
                 let user = try await Device.user(of: cluster)
@@ -107,7 +108,7 @@ import Testing
             #expect(deletion.finishedAt != nil && deletion.realms >= 1)
             #expect(try await !cluster.operate("realms", "list").contains(devices[1].user.id))
             await #expect(throws: LocalClusterError.self) {
-                try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+                try await cluster.makeApp()
             }
             try devices[1].create("late")
             await #expect(throws: (any Error).self) { _ = try await Device.user(of: cluster) }

@@ -5,87 +5,87 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The SDK in flexible mode: three users of one app, each of whom has what the subscriptions select and the roles allow.
-@Suite(.needsBroker, .timeLimit(.minutes(10)), .serialized)
-struct FlexibleSyncTests {
-    /// Everybody reads and writes what is theirs and what is shared.
-    private static let rules = rules(for: #"{"$or": [{"owner": "%%user.id"}, {"shared": true}]}"#)
+extension SharedClusterTests {
+    /// The SDK in flexible mode: three users of one app, each of whom has what the subscriptions select and the roles allow.
+    @Suite struct FlexibleSyncTests {
+        /// Everybody reads and writes what is theirs and what is shared.
+        private static let rules = rules(for: #"{"$or": [{"owner": "%%user.id"}, {"shared": true}]}"#)
 
-    /// - Parameter filter: of what may be read and written.
-    private static func rules(for filter: String) -> String {
-        #"""
-        {"queryable": {"global": ["owner", "shared", "name"]}, "defaultRoles": [{"name": "own", "apply_when": {}, "read": true,
-         "write": true, "document_filters": {"read": \#(filter), "write": \#(filter)}}]}
-        """#
-    }
-
-    private static let schema = [
-        ObjectSchemaDescription(
-            "Item", primaryKey: PropertyDescription("_id", .string),
-            properties: [
-                PropertyDescription("owner", .string), PropertyDescription("name", .string),
-                PropertyDescription("shared", .bool), PropertyDescription("secret", .string, isOptional: true),
-            ])
-    ]
-
-    private final class Person: Sendable {
-        let user: User
-        let realm: Realm
-
-        init(_ cluster: LocalCluster, with classes: [ObjectSchemaDescription] = []) async throws {
-            user = try await Device.user(of: cluster)
-            var configuration = user.flexibleSyncConfiguration(initialSubscriptions: { subscriptions in
-                subscriptions.append(QuerySubscription("Item", name: "all"))
-            })
-            configuration.dynamicSchema = FlexibleSyncTests.schema + classes
-            realm = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
+        /// - Parameter filter: of what may be read and written.
+        private static func rules(for filter: String) -> String {
+            #"""
+            {"queryable": {"global": ["owner", "shared", "name"]}, "defaultRoles": [{"name": "own", "apply_when": {}, "read": true,
+             "write": true, "document_filters": {"read": \#(filter), "write": \#(filter)}}]}
+            """#
         }
 
-        var subscriptions: SyncSubscriptionSet { realm.subscriptions }
-        var ids: Set<String> { Set(realm.dynamicObjects("Item").compactMap { $0["_id"] as? String }) }
+        private static let schema = [
+            ObjectSchemaDescription(
+                "Item", primaryKey: PropertyDescription("_id", .string),
+                properties: [
+                    PropertyDescription("owner", .string), PropertyDescription("name", .string),
+                    PropertyDescription("shared", .bool), PropertyDescription("secret", .string, isOptional: true),
+                ])
+        ]
 
-        func session() throws -> SyncSession {
-            guard let session = realm.syncSession else { throw LocalClusterError("there is no session") }
-            return session
-        }
+        private final class Person: Sendable {
+            let user: User
+            let realm: Realm
 
-        func create(_ id: String, owner: String? = nil, name: String = "thing", isShared: Bool = false) throws {
-            try realm.write {
-                _ = realm.dynamicCreate(
-                    "Item", value: ["_id": id, "owner": owner ?? user.id, "name": name, "shared": isShared])
+            init(_ cluster: LocalCluster, with classes: [ObjectSchemaDescription] = []) async throws {
+                user = try await Device.user(of: cluster)
+                var configuration = user.flexibleSyncConfiguration(initialSubscriptions: { subscriptions in
+                    subscriptions.append(QuerySubscription("Item", name: "all"))
+                })
+                configuration.dynamicSchema = FlexibleSyncTests.schema + classes
+                realm = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
+            }
+
+            var subscriptions: SyncSubscriptionSet { realm.subscriptions }
+            var ids: Set<String> { Set(realm.dynamicObjects("Item").compactMap { $0["_id"] as? String }) }
+
+            func session() throws -> SyncSession {
+                guard let session = realm.syncSession else { throw LocalClusterError("there is no session") }
+                return session
+            }
+
+            func create(_ id: String, owner: String? = nil, name: String = "thing", isShared: Bool = false) throws {
+                try realm.write {
+                    _ = realm.dynamicCreate(
+                        "Item", value: ["_id": id, "owner": owner ?? user.id, "name": name, "shared": isShared])
+                }
+            }
+
+            func set(_ id: String, _ property: String, _ value: String) throws {
+                try realm.write { realm.dynamicObject(ofType: "Item", forPrimaryKey: id)?[property] = value }
+            }
+
+            func upload() async throws { try await session().wait(for: .upload) }
+
+            func eventually(has ids: Set<String>) async throws {
+                try await LocalCluster.retrying("the realm has \(ids.sorted())") {
+                    guard self.ids == ids else { throw LocalClusterError("it has \(self.ids.sorted())") }
+                }
             }
         }
 
-        func set(_ id: String, _ property: String, _ value: String) throws {
-            try realm.write { realm.dynamicObject(ofType: "Item", forPrimaryKey: id)?[property] = value }
-        }
-
-        func upload() async throws { try await session().wait(for: .upload) }
-
-        func eventually(has ids: Set<String>) async throws {
-            try await LocalCluster.retrying("the realm has \(ids.sorted())") {
-                guard self.ids == ids else { throw LocalClusterError("it has \(self.ids.sorted())") }
+        /// What `campaigns show` says of a reset.
+        private struct Campaign: Decodable {
+            struct Counts: Decodable {
+                var found: Int
+                var recovered: Int
+                var pending: Int
             }
-        }
-    }
 
-    /// What `campaigns show` says of a reset.
-    private struct Campaign: Decodable {
-        struct Counts: Decodable {
-            var found: Int
-            var recovered: Int
-            var pending: Int
+            var state: String
+            var counts: Counts
         }
 
-        var state: String
-        var counts: Counts
-    }
+        private struct Started: Decodable { var campaign: String }
 
-    private struct Started: Decodable { var campaign: String }
-
-    @Test func oneClientRealmCanBeResetByAnOperator() async throws {
-        try await withCluster(workers: 1, slices: 1) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")
+        @Test func oneClientRealmCanBeResetByAnOperator() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--sync-mode", "flexible")
             let one = try await Person(cluster)
             let other = try await Person(cluster)
             try one.create("a")
@@ -104,11 +104,10 @@ struct FlexibleSyncTests {
             try await other.eventually(has: ["a", "b"])
             #expect(one.ids == ["a", "b"])
         }
-    }
 
-    @Test func aCopyOfAnotherSchemaVersionIsUploadedAndMadeAnew() async throws {
-        try await withCluster(workers: 1, slices: 1) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")
+        @Test func aCopyOfAnotherSchemaVersionIsUploadedAndMadeAnew() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--sync-mode", "flexible")
             try await cluster.operate("apps", "set", cluster.app, "--schema-versions", "1-2")
             let user = try await Device.user(of: cluster)
             let heard = Mutex<[SyncError]>([])
@@ -146,11 +145,10 @@ struct FlexibleSyncTests {
             }
             #expect(realm.dynamicObjects("Item").count == 1)
         }
-    }
 
-    @Test func threeUsersHaveWhatIsTheirsAndWhatIsShared() async throws {
-        try await withCluster(workers: 2, slices: 1) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")
+        @Test func threeUsersHaveWhatIsTheirsAndWhatIsShared() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--sync-mode", "flexible")
             try await cluster.setRules(Self.rules, of: cluster.app)
             let people = [try await Person(cluster), try await Person(cluster), try await Person(cluster)]
             let (anna, ben, cleo) = (people[0], people[1], people[2])
@@ -224,11 +222,10 @@ struct FlexibleSyncTests {
             try await cluster.setRules(Self.rules, of: cluster.app)
             try await ben.eventually(has: ["ben", "list", "second"])
         }
-    }
 
-    @Test func whatIsOnlySentStaysAtTheServer() async throws {
-        try await withCluster(workers: 1, slices: 1) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")
+        @Test func whatIsOnlySentStaysAtTheServer() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--sync-mode", "flexible")
             try await cluster.setRules(Self.rules, of: cluster.app)
             let event = ObjectSchemaDescription(
                 "Event", primaryKey: PropertyDescription("_id", .string),
@@ -268,14 +265,13 @@ struct FlexibleSyncTests {
             let exported = try await cluster.operate("realms", "export", "--app", cluster.app, "--flexible")
             let events = exported.split(separator: "\n").filter { $0.contains(#""class":"Event""#) }
             #expect(events.count == 2 && events[0].contains("first") && events[1].contains("second"))
-            try await cluster.operate("realms", "verify", "--all")
+            try await cluster.operate("realms", "verify", "--app", cluster.app)
             #expect(heard.withLock(\.count) == 1)
         }
-    }
 
-    @Test func aResetKeepsSubscriptionsAndRecoversWrites() async throws {
-        try await withCluster(workers: 1, slices: 1) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--sync-mode", "flexible", "--rules", "open")
+        @Test func aResetKeepsSubscriptionsAndRecoversWrites() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--sync-mode", "flexible")
             try await cluster.setRules(Self.rules, of: cluster.app)
             let anna = try await Person(cluster)
             let ben = try await Person(cluster)

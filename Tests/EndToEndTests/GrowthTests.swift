@@ -26,7 +26,7 @@ import Testing
         let schema = engine == .postgres ? TestPostgres.uniqueName() : nil
         let settings = try schema.map { ["SLUICE_STORE_URL": "\(try TestPostgres.requireURL())?schema=\($0)"] } ?? [:]
         try await withCluster(slices: 2, settings: settings) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            try await cluster.makeApp()
             var devices: [Device] = []
             for number in 0..<8 { devices.append(try await Device(cluster, partition: "store-\(number % 6)")) }
             let load = Load(devices, named: "before-")

@@ -4,7 +4,13 @@ import TestSupport
 import Testing
 
 /// Processes refuse what is not their cluster's, and an operator can have them take it.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct IdentityTests {
+///
+/// They take the cluster's store away, and with it what tests before them have put there.
+@Suite(
+    .needsBroker, .timeLimit(.minutes(5)), .serialized, .sharedCluster(workers: 1, slices: 2),
+    .ownAppsInWholeCluster(workers: 1),
+    .lastWordsOfProcesses)
+struct IdentityTests {
     private struct Stored: Decodable {
         var cluster: String?
         var made: [Int]
@@ -31,115 +37,110 @@ import Testing
     }
 
     @Test func aStoreThatIsNotMountedIsRefusedAndUploadsWait() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let device = try await Device(cluster)
-            try device.create("before")
-            try await device.upload()
-            let before = try await stored(cluster)
-            #expect(before.made == [0, 1] && before.broker == "this cluster's")
-            await cluster.stop("worker-1")
-            await cluster.stop("coordinator")
-            // It goes on meanwhile, as gateways do: the upload waits at the broker.
-            try device.create("while the store was away")
-            let store = "\(cluster.folder)/store"
-            try FileManager.default.moveItem(atPath: store, toPath: "\(store)-elsewhere")
-            try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
-            for role in ["worker", "coordinator", "gateway"] {
-                let refusal = await refusal(of: role, cluster)
-                #expect(refusal.contains("exited with 65") && refusal.contains("there is no store at"), "\(refusal)")
-            }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: store).isEmpty)
-            #expect(try await deadLetters(cluster) == "[]\n")
-            try FileManager.default.removeItem(atPath: store)
-            try FileManager.default.moveItem(atPath: "\(store)-elsewhere", toPath: store)
-            try await cluster.startWorker("worker-1")
-            try await cluster.startCoordinator()
-            try await device.upload()
-            #expect(try await stored(cluster).cluster == before.cluster)
-            #expect(try await deadLetters(cluster) == "[]\n")
+        let cluster = try SharedCluster.cluster
+        try await cluster.makeApp()
+        let device = try await Device(cluster)
+        try device.create("before")
+        try await device.upload()
+        let before = try await stored(cluster)
+        #expect(before.made == [0, 1] && before.broker == "this cluster's")
+        await cluster.stop("worker-1")
+        await cluster.stop("coordinator")
+        // It goes on meanwhile, as gateways do: the upload waits at the broker.
+        try device.create("while the store was away")
+        let store = "\(cluster.folder)/store"
+        try FileManager.default.moveItem(atPath: store, toPath: "\(store)-elsewhere")
+        try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
+        for role in ["worker", "coordinator", "gateway"] {
+            let refusal = await refusal(of: role, cluster)
+            #expect(refusal.contains("exited with 65") && refusal.contains("there is no store at"), "\(refusal)")
         }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store).isEmpty)
+        #expect(try await deadLetters(cluster) == "[]\n")
+        try FileManager.default.removeItem(atPath: store)
+        try FileManager.default.moveItem(atPath: "\(store)-elsewhere", toPath: store)
+        try await cluster.startWorker("worker-1")
+        try await cluster.startCoordinator()
+        try await device.upload()
+        #expect(try await stored(cluster).cluster == before.cluster)
+        #expect(try await deadLetters(cluster) == "[]\n")
     }
 
     @Test func aSecondClusterIsRefusedByStoreAndBroker() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            await cluster.stop()
-            let prefix = await refusal(of: "worker", cluster, "--prefix", "\(cluster.prefix)-two")
-            #expect(prefix.contains("exited with 65") && prefix.contains("SLUICE_AMQP_PREFIX=\(cluster.prefix)"))
-            // Another cluster's store at this one's broker.
-            let other = LocalCluster(
-                amqpURL: cluster.amqpURL, folder: "\(cluster.folder)/other", sluice: cluster.sluice, slices: 2,
-                prefix: "\(cluster.prefix)-other")
-            try await other.startAll(workers: 1)
-            try await other.waitUntilReady(workers: 1)
-            await other.stop()
-            _ = try await cluster.operate(
-                "store", "adopt", "--broker", "--yes", "--store", "sqlite:\(other.folder)/store")
-            for role in ["worker", "coordinator", "gateway"] {
-                let refusal = await refusal(of: role, cluster)
-                #expect(refusal.contains("exited with 65") && refusal.contains("belongs to cluster"), "\(refusal)")
-            }
-            let asked = await #expect(throws: LocalClusterError.self) {
-                try await cluster.operate("store", "adopt", "--broker")
-            }
-            #expect(asked?.description.contains("say --yes") == true)
-            #expect(try await stored(cluster).broker.hasPrefix("of cluster "))
-            try await cluster.operate("store", "adopt", "--broker", "--yes")
-            #expect(try await stored(cluster).broker == "this cluster's")
-            try await cluster.startAll(workers: 1)
-            try await cluster.waitUntilReady(workers: 1)
+        let cluster = try SharedCluster.cluster
+        await cluster.stop()
+        let prefix = await refusal(of: "worker", cluster, "--prefix", "\(cluster.prefix)-two")
+        #expect(prefix.contains("exited with 65") && prefix.contains("SLUICE_AMQP_PREFIX=\(cluster.prefix)"))
+        // Another cluster's store at this one's broker.
+        let other = LocalCluster(
+            amqpURL: cluster.amqpURL, folder: "\(cluster.folder)/other", sluice: cluster.sluice, slices: 2,
+            prefix: "\(cluster.prefix)-other")
+        try await other.startAll(workers: 1)
+        try await other.waitUntilReady(workers: 1)
+        await other.stop()
+        _ = try await cluster.operate(
+            "store", "adopt", "--broker", "--yes", "--store", "sqlite:\(other.folder)/store")
+        for role in ["worker", "coordinator", "gateway"] {
+            let refusal = await refusal(of: role, cluster)
+            #expect(refusal.contains("exited with 65") && refusal.contains("belongs to cluster"), "\(refusal)")
         }
+        let asked = await #expect(throws: LocalClusterError.self) {
+            try await cluster.operate("store", "adopt", "--broker")
+        }
+        #expect(asked?.description.contains("say --yes") == true)
+        #expect(try await stored(cluster).broker.hasPrefix("of cluster "))
+        try await cluster.operate("store", "adopt", "--broker", "--yes")
+        #expect(try await stored(cluster).broker == "this cluster's")
+        try await cluster.startAll(workers: 1)
+        try await cluster.waitUntilReady(workers: 1)
     }
 
     @Test func aSliceThatIsMissingIsNotMadeAnewUntilTheOperatorSaysSo() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            await cluster.stop()
-            for suffix in ["", "-wal", "-shm"] {
-                try? FileManager.default.removeItem(atPath: "\(cluster.folder)/store/slice-1.sqlite\(suffix)")
-            }
-            let refusal = await refusal(of: "worker", cluster)
-            #expect(refusal.contains("exited with 65") && refusal.contains("adopt --slice 1"), "\(refusal)")
-            #expect(!FileManager.default.fileExists(atPath: "\(cluster.folder)/store/slice-1.sqlite"))
-            #expect(try await stored(cluster).missing == [1])
-            try await cluster.operate("store", "adopt", "--slice", "1", "--yes")
-            try await cluster.startAll(workers: 1)
-            try await cluster.waitUntilReady(workers: 1)
-            #expect(try await stored(cluster).missing.isEmpty)
+        let cluster = try SharedCluster.cluster
+        await cluster.stop()
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: "\(cluster.folder)/store/slice-1.sqlite\(suffix)")
         }
+        let refusal = await refusal(of: "worker", cluster)
+        #expect(refusal.contains("exited with 65") && refusal.contains("adopt --slice 1"), "\(refusal)")
+        #expect(!FileManager.default.fileExists(atPath: "\(cluster.folder)/store/slice-1.sqlite"))
+        #expect(try await stored(cluster).missing == [1])
+        try await cluster.operate("store", "adopt", "--slice", "1", "--yes")
+        try await cluster.startAll(workers: 1)
+        try await cluster.waitUntilReady(workers: 1)
+        #expect(try await stored(cluster).missing.isEmpty)
     }
 
     @Test func nothingIsBegunAnewUnlessTheOperatorSaysSo() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            let before = try await stored(cluster)
-            await cluster.stop()
-            try FileManager.default.removeItem(atPath: "\(cluster.folder)/store")
-            #expect(await refusal(of: "up", cluster).contains("there is no store at"))
-            try await cluster.operate("store", "adopt", "--new", "--yes")
-            try await cluster.startAll(workers: 1)
-            try await cluster.waitUntilReady(workers: 1)
-            #expect(try await stored(cluster).cluster != before.cluster)
-        }
+        let cluster = try SharedCluster.cluster
+        let before = try await stored(cluster)
+        await cluster.stop()
+        try FileManager.default.removeItem(atPath: "\(cluster.folder)/store")
+        #expect(await refusal(of: "up", cluster).contains("there is no store at"))
+        try await cluster.operate("store", "adopt", "--new", "--yes")
+        try await cluster.startAll(workers: 1)
+        try await cluster.waitUntilReady(workers: 1)
+        #expect(try await stored(cluster).cluster != before.cluster)
     }
 
     @Test func aCopyOfTheFolderElsewhereIsRefused() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let copy = "\(cluster.folder)/copy"
-            _ = try await cluster.shell("cp", ["-r", "\(cluster.folder)/store", copy])
-            async let worker = refusal(of: "worker", cluster, "--store", "sqlite:\(copy)")
-            async let gateway = refusal(of: "gateway", cluster, "--port", "0", "--store", "sqlite:\(copy)")
-            for refusal in [await worker, await gateway] {
-                #expect(
-                    refusal.contains("exited with 65") && refusal.contains("processes of one machine")
-                        && refusal.contains("sluice store copy"), "\(refusal)")
-            }
-            // Another name of the same folder is no other folder.
-            _ = try await cluster.shell("ln", ["-s", "\(cluster.folder)/store", "\(cluster.folder)/alias"])
-            try await cluster.start(
-                "worker-2", ["worker", "--id", "worker-2"],
-                settings: ["SLUICE_STORE_URL": "sqlite:\(cluster.folder)/alias"])
-            try await cluster.waitUntilReady(workers: 2)
-            #expect(try await deadLetters(cluster) == "[]\n")
+        let cluster = try SharedCluster.cluster
+        try await cluster.makeApp()
+        let copy = cluster.file("copy")
+        _ = try await cluster.shell("cp", ["-r", "\(cluster.folder)/store", copy])
+        async let worker = refusal(of: "worker", cluster, "--store", "sqlite:\(copy)")
+        async let gateway = refusal(of: "gateway", cluster, "--port", "0", "--store", "sqlite:\(copy)")
+        for refusal in [await worker, await gateway] {
+            #expect(
+                refusal.contains("exited with 65") && refusal.contains("processes of one machine")
+                    && refusal.contains("sluice store copy"), "\(refusal)")
         }
+        // Another name of the same folder is no other folder.
+        _ = try await cluster.shell("ln", ["-s", "\(cluster.folder)/store", "\(cluster.folder)/alias"])
+        try await cluster.start(
+            "worker-2", ["worker", "--id", "worker-2"],
+            settings: ["SLUICE_STORE_URL": "sqlite:\(cluster.folder)/alias"])
+        try await cluster.waitUntilReady(workers: 2)
+        #expect(try await deadLetters(cluster) == "[]\n")
     }
 }

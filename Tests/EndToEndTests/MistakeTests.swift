@@ -3,23 +3,25 @@ import LocalCluster
 import TestSupport
 import Testing
 
-/// What an operator mistypes is refused, with the exit code that a script can act on.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct MistakeTests {
-    /// How a command ends.
-    private func outcome(
-        _ cluster: LocalCluster, _ arguments: [String], settings: [String: String] = [:]
-    ) async -> String {
-        do {
-            return try await Program.run(
-                cluster.sluice, arguments, environment: cluster.environment.merging(settings) { $1 }, called: "sluice")
-        } catch {
-            return "\(error)"
+extension SharedClusterTests {
+    /// What an operator mistypes is refused, with the exit code that a script can act on.
+    @Suite struct MistakeTests {
+        /// How a command ends.
+        private func outcome(
+            _ cluster: LocalCluster, _ arguments: [String], settings: [String: String] = [:]
+        ) async -> String {
+            do {
+                return try await Program.run(
+                    cluster.sluice, arguments, environment: cluster.environment.merging(settings) { $1 },
+                    called: "sluice")
+            } catch {
+                return "\(error)"
+            }
         }
-    }
 
-    @Test func whatAnOperatorMistypesIsRefused() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func whatAnOperatorMistypesIsRefused() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             func expect(
                 _ code: Int, _ words: String, _ arguments: String..., settings: [String: String] = [:],
                 sourceLocation: SourceLocation = #_sourceLocation
@@ -46,14 +48,13 @@ import Testing
             // Nothing of all that reached a worker.
             #expect(try await cluster.operate("dead-letters", "list", "--json") == "[]\n")
         }
-    }
 
-    @Test func aFileThatIsPublishedTwiceTakesEffectOnce() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let file = "\(cluster.folder)/events.ndjson"
+        @Test func aFileThatIsPublishedTwiceTakesEffectOnce() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let file = cluster.file("events.ndjson")
             let realm = #"{"app": "\#(cluster.app)", "partition": "x"}"#
-            try #"{"id": "dog-7", "realm": \#(realm), "changesets": ["\#(OperatorTests.dog)"]}"#.write(
+            try #"{"id": "dog-7", "realm": \#(realm), "changesets": ["\#(changesetOfADog)"]}"#.write(
                 toFile: file, atomically: true, encoding: .utf8)
             for _ in 0..<2 {
                 let published = try await cluster.operate("publish", "changeset", "--file", file, "--json")
@@ -65,7 +66,7 @@ import Testing
             }
             // One that comes last, so that both have been dealt with.
             try await cluster.operate(
-                "publish", "changeset", "--app", cluster.app, "--partition", "x", "--hex", OperatorTests.dog)
+                "publish", "changeset", "--app", cluster.app, "--partition", "x", "--hex", changesetOfADog)
             try await LocalCluster.retrying("the last event is integrated") {
                 let realm = try await cluster.operateJSON(
                     Stored.self, "realms", "show", "--app", cluster.app, "--realm", "x")
@@ -73,33 +74,43 @@ import Testing
                 #expect(realm.version == 2)
             }
         }
-    }
 
-    @Test func aWatchNamesWhatItFollowsAndWaitsForWhatIsNew() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let none = await outcome(cluster, ["campaigns", "watch"])
-            #expect(none.contains("exited with 66:") && none.contains("no campaign is open"))
-            async let watched = cluster.operate("campaigns", "watch", "drill-1")
-            try await Task.sleep(for: .milliseconds(500))
-            try await cluster.operate("sync", "terminate", cluster.app, "--enable", "--campaign", "drill-1")
-            #expect(try await watched.hasPrefix("campaign drill-1: termination of app \(cluster.app)\n"))
-        }
-    }
-
-    @Test func whoIsStoppedWhileItWaitsForTheBrokerEndsInOrder() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            for role in ["worker", "coordinator", "gateway"] {
+        @Test func whoIsStoppedWhileItWaitsForTheBrokerEndsInOrder() async throws {
+            let cluster = try SharedCluster.cluster
+            let roles = ["worker", "coordinator", "gateway"]
+            for role in roles {
                 try await cluster.start(
                     "waiting-\(role)", [role, "--operations-port", "0"] + (role == "worker" ? [] : ["--port", "0"]),
                     settings: ["SLUICE_AMQP_URL": "amqp://guest:guest@127.0.0.1:1/"])
             }
-            try await Task.sleep(for: .seconds(3))
-            for role in ["worker", "coordinator", "gateway"] {
+            for role in roles { try await cluster.waitFor("waiting-\(role)", ready: false) }
+            for role in roles {
                 await cluster.stop("waiting-\(role)")
                 let last = cluster.log(of: "waiting-\(role)").split(separator: "\n").last ?? ""
                 #expect(last.contains("stopped"), "\(last)")
             }
+        }
+    }
+}
+
+extension ShakenClusterTests {
+    /// What an operator asks for too early.
+    @Suite struct EarlyCommandTests {
+        @Test func aWatchNamesWhatItFollowsAndWaitsForWhatIsNew() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            func unknown() async throws -> Int {
+                let lines = try await cluster.ask("coordinator", "/metrics").text.split(separator: "\n").filter {
+                    $0.hasPrefix("hb_requests_total") && $0.contains("/campaigns/") && $0.contains("404")
+                }
+                return lines.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
+            }
+            let before = try await unknown()
+            let campaign = "drill-\(cluster.app)"
+            async let watched = cluster.operate("campaigns", "watch", campaign)
+            try await eventually("the command has asked for it") { try await unknown() > before }
+            try await cluster.operate("sync", "terminate", cluster.app, "--enable", "--campaign", campaign)
+            #expect(try await watched.hasPrefix("campaign \(campaign): termination of app \(cluster.app)\n"))
         }
     }
 }

@@ -3,28 +3,29 @@ import LocalCluster
 import TestSupport
 import Testing
 
-/// Every command of the operator against a real cluster.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct OperatorCommandTests {
-    private struct Line: Decodable {
-        var type: String
-        var app: String?
-        var partition: String?
-        var body: String?
-    }
+extension SharedClusterTests {
+    /// Every command of the operator against a real cluster.
+    @Suite struct OperatorCommandTests {
+        private struct Line: Decodable {
+            var type: String
+            var app: String?
+            var partition: String?
+            var body: String?
+        }
 
-    private struct Gap: Decodable {
-        var dropped: Int?
-    }
+        private struct Gap: Decodable {
+            var dropped: Int?
+        }
 
-    @Test func tailShowsWhatPassesAndNoPayload() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func tailShowsWhatPassesAndNoPayload() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let device = try await Device(cluster)
             async let followed = cluster.operate(
                 "tail", "--app", cluster.app, "--realm", Device.partition, "--type", "changeset", "--count", "3",
                 "--json")
-            async let shown = cluster.operate("tail", "--type", "changeset", "--count", "3", "--bodies")
+            async let shown = cluster.operate(
+                "tail", "--app", cluster.app, "--type", "changeset", "--count", "3", "--bodies")
             let writing = Task {
                 for number in 0... {
                     try device.create("secret-\(number)", name: "payload")
@@ -43,30 +44,29 @@ struct OperatorCommandTests {
             #expect(!text.contains("7061796c6f6164") && bodies.contains("7061796c6f6164"))
             try await device.upload()
         }
-    }
 
-    @Test(.needsBrokerControl) func aSlowTerminalIsToldHowMuchItMissed() async throws {
-        try await withCluster(workers: 1, slices: 1) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test(.needsBrokerControl) func aSlowTerminalIsToldHowMuchItMissed() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let event =
-                #"{"realm": {"app": "\#(cluster.app)", "partition": "x"}, "changesets": ["\#(OperatorTests.dog)"]}"#
-            let events = "\(cluster.folder)/events"
+                #"{"realm": {"app": "\#(cluster.app)", "partition": "x"}, "changesets": ["\#(changesetOfADog)"]}"#
+            let events = cluster.file("events")
             try Array(repeating: event, count: 3000).joined(separator: "\n").write(
                 toFile: events, atomically: true, encoding: .utf8)
             // Reads a line, then nothing before it is told to.
-            let heard = "\(cluster.folder)/heard"
-            let flag = "\(cluster.folder)/flag"
+            let heard = cluster.file("heard")
+            let flag = cluster.file("flag")
             async let shown = cluster.shell(
                 "sh",
                 [
                     "-c",
-                    "'\(cluster.sluice)' tail --type changeset --count 1100 --json"
+                    "'\(cluster.sluice)' tail --app \(cluster.app) --type changeset --count 1100 --json"
                         + " | (read line; touch '\(heard)'; while [ ! -e '\(flag)' ]; do sleep 0.1; done; cat)",
                 ])
             // From when on the command listens, only its first line tells.
             try await LocalCluster.retrying("the first message is shown") {
                 try await cluster.operate(
-                    "publish", "changeset", "--app", cluster.app, "--partition", "x", "--hex", OperatorTests.dog)
+                    "publish", "changeset", "--app", cluster.app, "--partition", "x", "--hex", changesetOfADog)
                 guard FileManager.default.fileExists(atPath: heard) else { throw LocalClusterError("nothing yet") }
             }
             try await cluster.operate("publish", "changeset", "--file", events)
@@ -82,18 +82,60 @@ struct OperatorCommandTests {
             }
             #expect(dropped.contains { $0 > 0 })
         }
-    }
 
-    @Test func deadLettersAreListedRequeuedAndDropped() async throws {
-        try await withCluster(slices: 1) { cluster in
+        @Test func aPlanTellsWhoWouldReset() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let writer = try await Device(cluster)
+            let reader = try await Device(cluster)
+            try writer.create("one")
+            try await writer.upload()
+            try await reader.download()
+            struct Plan: Decodable {
+                var clientRealms: Int
+                var writers: Int
+                var offlineWriters: Int
+            }
+            let plan = try await cluster.operateJSON(Plan.self, "campaigns", "plan", "--app", cluster.app)
+            #expect(plan.clientRealms == 2 && plan.offlineWriters == 0)
+            #expect((1...2).contains(plan.writers))
+            #expect(try await cluster.operate("campaigns", "plan", "--app", cluster.app).contains("would reset    2"))
+            #expect(writer.resets.value == 0 && reader.resets.value == 0)
+        }
+
+        @Test func queuesShowHowFarTheOwnersAreBehind() async throws {
+            let cluster = try SharedCluster.cluster
+            struct Queue: Decodable {
+                var slice: Int?
+                var lag: Int?
+                var outPerSecond: Double?
+            }
+            // Ticks keep every slice moving.
+            try await LocalCluster.retrying("all slices report their rate") {
+                let queues = try await cluster.operateJSON([Queue].self, "queues").filter { $0.slice != nil }
+                guard queues.count == cluster.slices, queues.allSatisfy({ $0.lag != nil && ($0.outPerSecond ?? 0) > 0 })
+                else {
+                    throw LocalClusterError("\(queues)")
+                }
+            }
+        }
+    }
+}
+
+extension ShakenClusterTests {
+    /// Commands that speak of the whole cluster, and those for a cluster that is broken.
+    @Suite struct OperatorCommandTests {
+        @Test func deadLettersAreListedRequeuedAndDropped() async throws {
+            let cluster = try SharedCluster.cluster
+            let slice = try await cluster.slice(ofPartition: Device.partition)
             let body =
-                #"{"type": "changeset", "id": "dog-7", "changesets": ["\#(OperatorTests.dog)"], "#
+                #"{"type": "changeset", "id": "dog-7", "changesets": ["\#(changesetOfADog)"], "#
                 + #""realm": {"app": "\#(cluster.app)", "partition": "\#(Device.partition)"}}"#
             for body in [body, "not json at all"] {
                 _ = try await cluster.shell(
                     "amqp-publish",
                     [
-                        "-u", try TestBroker.requireURL(), "-e", "\(cluster.prefix).slices", "-r", "0", "-C",
+                        "-u", try TestBroker.requireURL(), "-e", "\(cluster.prefix).slices", "-r", "\(slice)", "-C",
                         "application/json",
                         "-b", body,
                     ])
@@ -119,11 +161,11 @@ struct OperatorCommandTests {
             let entries = try await listed(2)
             let garbage = try #require(entries.first { $0.id == nil })
             #expect(entries.contains { $0.id == "dog-7" } && garbage.name.count == 12)
-            #expect(entries.allSatisfy { $0.queue == "\(cluster.prefix).slice.0" })
+            #expect(entries.allSatisfy { $0.queue == "\(cluster.prefix).slice.\(slice)" })
             #expect(try await !retrying("dead-letters", "show", garbage.name).contains("not json"))
             #expect(try await retrying("dead-letters", "show", garbage.name, "--bodies").contains("not json at all"))
             // The reason is mended: now there is such an app.
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            try await cluster.makeApp()
             let device = try await Device(cluster)
             _ = try await retrying("dead-letters", "requeue", "dog-7")
             try await LocalCluster.retrying("the dog arrives") {
@@ -131,16 +173,12 @@ struct OperatorCommandTests {
             }
             await #expect(throws: LocalClusterError.self) { try await cluster.operate("dead-letters", "drop", "--all") }
             _ = try await listed(1)
-            try await LocalCluster.retrying("the last one is dropped") {
-                try await cluster.operate("dead-letters", "drop", "--all", "--yes")
-                guard try await list().isEmpty else { throw LocalClusterError("it is there") }
-            }
+            try await cluster.dropDeadLetters()
         }
-    }
 
-    @Test func realmsAreListedVerifiedAndExportedBesideTheCluster() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func realmsAreListedVerifiedAndExportedBesideTheCluster() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let device = try await Device(cluster)
             for number in 0..<20 { try device.create("item-\(number)") }
             try await device.upload()
@@ -161,7 +199,7 @@ struct OperatorCommandTests {
                 var digest: String?
                 var findingCount: Int
             }
-            let before = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--all")
+            let before = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--app", cluster.app)
             #expect(before.replay == "equal" && before.objects == 20 && before.findingCount == 0)
 
             let lines = try await cluster.operate("realms", "export", "--app", cluster.app, "--realm", Device.partition)
@@ -179,51 +217,12 @@ struct OperatorCommandTests {
             #expect(after.replay == "equal" && after.objects == 21 && after.findingCount == 0)
             // The same without a cluster.
             await cluster.stop()
-            let offline = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--all")
+            let offline = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--app", cluster.app)
             #expect(offline.digest == after.digest && offline.findingCount == 0)
         }
-    }
 
-    @Test func aPlanTellsWhoWouldReset() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let writer = try await Device(cluster)
-            let reader = try await Device(cluster)
-            try writer.create("one")
-            try await writer.upload()
-            try await reader.download()
-            struct Plan: Decodable {
-                var clientRealms: Int
-                var writers: Int
-                var offlineWriters: Int
-            }
-            let plan = try await cluster.operateJSON(Plan.self, "campaigns", "plan", "--app", cluster.app)
-            #expect(plan.clientRealms == 2 && plan.offlineWriters == 0)
-            #expect((1...2).contains(plan.writers))
-            #expect(try await cluster.operate("campaigns", "plan", "--app", cluster.app).contains("would reset    2"))
-            #expect(writer.resets.value == 0 && reader.resets.value == 0)
-        }
-    }
-
-    @Test func queuesShowHowFarTheOwnersAreBehind() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            struct Queue: Decodable {
-                var slice: Int?
-                var lag: Int?
-                var outPerSecond: Double?
-            }
-            // Ticks keep every slice moving.
-            try await LocalCluster.retrying("both slices report their rate") {
-                let queues = try await cluster.operateJSON([Queue].self, "queues").filter { $0.slice != nil }
-                guard queues.count == 2, queues.allSatisfy({ $0.lag != nil && ($0.outPerSecond ?? 0) > 0 }) else {
-                    throw LocalClusterError("\(queues)")
-                }
-            }
-        }
-    }
-
-    @Test func theDoctorFindsNothingWrongAndThenWhatIsMissing() async throws {
-        try await withCluster { cluster in
+        @Test func theDoctorFindsNothingWrongAndThenWhatIsMissing() async throws {
+            let cluster = try SharedCluster.cluster
             struct Diagnosis: Decodable {
                 var subject: String
                 var level: String

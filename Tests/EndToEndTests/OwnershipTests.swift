@@ -5,13 +5,39 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Slices change hands while clients write: nothing is lost, and never do two workers write to one slice.
-@Suite(.needsBroker, .timeLimit(.minutes(10)), .serialized)
-struct OwnershipTests {
+/// Every slice belongs to one of these, none to anybody else, and each has a stand-by among them.
+private func settle(_ cluster: LocalCluster, among workers: Set<String>) async throws {
+    struct Slice: Decodable {
+        var owner: String?
+        var standBy: [String]
+    }
+    try await LocalCluster.retrying("the slices settle among \(workers.sorted())") {
+        let slices = try await cluster.operateJSON([Slice].self, "slices")
+        let owners = Set(slices.compactMap(\.owner))
+        guard slices.allSatisfy({ $0.owner != nil && !$0.standBy.isEmpty }), owners == workers else {
+            throw LocalClusterError("owners are \(owners.sorted())")
+        }
+    }
+}
+
+private func requireEverywhere(
+    _ ids: Set<String>, _ devices: [Device], _ cluster: LocalCluster, partition: String = Device.partition
+) async throws {
+    let fresh = try await Device(cluster, partition: partition)
+    for device in devices + [fresh] {
+        try await device.download()
+        let found = try device.ids()
+        #expect(found == ids, "lost \(ids.subtracting(found).count), too many \(found.subtracting(ids).count)")
+    }
+}
+
+/// An owner that stands still while clients write.
+@Suite(.needsBroker, .timeLimit(.minutes(10)))
+struct PausedOwnerTests {
     @Test func anOwnerThatWasPausedWritesNothingWhenItComesBack() async throws {
         // The broker gives up a silent peer after two heartbeats.
         try await withCluster(amqpQuery: "&heartbeat=1") { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            try await cluster.makeApp()
             let devices = [try await Device(cluster), try await Device(cluster)]
             let quiet = Load(devices, named: "quiet")
             try await quiet.written(atLeast: 20)
@@ -31,109 +57,6 @@ struct OwnershipTests {
             requireOneWriterAtATime(try await cluster.history())
         }
     }
-
-    @Test func slicesMoveToWorkersThatJoinAndFromThoseThatLeave() async throws {
-        try await withCluster(slices: 8, settings: patient) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            var devices: [Device] = []
-            for partition in ["a", "b", "c"] { devices.append(try await Device(cluster, partition: partition)) }
-            let redeliveries = {
-                try await cluster.redeliveries(
-                    among: ["worker-1", "worker-2", "worker-3"], to: ["worker-2", "worker-3"])
-            }
-            let load = Load(devices)
-            try await load.written(atLeast: 20)
-            try await cluster.startWorker("worker-3")
-            try await settle(cluster, among: ["worker-1", "worker-2", "worker-3"])
-            try await load.written(atLeast: load.count + 20)
-            let before = try await redeliveries()
-            await cluster.stop("worker-1")
-            try await settle(cluster, among: ["worker-2", "worker-3"])
-            try await load.written(atLeast: load.count + 20)
-            let ids = try await load.finish()
-            for (number, device) in devices.enumerated() {
-                let own = ids.filter { $0.hasPrefix("\(number)-") }
-                try await requireEverywhere(own, [device], cluster, partition: device.partition)
-            }
-            let history = try await cluster.history()
-            requireOneWriterAtATime(history)
-            // Nobody died: each change was a hand-over.
-            #expect(history.allSatisfy { ["claimed", "released"].contains($0.how) })
-            #expect(history.contains { $0.worker == "worker-3" && $0.how == "released" })
-            let cost = try await redeliveries() - before
-            #expect(cost.givenBack == 0)
-            #expect(cost.made <= cost.allowed, "\(["worker-1", "worker-2", "worker-3"].map(cluster.ownership))")
-        }
-    }
-
-    @Test func handingOverOnSIGTERMCostsNoRedelivery() async throws {
-        try await withCluster(settings: patient) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let devices = [try await Device(cluster), try await Device(cluster)]
-            let load = Load(devices)
-            try await settle(cluster, among: ["worker-1", "worker-2"])
-            let owner = try #require(try await cluster.history(ofPartition: Device.partition).last)
-            let successor = owner.worker == "worker-1" ? "worker-2" : "worker-1"
-            try await load.written(atLeast: load.count + 20)
-            // Where workers start at once a slice may be given to one that is not to have it, and goes back.
-            let workers = [owner.worker, successor]
-            let before = try await cluster.redeliveries(among: workers, to: [successor])
-            await cluster.stop(owner.worker)
-            try await load.written(atLeast: load.count + 20)
-            let ids = try await load.finish()
-            try await requireEverywhere(ids, devices, cluster)
-            let history = try await cluster.history(ofPartition: Device.partition)
-            requireOneWriterAtATime(history)
-            #expect(history.last?.worker == successor)
-            #expect(history.last?.how == "released")
-            #expect(history.dropLast().last?.releasedAt != nil)
-            let cost = try await cluster.redeliveries(among: workers, to: [successor]) - before
-            #expect(cost.givenBack == 0)
-            #expect(cost.made <= cost.allowed, "\(workers.map(cluster.ownership))")
-        }
-    }
-
-    @Test func anotherNumberOfSlicesIsRefused() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            let other = LocalCluster(
-                amqpURL: cluster.amqpURL, folder: cluster.folder, sluice: cluster.sluice, slices: 3,
-                prefix: cluster.prefix)
-            for role in ["worker", "coordinator", "gateway"] {
-                let error = await #expect(throws: LocalClusterError.self) { try await other.operate(role) }
-                let text = error?.description ?? ""
-                #expect(text.contains("this cluster has 2 slices and the settings say 3"))
-                #expect(text.contains("set SLUICE_SLICES=2"))
-                #expect(text.contains("exited with 65"))
-            }
-            let history = try await cluster.history("--slice", "1")
-            #expect(history.map(\.slice) == [1])
-            #expect(history.map(\.how) == ["claimed"])
-            await #expect(throws: LocalClusterError.self) { try await cluster.history("--slice", "2") }
-        }
-    }
-
-    @Test(.needsBrokerControl) func aGatewayWhoseQueueIsDeletedDeclaresItAgain() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let first = try await Device(cluster)
-            let second = try await Device(cluster)
-            let names = try await TestBroker.control("-q", "list_queues", "--no-table-headers", "name")
-            let queue = try #require(
-                names.split(separator: "\n").first { $0.hasPrefix("\(cluster.prefix).gateway.") })
-            try await TestBroker.control("-q", "delete_queue", String(queue))
-            try first.create("after")
-            try await first.upload()
-            try await LocalCluster.retrying("the live session hears of it unasked") {
-                guard try second.ids() == ["after"] else { throw LocalClusterError("it has \(try second.ids())") }
-            }
-            #expect(cluster.log(of: "gateway").contains("the gateway's queue is declared again"))
-        }
-    }
-
-    // MARK: Helpers
-
-    /// A worker that hands over is not to be cut off where the machine is slow.
-    private let patient = ["SLUICE_SHUTDOWN_SECONDS": "120"]
 
     private struct Change {
         var first: OwnedSlice
@@ -173,30 +96,111 @@ struct OwnershipTests {
         }
         throw LocalClusterError("nobody took a slice whose owner was paused")
     }
+}
 
-    /// Every slice belongs to one of these, none to anybody else, and each has a stand-by among them.
-    private func settle(_ cluster: LocalCluster, among workers: Set<String>) async throws {
-        struct Slice: Decodable {
-            var owner: String?
-            var standBy: [String]
-        }
-        try await LocalCluster.retrying("the slices settle among \(workers.sorted())") {
-            let slices = try await cluster.operateJSON([Slice].self, "slices")
-            let owners = Set(slices.compactMap(\.owner))
-            guard slices.allSatisfy({ $0.owner != nil && !$0.standBy.isEmpty }), owners == workers else {
-                throw LocalClusterError("owners are \(owners.sorted())")
+extension ShakenClusterTests {
+    /// Slices change hands while clients write: nothing is lost, and never do two workers write to one slice.
+    @Suite struct OwnershipTests {
+        @Test func slicesMoveToWorkersThatJoinAndFromThoseThatLeave() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            var devices: [Device] = []
+            for partition in ["a", "b", "c"] { devices.append(try await Device(cluster, partition: partition)) }
+            let redeliveries = {
+                try await cluster.redeliveries(
+                    among: ["worker-1", "worker-2", "worker-3"], to: ["worker-2", "worker-3"])
             }
+            let earlier = try await cluster.history()
+            let load = Load(devices)
+            try await load.written(atLeast: 20)
+            try await cluster.startWorker("worker-3")
+            try await settle(cluster, among: ["worker-1", "worker-2", "worker-3"])
+            try await load.written(atLeast: load.count + 20)
+            let before = try await redeliveries()
+            await cluster.stop("worker-1")
+            try await settle(cluster, among: ["worker-2", "worker-3"])
+            try await load.written(atLeast: load.count + 20)
+            let ids = try await load.finish()
+            for (number, device) in devices.enumerated() {
+                let own = ids.filter { $0.hasPrefix("\(number)-") }
+                try await requireEverywhere(own, [device], cluster, partition: device.partition)
+            }
+            let history = try await cluster.history()
+            requireOneWriterAtATime(history)
+            // Nobody died: each change was a hand-over.
+            let changes = history.filter { new in !earlier.contains { $0.slice == new.slice && $0.epoch == new.epoch } }
+            #expect(changes.allSatisfy { $0.how == "released" })
+            #expect(changes.contains { $0.worker == "worker-3" && $0.how == "released" })
+            let cost = try await redeliveries() - before
+            #expect(cost.givenBack == 0)
+            #expect(cost.made <= cost.allowed, "\(["worker-1", "worker-2", "worker-3"].map(cluster.ownership))")
+        }
+
+        @Test func handingOverOnSIGTERMCostsNoRedelivery() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let devices = [try await Device(cluster), try await Device(cluster)]
+            let load = Load(devices)
+            try await settle(cluster, among: ["worker-1", "worker-2"])
+            let owner = try #require(try await cluster.history(ofPartition: Device.partition).last)
+            let successor = owner.worker == "worker-1" ? "worker-2" : "worker-1"
+            try await load.written(atLeast: load.count + 20)
+            // Where workers start at once a slice may be given to one that is not to have it, and goes back.
+            let workers = [owner.worker, successor]
+            let before = try await cluster.redeliveries(among: workers, to: [successor])
+            await cluster.stop(owner.worker)
+            try await load.written(atLeast: load.count + 20)
+            let ids = try await load.finish()
+            try await requireEverywhere(ids, devices, cluster)
+            let history = try await cluster.history(ofPartition: Device.partition)
+            requireOneWriterAtATime(history)
+            #expect(history.last?.worker == successor)
+            #expect(history.last?.how == "released")
+            #expect(history.dropLast().last?.releasedAt != nil)
+            let cost = try await cluster.redeliveries(among: workers, to: [successor]) - before
+            #expect(cost.givenBack == 0)
+            #expect(cost.made <= cost.allowed, "\(workers.map(cluster.ownership))")
+        }
+
+        @Test(.needsBrokerControl) func aGatewayWhoseQueueIsDeletedDeclaresItAgain() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let first = try await Device(cluster)
+            let second = try await Device(cluster)
+            let names = try await TestBroker.control("-q", "list_queues", "--no-table-headers", "name")
+            let queue = try #require(
+                names.split(separator: "\n").first { $0.hasPrefix("\(cluster.prefix).gateway.") })
+            try await TestBroker.control("-q", "delete_queue", String(queue))
+            try first.create("after")
+            try await first.upload()
+            try await LocalCluster.retrying("the live session hears of it unasked") {
+                guard try second.ids() == ["after"] else { throw LocalClusterError("it has \(try second.ids())") }
+            }
+            #expect(cluster.log(of: "gateway").contains("the gateway's queue is declared again"))
         }
     }
+}
 
-    private func requireEverywhere(
-        _ ids: Set<String>, _ devices: [Device], _ cluster: LocalCluster, partition: String = Device.partition
-    ) async throws {
-        let fresh = try await Device(cluster, partition: partition)
-        for device in devices + [fresh] {
-            try await device.download()
-            let found = try device.ids()
-            #expect(found == ids, "lost \(ids.subtracting(found).count), too many \(found.subtracting(ids).count)")
+extension SharedClusterTests {
+    /// The number of slices is the cluster's.
+    @Suite struct SliceCountTests {
+        @Test func anotherNumberOfSlicesIsRefused() async throws {
+            let cluster = try SharedCluster.cluster
+            let count = cluster.slices
+            let other = LocalCluster(
+                amqpURL: cluster.amqpURL, folder: cluster.folder, sluice: cluster.sluice, slices: count + 1,
+                prefix: cluster.prefix)
+            for role in ["worker", "coordinator", "gateway"] {
+                let error = await #expect(throws: LocalClusterError.self) { try await other.operate(role) }
+                let text = error?.description ?? ""
+                #expect(text.contains("this cluster has \(count) slices and the settings say \(count + 1)"))
+                #expect(text.contains("set SLUICE_SLICES=\(count)"))
+                #expect(text.contains("exited with 65"))
+            }
+            let history = try await cluster.history("--slice", "1")
+            #expect(Set(history.map(\.slice)) == [1])
+            #expect(history.first?.how == "claimed")
+            await #expect(throws: LocalClusterError.self) { try await cluster.history("--slice", "\(count)") }
         }
     }
 }

@@ -5,32 +5,32 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Rules of partition sync, from the operator's command to the users' copies.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct PermissionTests {
-    private struct StoredRealm: Decodable {
-        var partition: String
-        var version: UInt64
-    }
+private struct StoredRealm: Decodable {
+    var partition: String
+    var version: UInt64
+}
 
-    private func versions(_ cluster: LocalCluster) async throws -> [String: UInt64] {
-        let realms = try await cluster.operateJSON([StoredRealm].self, "realms", "list", "--app", cluster.app)
-        return Dictionary(realms.map { ($0.partition, $0.version) }, uniquingKeysWith: { $1 })
-    }
+private func versions(_ cluster: LocalCluster) async throws -> [String: UInt64] {
+    let realms = try await cluster.operateJSON([StoredRealm].self, "realms", "list", "--app", cluster.app)
+    return Dictionary(realms.map { ($0.partition, $0.version) }, uniquingKeysWith: { $1 })
+}
 
-    /// A device that can do nothing but ask for the partition.
-    private func refusal(of user: User, _ partition: String) async throws -> SyncError {
-        do {
-            _ = try await Device(user: user, partition: partition)
-        } catch let error as SyncError {
-            return error
-        }
-        throw LocalClusterError("the realm of \(partition) was opened")
+/// A device that can do nothing but ask for the partition.
+private func refusal(of user: User, _ partition: String) async throws -> SyncError {
+    do {
+        _ = try await Device(user: user, partition: partition)
+    } catch let error as SyncError {
+        return error
     }
+    throw LocalClusterError("the realm of \(partition) was opened")
+}
 
-    @Test func usersSeeTheirOwnPartitionAndNoOther() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "own")
+extension SharedClusterTests {
+    /// Rules of partition sync, from the operator's command to the users' copies.
+    @Suite struct PermissionTests {
+        @Test func usersSeeTheirOwnPartitionAndNoOther() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--rules", "own")
             let (first, second) = (try await Device.user(of: cluster), try await Device.user(of: cluster))
             let device = try await Device(user: first, partition: first.id)
             try device.create("mine")
@@ -45,11 +45,10 @@ struct PermissionTests {
             let other = try await Device(user: second, partition: second.id)
             #expect(try other.ids().isEmpty)
         }
-    }
 
-    @Test func whoMayOnlyReadReadsAndWhatTheyWriteIsPutRight() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func whoMayOnlyReadReadsAndWhatTheyWriteIsPutRight() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let writer = try await Device(cluster)
             try writer.create("a")
             try await writer.upload()
@@ -75,11 +74,10 @@ struct PermissionTests {
             let campaigns = try await cluster.operate("campaigns", "list", "--accounts", "--json")
             #expect(campaigns.contains("permission denied") || campaigns.contains("discarded"))
         }
-    }
 
-    @Test func whoWritesAnywayIsToldWhereTheAppSaysSo() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func whoWritesAnywayIsToldWhereTheAppSaysSo() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let writer = try await Device(cluster)
             try writer.create("a")
             try await writer.upload()
@@ -94,11 +92,10 @@ struct PermissionTests {
             try await writer.download()
             #expect(try writer.ids() == ["a"])
         }
-    }
 
-    @Test func nothingIsIntegratedAfterRulesAreTightened() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func nothingIsIntegratedAfterRulesAreTightened() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let device = try await Device(cluster)
             let written = Mutex(0)
             let isOver = Mutex(false)
@@ -122,9 +119,17 @@ struct PermissionTests {
             #expect(error?.code == .permissionDeniedError)
             isOver.withLock { $0 = true }
             try await writing
-            let version = try await versions(cluster)
-            try await Task.sleep(for: .seconds(2))
-            #expect(try await versions(cluster) == version)
+            // What the device has sent is in the slice's queue before an event of the operator's, which is integrated: so all else has been
+            // dealt with.
+            let name = "\"\(Device.partition)\""
+            let version = try #require(try await versions(cluster)[name])
+            try await cluster.operate(
+                "publish", "changeset", "--app", cluster.app, "--partition", Device.partition, "--hex", changesetOfADog)
+            try await LocalCluster.retrying("the event is integrated") {
+                let now = try await versions(cluster)[name] ?? 0
+                guard now > version else { throw LocalClusterError("version \(now)") }
+                #expect(now == version + 1)
+            }
             // Once they may be read again, what was written before is there, and the rest is not: its author may read alone.
             try await cluster.setRules(#"{"partition":{"read":true,"write":false}}"#, of: cluster.app)
             let reader = try await LocalCluster.retrying("the gateway goes by the new rules") {
@@ -133,11 +138,10 @@ struct PermissionTests {
             let found = try reader.ids().compactMap(Int.init)
             #expect(found.count > 10 && found.allSatisfy { $0 <= last }, "\(found.max() ?? 0) after \(last)")
         }
-    }
 
-    @Test func rulesThatAreLoosenedLetUsersIn() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "none")
+        @Test func rulesThatAreLoosenedLetUsersIn() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--rules", "none")
             let user = try await Device.user(of: cluster)
             #expect(try await refusal(of: user, "p").code == .permissionDeniedError)
             try await cluster.setRules(#"{"partition":{"read":true,"write":true}}"#, of: cluster.app)
@@ -151,26 +155,10 @@ struct PermissionTests {
             try device.create("a")
             try await device.upload()
         }
-    }
 
-    @Test func rulesThatChangeNothingDisturbNobody() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let device = try await Device(cluster)
-            try await cluster.setRules(#"{"partition":{"read":true,"write":{"%%true":true}}}"#, of: cluster.app)
-            // By then both the gateway and the owner have read them, notice or not.
-            try await Task.sleep(for: .seconds(2))
-            try device.create("a")
-            try await device.upload()
-            #expect(try await cluster.metric("sluice_gateway_errors_total{code=\"200\"}", of: "gateway") == 0)
-            let other = try await Device(cluster)
-            #expect(try other.ids() == ["a"])
-        }
-    }
-
-    @Test func aUserWhoIsDisabledIsLoggedOutAndNobodyElse() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func aUserWhoIsDisabledIsLoggedOutAndNobodyElse() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let (gone, staying) = (try await Device(cluster), try await Device(cluster))
             try await cluster.operate("users", "disable", cluster.app, gone.user.id)
             // Well before its token is looked at again of itself.
@@ -182,14 +170,43 @@ struct PermissionTests {
             #expect(staying.user.isLoggedIn)
         }
     }
+}
 
-    @Test func rulesHoldAlsoIfNobodyOwnsTheSliceWhenTheyChange() async throws {
-        try await withCluster(workers: 1, slices: 1) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+extension ShakenClusterTests {
+    /// Rules where nobody owns a slice, or where what one gateway says is counted.
+    @Suite struct PermissionTests {
+        @Test func rulesThatChangeNothingDisturbNobody() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            func refusals() async throws -> Double {
+                try await cluster.metric("sluice_gateway_errors_total{code=\"200\"}", of: "gateway")
+            }
+            let before = try await refusals()
+            try await cluster.setRules(#"{"partition":{"read":true,"write":{"%%true":true}}}"#, of: cluster.app)
+            // The next rules shut out a stranger. When it hears so, those before them have been read, too.
+            let stranger = try await Device.user(of: cluster)
+            let open = #"{"%%user.id":{"$ne":"\#(stranger.id)"}}"#
+            try await cluster.setRules(#"{"partition":{"read":\#(open),"write":\#(open)}}"#, of: cluster.app)
+            try await LocalCluster.retrying("the stranger is shut out") {
+                guard (try? await Device(user: stranger, partition: "elsewhere")) == nil else {
+                    throw LocalClusterError("it is not")
+                }
+            }
+            try device.create("a")
+            try await device.upload()
+            #expect(try await refusals() == before)
+            let other = try await Device(cluster)
+            #expect(try other.ids() == ["a"])
+        }
+
+        @Test func rulesHoldAlsoIfNobodyOwnsTheSliceWhenTheyChange() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let device = try await Device(cluster, mode: "recoverOrDiscard")
             try device.create("before")
             try await device.upload()
-            await cluster.kill("worker-1")
+            for worker in ["worker-1", "worker-2"] { await cluster.kill(worker) }
             // It reaches the slice's queue, before the rules do.
             try device.create("queued")
             struct Queue: Decodable {
@@ -203,7 +220,7 @@ struct PermissionTests {
                 }
             }
             try await cluster.setRules(#"{"partition":{"read":true,"write":false}}"#, of: cluster.app)
-            try await cluster.startWorker("worker-1")
+            for worker in ["worker-1", "worker-2"] { try await cluster.startWorker(worker) }
             try await LocalCluster.retrying("the copy is put right") {
                 guard try device.ids() == ["before"] else { throw LocalClusterError("it has \(try device.ids())") }
             }
@@ -216,7 +233,7 @@ struct PermissionTests {
 extension LocalCluster {
     /// Puts rules in force, as JSON. What comes to a slice after this has returned is judged by them.
     func setRules(_ document: String, of app: String) async throws {
-        let file = "\(folder)/rules.json"
+        let file = file("rules.json")
         try Data(document.utf8).write(to: URL(fileURLWithPath: file))
         try await operate("rules", "set", app, file)
     }

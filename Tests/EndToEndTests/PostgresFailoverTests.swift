@@ -32,6 +32,8 @@ import Testing
         return try #require(line).dropFirst("SLUICE_TEST_POSTGRES_URL=".count)
     }
 
+    private static let lease = 5
+
     private struct Diagnosis: Decodable {
         var subject: String
         var level: String
@@ -40,8 +42,11 @@ import Testing
 
     @Test func theClusterGoesOnWithThePromotedStandbyAndNothingIsLost() async throws {
         try await withPair { primary, standby, url in
-            try await withCluster(workers: 2, slices: 2, settings: ["SLUICE_STORE_URL": url]) { cluster in
-                try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            try await withCluster(
+                workers: 2, slices: 2,
+                settings: ["SLUICE_STORE_URL": url, "SLUICE_WORKER_LEASE_SECONDS": "\(Self.lease)"]
+            ) { cluster in
+                try await cluster.makeApp()
                 let checked = try await cluster.shell(
                     "bash", ["-c", "\(cluster.sluice) store check || [[ $? == 1 ]]"])
                 #expect(checked.contains("on the disks of two machines"))
@@ -68,8 +73,8 @@ import Testing
                 }
                 _ = try await TestPostgres.run(["promote", standby])
                 try await saysWhatCommitsWaitFor(cluster)
-                // Longer than a lease.
-                try await Task.sleep(for: .seconds(20))
+                // Longer than a lease: a time that passes, and not one that something is given to happen in.
+                try await Task.sleep(for: .seconds(Self.lease + 1))
                 for statement in ["ALTER SYSTEM SET synchronous_standby_names = ''", "SELECT pg_reload_conf()"] {
                     _ = try await TestPostgres.run(["sql", standby, statement])
                 }

@@ -3,31 +3,31 @@ import LocalCluster
 import TestSupport
 import Testing
 
-/// Quotas and the app's schema at the shell, against a real cluster.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct QuotaCommandTests {
-    private struct Entry: Decodable {
-        var quota: String
-        var limit: Int
-        var from: String
-        var used: Int?
-    }
+extension SharedClusterTests {
+    /// Quotas and the app's schema at the shell, against a real cluster.
+    @Suite struct QuotaCommandTests {
+        private struct Entry: Decodable {
+            var quota: String
+            var limit: Int
+            var from: String
+            var used: Int?
+        }
 
-    private struct Pruned: Decodable {
-        var count: Int
-        var kept: Int
-        var dryRun: Bool
-    }
+        private struct Pruned: Decodable {
+            var count: Int
+            var kept: Int
+            var dryRun: Bool
+        }
 
-    private func quotas(_ cluster: LocalCluster) async throws -> [String: Entry] {
-        let json = try await cluster.operate("apps", "quotas", cluster.app, "--json")
-        let entries = try JSONDecoder().decode([Entry].self, from: Data(json.utf8))
-        return Dictionary(uniqueKeysWithValues: entries.map { ($0.quota, $0) })
-    }
+        private func quotas(_ cluster: LocalCluster) async throws -> [String: Entry] {
+            let json = try await cluster.operate("apps", "quotas", cluster.app, "--json")
+            let entries = try JSONDecoder().decode([Entry].self, from: Data(json.utf8))
+            return Dictionary(uniqueKeysWithValues: entries.map { ($0.quota, $0) })
+        }
 
-    @Test func quotasAreSetShownAndFollowedAndUnusedSchemaIsTakenBack() async throws {
-        try await withCluster(slices: 1) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open", "--quota", "userRealms=7")
+        @Test func quotasAreSetShownAndFollowedAndUnusedSchemaIsTakenBack() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--quota", "userRealms=7")
             #expect(try await quotas(cluster)["userRealms"]?.limit == 7)
             let device = try await Device(cluster)
             try device.create("one")

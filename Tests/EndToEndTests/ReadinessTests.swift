@@ -6,48 +6,12 @@ import NIOHTTP1
 import TestSupport
 import Testing
 
-/// `/ready` and `/metrics` of real processes.
-@Suite(.needsBrokerControl, .timeLimit(.minutes(5)), .serialized)
-struct ReadinessTests {
-    @Test func processesAreNotReadyWhileTheBrokerIsInAnAlarm() async throws {
-        try await withCluster { cluster in
-            let names = ["coordinator", "worker-1", "worker-2", "gateway"]
-            for name in names { try await cluster.waitFor(name, ready: true) }
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let device = try await Device(cluster)
-            // The broker tells only those of an alarm that publish.
-            let writing = Task {
-                for number in 0... {
-                    try device.create("\(number)")
-                    try await Task.sleep(for: .milliseconds(200))
-                }
-            }
-            defer { writing.cancel() }
-            try await TestBroker.control("set_vm_memory_high_watermark", "absolute", "1")
-            do {
-                for name in names { try await cluster.waitFor(name, ready: false) }
-            } catch {
-                _ = try? await TestBroker.control("set_vm_memory_high_watermark", "absolute", "2GB")
-                throw error
-            }
-            try await TestBroker.control("set_vm_memory_high_watermark", "absolute", "2GB")
-            for name in names { try await cluster.waitFor(name, ready: true) }
-        }
-    }
-
-    @Test func aSliceWithoutAnOwnerIsNotReady() async throws {
-        try await withCluster(workers: 1, slices: 2) { cluster in
-            try await cluster.waitFor("coordinator", ready: true)
-            await cluster.stop("worker-1")
-            try await cluster.waitFor("coordinator", ready: false, saying: "coordinator.slices")
-            try await cluster.startWorker("worker-1")
-            try await cluster.waitFor("coordinator", ready: true)
-        }
-    }
-
-    @Test func everyMetricIsDocumentedAndEveryDocumentedOneExists() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+extension SharedClusterTests {
+    /// `/metrics` of real processes.
+    @Suite struct MetricTests {
+        @Test func everyMetricIsDocumentedAndEveryDocumentedOneExists() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let device = try await Device(cluster)
             try device.create("one")
             try await device.upload()
@@ -67,6 +31,45 @@ struct ReadinessTests {
                     throw LocalClusterError("not exposed: \(missing.sorted().joined(separator: ", "))")
                 }
             }
+        }
+    }
+}
+
+extension ShakenClusterTests {
+    /// `/ready` of real processes.
+    @Suite(.needsBrokerControl) struct ReadinessTests {
+        @Test func processesAreNotReadyWhileTheBrokerIsInAnAlarm() async throws {
+            let cluster = try SharedCluster.cluster
+            let names = ["coordinator", "worker-1", "worker-2", "gateway"]
+            for name in names { try await cluster.waitFor(name, ready: true) }
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            // The broker tells only those of an alarm that publish.
+            let writing = Task {
+                for number in 0... {
+                    try device.create("\(number)")
+                    try await Task.sleep(for: .milliseconds(200))
+                }
+            }
+            defer { writing.cancel() }
+            try await TestBroker.control("set_vm_memory_high_watermark", "absolute", "1")
+            do {
+                for name in names { try await cluster.waitFor(name, ready: false) }
+            } catch {
+                _ = try? await TestBroker.control("set_vm_memory_high_watermark", "absolute", "2GB")
+                throw error
+            }
+            try await TestBroker.control("set_vm_memory_high_watermark", "absolute", "2GB")
+            for name in names { try await cluster.waitFor(name, ready: true) }
+        }
+
+        @Test func aSliceWithoutAnOwnerIsNotReady() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.waitFor("coordinator", ready: true)
+            for worker in ["worker-1", "worker-2"] { await cluster.stop(worker) }
+            try await cluster.waitFor("coordinator", ready: false, saying: "coordinator.slices")
+            for worker in ["worker-1", "worker-2"] { try await cluster.startWorker(worker) }
+            try await cluster.waitFor("coordinator", ready: true)
         }
     }
 }

@@ -4,62 +4,24 @@ import LocalCluster
 import TestSupport
 import Testing
 
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct ResetTests {
-    struct Campaign: Decodable {
-        struct Counts: Decodable {
-            var found, notified, recovered, discarded, manual, failed, superseded, pending: Int
-            var addsUp: Bool { found == recovered + discarded + manual + failed + superseded + pending }
-        }
-        var counts: Counts
+/// `sluice campaigns show --json`.
+struct ResetCampaign: Decodable {
+    struct Counts: Decodable {
+        var found, notified, recovered, discarded, manual, failed, superseded, pending: Int
+        var addsUp: Bool { found == recovered + discarded + manual + failed + superseded + pending }
     }
-    struct Termination: Decodable { var campaign: String }
+    var counts: Counts
+}
 
-    @Test func aTerminationIsAccountedEvenIfTheCoordinatorDiesAtOnce() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let keeping = try await Device(cluster)
-            let dropping = try await Device(cluster, mode: "discard")
-            try keeping.create("synced")
-            try await keeping.upload()
-            try await dropping.download()
-            try await keeping.suspend()
-            try await dropping.suspend()
-            try keeping.create("kept")
-            try dropping.create("dropped")
-            let termination = try await cluster.operateJSON(
-                Termination.self, "sync", "terminate", cluster.app, "--enable")
-            await cluster.kill("coordinator")
-            try await cluster.startCoordinator()
-            // Until the termination is published the devices would go on as if nothing had happened.
-            try await LocalCluster.retrying("both client realms are found") {
-                let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", termination.campaign)
-                guard campaign.counts.found == 2 else { throw LocalClusterError("it stands at \(campaign.counts)") }
-            }
-            try keeping.session.resume()
-            try dropping.session.resume()
-            let counts = try await LocalCluster.retrying("the campaign is complete") {
-                let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", termination.campaign)
-                #expect(campaign.counts.addsUp)
-                guard campaign.counts.found == 2, campaign.counts.pending == 0 else {
-                    throw LocalClusterError("it stands at \(campaign.counts)")
-                }
-                return campaign.counts
-            }
-            #expect(counts.recovered == 1)
-            #expect(counts.discarded == 1)
-            try await keeping.upload()
-            try await dropping.download()
-            #expect(try dropping.ids() == ["synced", "kept"])
-            #expect(try keeping.ids() == ["synced", "kept"])
-            #expect(keeping.resets.value == 1)
-            #expect(dropping.resets.value == 1)
-        }
-    }
+/// `sluice sync terminate --json`.
+struct Termination: Decodable { var campaign: String }
 
-    @Test func withRecoveryOffOnlyTheModeThatMayDiscardGoesOn() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+extension SharedClusterTests {
+    /// Client resets that the operator asks for.
+    @Suite struct ResetTests {
+        @Test func withRecoveryOffOnlyTheModeThatMayDiscardGoesOn() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let device = try await Device(cluster, mode: "recoverOrDiscard")
             try device.create("synced")
             try await device.upload()
@@ -70,16 +32,16 @@ struct ResetTests {
                 Termination.self, "sync", "terminate", cluster.app, "--enable")
             try device.session.resume()
             try await LocalCluster.retrying("the reset has discarded") {
-                let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", termination.campaign)
+                let campaign = try await cluster.operateJSON(
+                    ResetCampaign.self, "campaigns", "show", termination.campaign)
                 guard campaign.counts.discarded == 1 else { throw LocalClusterError("\(campaign.counts)") }
             }
             #expect(try device.ids() == ["synced"])
         }
-    }
 
-    @Test func oneClientRealmCanBeResetFromTheShell() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func oneClientRealmCanBeResetFromTheShell() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let device = try await Device(cluster)
             let bystander = try await Device(cluster)
             try device.create("a")
@@ -95,6 +57,54 @@ struct ResetTests {
             try await device.upload()
             try await bystander.download()
             #expect(try bystander.ids() == ["a", "b"])
+        }
+    }
+}
+
+extension ShakenClusterTests {
+    /// A termination whose coordinator dies.
+    @Suite struct TerminationTests {
+        @Test func aTerminationIsAccountedEvenIfTheCoordinatorDiesAtOnce() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let keeping = try await Device(cluster)
+            let dropping = try await Device(cluster, mode: "discard")
+            try keeping.create("synced")
+            try await keeping.upload()
+            try await dropping.download()
+            try await keeping.suspend()
+            try await dropping.suspend()
+            try keeping.create("kept")
+            try dropping.create("dropped")
+            let termination = try await cluster.operateJSON(
+                Termination.self, "sync", "terminate", cluster.app, "--enable")
+            await cluster.kill("coordinator")
+            try await cluster.startCoordinator()
+            // Until the termination is published the devices would go on as if nothing had happened.
+            try await LocalCluster.retrying("both client realms are found") {
+                let campaign = try await cluster.operateJSON(
+                    ResetCampaign.self, "campaigns", "show", termination.campaign)
+                guard campaign.counts.found == 2 else { throw LocalClusterError("it stands at \(campaign.counts)") }
+            }
+            try keeping.session.resume()
+            try dropping.session.resume()
+            let counts = try await LocalCluster.retrying("the campaign is complete") {
+                let campaign = try await cluster.operateJSON(
+                    ResetCampaign.self, "campaigns", "show", termination.campaign)
+                #expect(campaign.counts.addsUp)
+                guard campaign.counts.found == 2, campaign.counts.pending == 0 else {
+                    throw LocalClusterError("it stands at \(campaign.counts)")
+                }
+                return campaign.counts
+            }
+            #expect(counts.recovered == 1)
+            #expect(counts.discarded == 1)
+            try await keeping.upload()
+            try await dropping.download()
+            #expect(try dropping.ids() == ["synced", "kept"])
+            #expect(try keeping.ids() == ["synced", "kept"])
+            #expect(keeping.resets.value == 1)
+            #expect(dropping.resets.value == 1)
         }
     }
 }

@@ -50,7 +50,7 @@ import Testing
     func nothingIsLostThatIsInTheBackupOrOnADevice(_ engine: Engine) async throws {
         let store = Store(engine)
         try await withCluster(workers: 2, slices: 2, settings: try store.settings()) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            try await cluster.makeApp()
             var devices: [Device] = []
             for _ in 0..<3 { devices.append(try await Device(cluster)) }
             let idle = try await Device(cluster)
@@ -136,7 +136,7 @@ import Testing
         let schema = try #require(store.schema)
         let server = try TestPostgres.requireURL()
         try await withCluster(workers: 1, slices: 2, settings: try store.settings()) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            try await cluster.makeApp()
             let devices = [try await Device(cluster), try await Device(cluster)]
             let early = Load(devices, named: "early-")
             try await early.written(atLeast: 20)

@@ -3,53 +3,53 @@ import LocalCluster
 import TestSupport
 import Testing
 
-/// Rules and users at the shell, against a real cluster.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct RulesCommandTests {
-    private struct App: Decodable {
-        var rulesVersion: UInt64
-        var access: String
-    }
-
-    private struct Rules: Decodable {
-        struct Finding: Decodable {
-            var path: String
-            var code: String
+extension SharedClusterTests {
+    /// Rules and users at the shell, against a real cluster.
+    @Suite struct RulesCommandTests {
+        private struct App: Decodable {
+            var rulesVersion: UInt64
+            var access: String
         }
 
-        var version: UInt64?
-        var summary: String?
-        var findings: [Finding]?
-    }
+        private struct Rules: Decodable {
+            struct Finding: Decodable {
+                var path: String
+                var code: String
+            }
 
-    private struct Explanation: Decodable {
-        struct Partition: Decodable { var rights: String }
-
-        var partition: Partition
-    }
-
-    private struct UserPage: Decodable {
-        struct User: Decodable {
-            var id: String
-            var isDisabled: Bool
+            var version: UInt64?
+            var summary: String?
+            var findings: [Finding]?
         }
 
-        var users: [User]
-        var next: String?
-    }
+        private struct Explanation: Decodable {
+            struct Partition: Decodable { var rights: String }
 
-    /// What a command that must fail says, with its exit code.
-    private func complaint(_ cluster: LocalCluster, _ arguments: String...) async -> String {
-        do {
-            return "did not fail: \(try await cluster.operate(arguments))"
-        } catch {
-            return "\(error)"
+            var partition: Partition
         }
-    }
 
-    /// An export in a folder, and what a command makes of it, is the same in a zip file.
-    @Test func anExportBecomesTheRulesOfAFlexibleApp() async throws {
-        try await withCluster(slices: 1) { cluster in
+        private struct UserPage: Decodable {
+            struct User: Decodable {
+                var id: String
+                var isDisabled: Bool
+            }
+
+            var users: [User]
+            var next: String?
+        }
+
+        /// What a command that must fail says, with its exit code.
+        private func complaint(_ cluster: LocalCluster, _ arguments: String...) async -> String {
+            do {
+                return "did not fail: \(try await cluster.operate(arguments))"
+            } catch {
+                return "\(error)"
+            }
+        }
+
+        /// An export in a folder, and what a command makes of it, is the same in a zip file.
+        @Test func anExportBecomesTheRulesOfAFlexibleApp() async throws {
+            let cluster = try SharedCluster.cluster
             let folder = "\(cluster.folder)/export"
             func write(_ path: String, _ text: String) throws {
                 let file = URL(filePath: "\(folder)/\(path)")
@@ -70,7 +70,7 @@ struct RulesCommandTests {
             #expect(asked.contains("--database") && asked.contains("exited with 65"), "\(asked)")
             let document = try await cluster.operate("rules", "import", folder, "--database", "live")
             try document.write(toFile: "\(cluster.folder)/rules.json", atomically: true, encoding: .utf8)
-            let app = StockUser.app
+            let app = cluster.app
             let made = try await cluster.operate(
                 "apps", "create", app, "--sync-mode", "flexible", "--rules", "\(cluster.folder)/rules.json")
             #expect(made.contains(#"nobody may read or write but where class "Item" has roles of its own"#), "\(made)")
@@ -80,16 +80,15 @@ struct RulesCommandTests {
             #expect(
                 await complaint(cluster, "rules", "import", "/dev/null").contains("neither a folder nor a zip file"))
         }
-    }
 
-    @Test func rulesAreSetShownCheckedAndExplained() async throws {
-        try await withCluster(slices: 1) { cluster in
-            let app = StockUser.app
+        @Test func rulesAreSetShownCheckedAndExplained() async throws {
+            let cluster = try SharedCluster.cluster
+            let app = cluster.app
             let created = try await cluster.operate("apps", "create", app)
             #expect(created.contains("nobody may read or write: the app has no rules yet"))
             #expect(try await cluster.operate("rules", "show", app).contains("version 0"))
 
-            let file = "\(cluster.folder)/rules.json"
+            let file = cluster.file("rules.json")
             try #"{"partition": {"read": {"%%user.name": 1}, "write": {"$xor": []}}}"#.write(
                 toFile: file, atomically: true, encoding: .utf8)
             let refused = await complaint(cluster, "rules", "set", app, file)

@@ -3,80 +3,71 @@ import LocalCluster
 import TestSupport
 import Testing
 
-/// A store that cannot be used, or is not the cluster's, is refused with what to do, and nothing of it changes.
-@Suite(.needsBroker, .needsPostgres, .timeLimit(.minutes(5)), .serialized) struct StoreMistakeTests {
-    /// A cluster whose store is in a schema of its own, and what is tried on it.
-    private struct Bench {
-        let cluster: LocalCluster
-        let schema: String
-        let server: String
+extension ShakenPostgresClusterTests {
+    /// A store that cannot be used, or is not the cluster's, is refused with what to do, and nothing of it changes.
+    @Suite struct StoreMistakeTests {
+        /// A cluster whose store is in a schema of its own, and what is tried on it.
+        private struct Bench {
+            let cluster: LocalCluster
+            let schema: String
+            let server: String
+            let url: String
+            private let place: PostgresSchema
 
-        var url: String { "\(server)?schema=\(schema)" }
+            init() async throws {
+                cluster = try SharedCluster.cluster
+                place = try SharedCluster.schema
+                (schema, url, server) = (place.name, try place.url, try TestPostgres.requireURL())
+                try await cluster.makeApp()
+            }
 
-        func sql(_ statement: String) async throws -> String {
-            try await cluster.shell("psql", ["-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", server, "-c", statement])
-        }
+            func sql(_ statement: String) async throws -> String { try await place.sql(statement) }
 
-        /// How a command or a process ends with another store.
-        func outcome(_ arguments: [String], store: String, settings: [String: String] = [:]) async -> String {
-            var environment = cluster.environment.merging(settings) { $1 }
-            environment["SLUICE_STORE_URL"] = store
-            do {
-                return "succeeded: "
-                    + (try await Program.run(
-                        "/usr/bin/env", ["timeout", "60", cluster.sluice] + arguments, environment: environment,
-                        called: "sluice"))
-            } catch {
-                return "\(error)"
+            /// How a command or a process ends with another store.
+            func outcome(_ arguments: [String], store: String, settings: [String: String] = [:]) async -> String {
+                var environment = cluster.environment.merging(settings) { $1 }
+                environment["SLUICE_STORE_URL"] = store
+                do {
+                    return "succeeded: "
+                        + (try await Program.run(
+                            "/usr/bin/env", ["timeout", "60", cluster.sluice] + arguments, environment: environment,
+                            called: "sluice"))
+                } catch {
+                    return "\(error)"
+                }
+            }
+
+            func expect(
+                _ code: Int, _ words: String..., of arguments: [String], store: String,
+                settings: [String: String] = [:],
+                sourceLocation: SourceLocation = #_sourceLocation
+            ) async {
+                let outcome = await outcome(arguments, store: store, settings: settings)
+                #expect(
+                    outcome.contains("exited with \(code)") && words.allSatisfy(outcome.contains),
+                    "\(arguments.joined(separator: " ")): \(outcome)", sourceLocation: sourceLocation)
+                #expect(!outcome.contains("a wrong secret"), "it shows a password", sourceLocation: sourceLocation)
+            }
+
+            /// What everything in the schema is, row by row.
+            func digest() async throws -> String {
+                try await sql(
+                    """
+                    SELECT string_agg(t.table_name || query_to_xml(
+                        format('SELECT * FROM %I.%I ORDER BY 1', t.table_schema, t.table_name), true, true, '')::text, '')
+                    FROM information_schema.tables t WHERE t.table_schema = '\(schema)'
+                    """)
             }
         }
 
-        func expect(
-            _ code: Int, _ words: String..., of arguments: [String], store: String, settings: [String: String] = [:],
-            sourceLocation: SourceLocation = #_sourceLocation
-        ) async {
-            let outcome = await outcome(arguments, store: store, settings: settings)
-            #expect(
-                outcome.contains("exited with \(code)") && words.allSatisfy(outcome.contains),
-                "\(arguments.joined(separator: " ")): \(outcome)", sourceLocation: sourceLocation)
-            #expect(!outcome.contains("a wrong secret"), "it shows a password", sourceLocation: sourceLocation)
-        }
+        private static let processes = [["worker"], ["coordinator", "--port", "0"], ["gateway", "--port", "0"]]
 
-        /// What everything in the schema is, row by row.
-        func digest() async throws -> String {
-            try await sql(
-                """
-                SELECT string_agg(t.table_name || query_to_xml(
-                    format('SELECT * FROM %I.%I ORDER BY 1', t.table_schema, t.table_name), true, true, '')::text, '')
-                FROM information_schema.tables t WHERE t.table_schema = '\(schema)'
-                """)
-        }
-    }
-
-    private static let processes = [["worker"], ["coordinator", "--port", "0"], ["gateway", "--port", "0"]]
-
-    private func withBench(_ body: (Bench) async throws -> Void) async throws {
-        let schema = TestPostgres.uniqueName()
-        let server = try TestPostgres.requireURL()
-        try await withCluster(workers: 1, slices: 2, settings: ["SLUICE_STORE_URL": "\(server)?schema=\(schema)"]) {
-            cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
-            let bench = Bench(cluster: cluster, schema: schema, server: server)
-            do { try await body(bench) } catch {
-                _ = try? await bench.sql("DROP SCHEMA \(schema) CASCADE")
-                throw error
-            }
-            await cluster.stop()
-            _ = try await bench.sql("DROP SCHEMA \(schema) CASCADE")
-        }
-    }
-
-    @Test func aWrongAddressUserOrPasswordIsRefused() async throws {
-        try await withBench { bench in
+        @Test func aWrongAddressUserOrPasswordIsRefused() async throws {
+            let bench = try await Bench()
             let nowhere = "postgres://sluice:a%20wrong%20secret@127.0.0.1:\(FreePort.next())/postgres"
             let wrong = bench.server.replacing(/:[^:@\/]*@/, with: ":a%20wrong%20secret@")
             let missing = bench.server.replacing(/\/postgres$/, with: "/nowhere")
-            for command in [["store", "check"], ["store", "migrate"], ["backup", "\(bench.cluster.folder)/none"]] {
+            for command in [["store", "check"], ["store", "migrate"], ["backup", bench.cluster.file("none")]] {
                 await bench.expect(65, "store URL", of: command, store: "mysql://db/sluice")
                 await bench.expect(65, "schema", of: command, store: "\(bench.server)?schema=No")
                 await bench.expect(77, "refuses", of: command, store: wrong)
@@ -89,12 +80,11 @@ import Testing
                 await bench.expect(77, "nowhere", of: process, store: missing)
             }
         }
-    }
 
-    @Test func tablesOfAnotherVersionOrMadeInPartAreRefused() async throws {
-        try await withBench { bench in
+        @Test func tablesOfAnotherVersionOrMadeInPartAreRefused() async throws {
+            let bench = try await Bench()
             await bench.cluster.stop()
-            let copy = "\(bench.cluster.folder)/backup"
+            let copy = bench.cluster.file("backup")
             func refused(
                 _ words: String..., of commands: [[String]],
                 sourceLocation: SourceLocation = #_sourceLocation
@@ -128,13 +118,11 @@ import Testing
             }
 
             // All is well again with the right one.
-            try await bench.cluster.startAll(workers: 1)
-            try await bench.cluster.waitUntilReady(workers: 1)
+            try await bench.cluster.makeWhole(workers: 2)
         }
-    }
 
-    @Test func theStoreOfAnotherClusterIsRefused() async throws {
-        try await withBench { bench in
+        @Test func theStoreOfAnotherClusterIsRefused() async throws {
+            let bench = try await Bench()
             let other = TestPostgres.uniqueName()
             let url = "\(bench.server)?schema=\(other)"
             // Empty tables, under a broker that has a cluster's queues.
@@ -144,14 +132,14 @@ import Testing
             _ = try await bench.sql(
                 """
                 INSERT INTO \(other).settings (name, value) VALUES
-                    ('cluster', '00ff00ff00ff00ff'), ('cluster.prefix', '\(bench.cluster.prefix)'), ('slices', '2')
+                    ('cluster', '00ff00ff00ff00ff'), ('cluster.prefix', '\(bench.cluster.prefix)'), ('slices', '\(bench.cluster.slices)')
                 """)
             for process in Self.processes { await bench.expect(65, "belongs to", of: process, store: url) }
             // And those of a cluster with other queues.
             _ = try await bench.sql("UPDATE \(other).settings SET value = 'else' WHERE name = 'cluster.prefix'")
             for process in Self.processes { await bench.expect(65, "amqp.prefix \"else\"", of: process, store: url) }
             // A backup goes into no store that has something.
-            let backup = "\(bench.cluster.folder)/backup"
+            let backup = bench.cluster.file("backup")
             try await bench.cluster.operate("backup", backup)
             await bench.expect(65, "already", of: ["restore", backup, "--force"], store: url)
             _ = try await bench.sql("DROP SCHEMA \(other) CASCADE")

@@ -4,11 +4,12 @@ import LocalCluster
 import TestSupport
 import Testing
 
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct SyncTests {
-    @Test func aChangeReachesTheOtherDeviceThroughTheCluster() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+extension SharedClusterTests {
+    /// What a cluster is for.
+    @Suite struct SyncTests {
+        @Test func aChangeReachesTheOtherDeviceThroughTheCluster() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let first = try await Device(cluster)
             let second = try await Device(cluster)
             try first.create("a", name: "from the first")
@@ -24,10 +25,14 @@ struct SyncTests {
             }
         }
     }
+}
 
-    @Test func aWorkerKilledUnderLoadLosesNothing() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+extension ShakenClusterTests {
+    /// Sync where processes die.
+    @Suite struct SyncTests {
+        @Test func aWorkerKilledUnderLoadLosesNothing() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let devices = [try await Device(cluster), try await Device(cluster), try await Device(cluster)]
             let owner = try await owner(cluster)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -54,11 +59,10 @@ struct SyncTests {
                 guard now != owner else { throw LocalClusterError("\(now) is") }
             }
         }
-    }
 
-    @Test func aWorkerThatStopsHandsItsSlicesOver() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func aWorkerThatStopsHandsItsSlicesOver() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let device = try await Device(cluster)
             let owner = try await owner(cluster)
             async let stopped: Void = cluster.stop(owner)
@@ -68,11 +72,10 @@ struct SyncTests {
             let other = try await Device(cluster)
             #expect(try other.ids().count == 40)
         }
-    }
 
-    @Test func aGatewayKilledAndStartedAgainLosesNothing() async throws {
-        try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+        @Test func aGatewayKilledAndStartedAgainLosesNothing() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let first = try await Device(cluster)
             let second = try await Device(cluster)
             for index in 0..<20 { try first.create("before-\(index)") }
@@ -85,13 +88,13 @@ struct SyncTests {
             try await second.download()
             #expect(try second.ids().count == 40)
         }
-    }
 
-    private func owner(_ cluster: LocalCluster) async throws -> String {
-        struct Slice: Decodable { var owner: String? }
-        let slices = try await cluster.operateJSON(
-            [Slice].self, "slices", "--app", cluster.app, "--partition", Device.partition)
-        guard let owner = slices.first?.owner else { throw LocalClusterError("the realm's slice has no owner") }
-        return owner
+        private func owner(_ cluster: LocalCluster) async throws -> String {
+            struct Slice: Decodable { var owner: String? }
+            let slices = try await cluster.operateJSON(
+                [Slice].self, "slices", "--app", cluster.app, "--partition", Device.partition)
+            guard let owner = slices.first?.owner else { throw LocalClusterError("the realm's slice has no owner") }
+            return owner
+        }
     }
 }

@@ -20,7 +20,11 @@ struct TLSTests {
             "SLUICE_TLS_CA_FILE": authority, "SLUICE_TLS_RELOAD_SECONDS": "0.2",
         ]
         try await withCluster(workers: 1, slices: 2, settings: settings) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            try await cluster.makeApp()
+            // Takes its time: one that was published a moment ago is waited for.
+            async let watched = #expect(throws: LocalClusterError.self) {
+                try await cluster.operate("campaigns", "watch")
+            }
             let device = try await Device(cluster)
             try device.create("one")
             try await device.upload()
@@ -62,6 +66,8 @@ struct TLSTests {
             let another = try await Device(cluster)
             try another.create("three")
             try await another.upload()
+            let none = await watched?.description ?? ""
+            #expect(none.contains("exited with 66:") && none.contains("no campaign is open"))
         }
     }
 }

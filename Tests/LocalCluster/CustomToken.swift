@@ -10,7 +10,7 @@ package enum CustomToken {
 
     /// Has an app let in those who bring such a token.
     package static func allow(in app: String, of cluster: LocalCluster) async throws {
-        let file = "\(cluster.folder)/custom-tokens.json"
+        let file = "\(cluster.folder)/\(app)-custom-tokens.json"
         let settings = #"{"issuer": "\#(issuer)", "secret": "\#(secret)", "algorithms": ["HS256"]}"#
         try settings.write(toFile: file, atomically: true, encoding: .utf8)
         try await cluster.operate("logins", "set", app, "custom-token", "--file", file)

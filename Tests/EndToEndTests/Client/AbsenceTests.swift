@@ -21,7 +21,7 @@ struct AbsenceTests {
     }
 
     @MainActor private func comeBackTooLate(_ cluster: LocalCluster) async throws {
-        try await cluster.operate("apps", "create", cluster.app, "--rules", "open", "--max-offline-days", "1")
+        try await cluster.makeApp("--max-offline-days", "1")
         let resets = Mutex(0)
         let errors = ErrorLog()
         let away = try await phone(

@@ -4,7 +4,7 @@ import LocalCluster
 import TestSupport
 import Testing
 
-extension OpeningTests {
+extension SharedClusterTests.OpeningTests {
     /// Copies of realms for a user of the same mode of sync, for one of the other, and for nobody.
     @MainActor @Suite struct CopyTests {
         private let folder: URL

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-extension ClientResetTests {
+extension SharedClusterTests.ClientResetTests {
     /// Client resets that cannot be finished in the mode that the app has chosen.
     @MainActor @Suite struct FailedResetTests {
         private let cluster: LocalCluster

@@ -10,9 +10,9 @@ struct InstalledApp: Codable, Sendable {
     let person: String
     private let folder: URL
 
-    init(_ id: String, of cluster: LocalCluster) {
+    init(_ id: String, of cluster: LocalCluster) throws {
         self.id = id
-        server = cluster.gatewayURL
+        server = try TestGateway.url
         person = UUID().uuidString
         folder = URL(fileURLWithPath: cluster.folder).appendingPathComponent("phone-\(UUID().uuidString)")
     }

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-extension SessionTests {
+extension ShakenClusterTests {
     /// Sessions whose user logs out.
     @MainActor @Suite struct LogoutTests {
         /// Nothing more will come of what the app waits for, so it is told. The realm stays, and what was written goes up when the user
@@ -17,8 +17,7 @@ extension SessionTests {
             let phone = try await Phone(user, user.configuration(partitionValue: "home"))
             let session = try phone.session
             // Nobody takes anything up.
-            cluster.pause("worker-1")
-            defer { cluster.resume("worker-1") }
+            for worker in ["worker-1", "worker-2"] { cluster.pause(worker) }
             try phone.add("a")
             let calls = Mutex<[Bool]>([])
             session.wait(for: .upload, queue: .main) { error in calls.withLock { $0.append(error != nil) } }
@@ -27,7 +26,7 @@ extension SessionTests {
             #expect(!user.isLoggedIn && session.state == .inactive && session.connectionState == .disconnected)
             try phone.add("b")
 
-            cluster.resume("worker-1")
+            for worker in ["worker-1", "worker-2"] { cluster.resume(worker) }
             #expect(try await Phone.user(of: app, person: "somebody") == user)
             try await phone.upload()
             let other = try await Phone(of: app)

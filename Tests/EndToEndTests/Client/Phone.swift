@@ -33,7 +33,7 @@ final class Phone {
         let app = App(
             id: id,
             configuration: AppConfiguration(
-                baseURL: try SharedCluster.cluster.gatewayURL, enableSessionMultiplexing: isMultiplexing,
+                baseURL: try TestGateway.url, enableSessionMultiplexing: isMultiplexing,
                 syncTimeouts: SyncTimeoutOptions(
                     connectionLingerTime: 0, pingKeepalivePeriod: pings, pongKeepaliveTimeout: pings)))
         app.syncManager.callbackQueue = DispatchQueue(label: "phone.callbacks")

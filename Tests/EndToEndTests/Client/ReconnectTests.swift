@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-extension SessionTests {
+extension SharedClusterTests.SessionTests {
     /// Sessions that wait for longer and longer between their attempts to connect.
     @MainActor @Suite struct ReconnectTests {
         /// When each attempt of a session began and ended.
@@ -35,12 +35,12 @@ extension SessionTests {
 
         /// An app asks one of its sessions to reconnect. That ends the wait of all of them, each of which has a connection of its own, and
         /// where there is still no server they begin anew with a second.
-        @Test func whoAsksForAReconnectEndsTheWaitOfAllTheAppsSessions() async throws {
+        @Test(.ownGateway) func whoAsksForAReconnectEndsTheWaitOfAllTheAppsSessions() async throws {
             let cluster = try SharedCluster.cluster
             let app = try await cluster.newApp()
             let phones = [try await Phone(of: app), try await Phone(of: app)]
             let attempts = try phones.map { Attempts(of: try $0.session) }
-            await cluster.kill("gateway")
+            try await TestGateway.mine.kill()
             // Waits double, beginning with a second for what comes after the loss, and each is less by a quarter at most.
             try await eventually("all are in their wait of four seconds") {
                 attempts.allSatisfy { $0.ended.count >= 3 && $0.begun.count == $0.ended.count }
@@ -54,7 +54,7 @@ extension SessionTests {
                 #expect(begun[count] - ended[count - 1] < .seconds(3))
                 #expect(begun[count + 1] - ended[count] < .seconds(3))
             }
-            try await cluster.restartGateway()
+            try await TestGateway.mine.start()
             try phones[1].session.reconnect()
             for phone in phones { try await phone.upload() }
         }

@@ -4,26 +4,26 @@ import LocalCluster
 import TestSupport
 import Testing
 
-extension OpeningTests {
+extension SharedClusterTests.OpeningTests {
     /// What an app finds when it is launched again: each launch is a process of its own.
     @MainActor @Suite struct RelaunchTests {
         /// Who has logged in once is known at every launch, with the same data. Nobody logs in again: at first there is no server, and then
         /// one that lets nobody in any more.
-        @Test func whoHasLoggedInOnceFindsTheSameDataAtEveryLaunch() async throws {
+        @Test(.ownGateway) func whoHasLoggedInOnceFindsTheSameDataAtEveryLaunch() async throws {
             let cluster = try SharedCluster.cluster
             let id = try await cluster.newApp()
-            let installed = InstalledApp(id, of: cluster)
+            let installed = try InstalledApp(id, of: cluster)
             let other = try await Phone(of: id)
             await #expect(processExitsWith: .success) { [installed = installed as InstalledApp] in
                 try await RelaunchTests.logIn(installed)
             }
 
-            await cluster.kill("gateway")
+            try await TestGateway.mine.kill()
             await #expect(processExitsWith: .success) { [installed = installed as InstalledApp] in
                 try await RelaunchTests.writeOffline(installed)
             }
 
-            try await cluster.restartGateway()
+            try await TestGateway.mine.start()
             try await cluster.operate("logins", "remove", id, "custom-token")
             try other.session.reconnect()
             try other.add("written meanwhile")

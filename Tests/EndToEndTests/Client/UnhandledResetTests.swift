@@ -4,7 +4,7 @@ import LocalCluster
 import TestSupport
 import Testing
 
-extension ClientResetTests {
+extension SharedClusterTests.ClientResetTests {
     /// Manual client resets of apps that have one handler, or none.
     @MainActor @Suite struct UnhandledResetTests {
         /// The mode's own handler or the manager's, whichever there is.
@@ -33,7 +33,7 @@ extension ClientResetTests {
         @Test func aResetThatNobodyHandlesIsDoneAtTheNextLaunch() async throws {
             let cluster = try SharedCluster.cluster
             let id = try await cluster.newApp()
-            let installed = InstalledApp(id, of: cluster)
+            let installed = try InstalledApp(id, of: cluster)
             await #expect(processExitsWith: .success) { [installed = installed as InstalledApp] in
                 try await UnhandledResetTests.writeOffline(installed)
             }

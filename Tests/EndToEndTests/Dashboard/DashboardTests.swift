@@ -32,7 +32,7 @@ struct DashboardTests {
 
     @Test func aTerminationIsWatchedUntilItsEndAlsoOverTheLossOfCoordinators() async throws {
         try await withCluster { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            try await cluster.makeApp()
             let devices = [
                 try await Device(cluster, partition: Self.markup),
                 try await Device(cluster, mode: "discard", partition: Self.markup),
@@ -63,7 +63,7 @@ struct DashboardTests {
                 try await browser.wait(for: "main", toSay: "All 4 slices served")
                 try await browser.wait(for: "main", toSay: "Changesets")
                 let campaign = try await cluster.operateJSON(
-                    ResetTests.Termination.self, "sync", "terminate", cluster.app, "--enable", "--reason", Self.markup
+                    Termination.self, "sync", "terminate", cluster.app, "--enable", "--reason", Self.markup
                 ).campaign
                 try await browser.wait(for: "main", toSay: "1 campaign running")
                 try await browser.click("Campaigns", in: "#nav")
@@ -129,7 +129,7 @@ struct DashboardTests {
     @Test func aReaderMayOnlyLookAndMayDoSoOnAPhone() async throws {
         try await withCluster(slices: 64) { cluster in
             struct Made: Decodable { var token: String }
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            try await cluster.makeApp()
             let device = try await Device(cluster, partition: Self.markup)
             try device.create("a")
             try await device.upload()
@@ -193,7 +193,7 @@ struct DashboardTests {
 
     @Test func aDeadLetterIsSentBackAndATerminationWantsTheAppsName() async throws {
         try await withCluster(slices: 1, settings: ["SLUICE_GRAFANA_URL": "https://grafana.example.net/"]) { cluster in
-            try await cluster.operate("apps", "create", cluster.app, "--rules", "open")
+            try await cluster.makeApp()
             let device = try await Device(cluster)
             try device.create("a", name: Self.markup)
             try await device.upload()
@@ -230,7 +230,7 @@ struct DashboardTests {
     /// Leaves two dead letters: a changeset for an app that is not there yet, and something of an unknown type.
     private func bury(_ app: String, _ cluster: LocalCluster) async throws {
         for body in [
-            #"{"type": "changeset", "id": "dog-7", "realm": {"app": "\#(app)", "partition": "x"}, "changesets": ["\#(OperatorTests.dog)"]}"#,
+            #"{"type": "changeset", "id": "dog-7", "realm": {"app": "\#(app)", "partition": "x"}, "changesets": ["\#(changesetOfADog)"]}"#,
             #"{"type": "\#(Self.markup.replacing("\"", with: "'"))", "id": "bad-1"}"#,
         ] {
             _ = try await cluster.shell(

@@ -6,109 +6,111 @@ import SyncProtocol
 import TestSupport
 import Testing
 
-/// Stock clients in flexible mode, from the command that makes the app to what each of them holds, while gateways and workers die.
-@Suite(.needsBroker, .timeLimit(.minutes(10)), .serialized)
-struct FlexibleStockClientTests {
-    /// Everybody reads and writes what is theirs.
-    private static let rules = #"""
-        {"queryable": {"global": ["owner", "name"]}, "defaultRoles": [{"name": "own", "apply_when": {}, "read": true, "write": true,
-         "document_filters": {"read": {"owner": "%%user.id"}, "write": {"owner": "%%user.id"}}}]}
-        """#
+extension SharedClusterTests {
+    /// Stock clients in flexible mode, from the command that makes the app to what each of them holds, while gateways and workers die.
+    @MainActor @Suite struct FlexibleStockClientTests {
+        /// Everybody reads and writes what is theirs.
+        private static let rules = #"""
+            {"queryable": {"global": ["owner", "name"]}, "defaultRoles": [{"name": "own", "apply_when": {}, "read": true, "write": true,
+             "document_filters": {"read": {"owner": "%%user.id"}, "write": {"owner": "%%user.id"}}}]}
+            """#
 
-    @MainActor
-    private final class Device {
-        let user: StockUser
-        let file = StockFile()
-        var connection: StockConnection
-        var session: SessionIdent = 1
-        var active = QuerySet(version: 0, text: "{}")
+        @MainActor
+        private final class Device {
+            let user: StockUser
+            let file = StockFile()
+            var connection: StockConnection
+            var session: SessionIdent = 1
+            var active = QuerySet(version: 0, text: "{}")
 
-        init(_ user: StockUser) async throws {
-            self.user = user
-            connection = try await user.connect(mode: .flexible)
-            try await open()
-        }
-
-        func reconnect() async throws {
-            await connection.close()
-            connection = try await user.connect(mode: .flexible)
-            try await open()
-        }
-
-        private func open() async throws {
-            session = try await connection.open(FlexibleTarget().text, file, query: active)
-        }
-
-        var received: StockConnection.Session {
-            get throws { try #require(connection.sessions[session]) }
-        }
-
-        func subscribe(_ version: UInt64, _ query: String) async throws {
-            let set = QuerySet(version: QueryVersion(version), queries: ["Task": query])
-            try await connection.send(.query(Query(session: session, query: set)))
-            try await connection.wait("set \(version) is there") { connection in
-                connection.sessions[self.session]?.downloads.contains {
-                    $0.batch?.queryVersion == set.version && $0.batch?.state == .lastInBatch
-                } == true
+            init(_ user: StockUser) async throws {
+                self.user = user
+                connection = try await user.connect(mode: .flexible)
+                try await open()
             }
-            active = set
-            try await connection.download(session)
+
+            func reconnect() async throws {
+                await connection.close()
+                connection = try await user.connect(mode: .flexible)
+                try await open()
+            }
+
+            private func open() async throws {
+                session = try await connection.open(FlexibleTarget().text, file, query: active)
+            }
+
+            var received: StockConnection.Session {
+                get throws { try #require(connection.sessions[session]) }
+            }
+
+            func subscribe(_ version: UInt64, _ query: String) async throws {
+                let set = QuerySet(version: QueryVersion(version), queries: ["Task": query])
+                try await connection.send(.query(Query(session: session, query: set)))
+                try await connection.wait("set \(version) is there") { connection in
+                    connection.sessions[self.session]?.downloads.contains {
+                        $0.batch?.queryVersion == set.version && $0.batch?.state == .lastInBatch
+                    } == true
+                }
+                active = set
+                try await connection.download(session)
+            }
+
+            func upload(_ changeset: [UInt8]) async throws { try await connection.upload(changeset, session) }
+            func has(_ key: String) -> Bool { file.image.has("Task", key) }
         }
 
-        func upload(_ changeset: [UInt8]) async throws { try await connection.upload(changeset, session) }
-        func has(_ key: String) -> Bool { file.image.has("Task", key) }
-    }
+        private static func task(_ id: String, owner: String, name: String = "n") -> [UInt8] {
+            var changeset = Changeset()
+            let table = changeset.strings.intern("Task")
+            let key = PrimaryKey.string(changeset.strings.intern(ByteString(id)))
+            changeset.instructions.append(.createObject(table: table, object: key))
+            for (field, value) in [("owner", owner), ("name", name)] {
+                let field = changeset.strings.intern(ByteString(field))
+                changeset.instructions.append(
+                    .update(
+                        .init(
+                            target: FieldPath(table: table, object: key, field: field),
+                            value: .string(ByteString(value)),
+                            qualifier: .isDefault(false))))
+            }
+            return changeset.encoded()
+        }
 
-    private static func task(_ id: String, owner: String, name: String = "n") -> [UInt8] {
-        var changeset = Changeset()
-        let table = changeset.strings.intern("Task")
-        let key = PrimaryKey.string(changeset.strings.intern(ByteString(id)))
-        changeset.instructions.append(.createObject(table: table, object: key))
-        for (field, value) in [("owner", owner), ("name", name)] {
-            let field = changeset.strings.intern(ByteString(field))
+        private static func schema() -> [UInt8] {
+            var changeset = Changeset()
+            let table = changeset.strings.intern("Task")
             changeset.instructions.append(
-                .update(
+                .addTable(
                     .init(
-                        target: FieldPath(table: table, object: key, field: field), value: .string(ByteString(value)),
-                        qualifier: .isDefault(false))))
+                        table: table,
+                        kind: .topLevel(
+                            keyField: changeset.strings.intern("_id"), keyType: .string, keyNullable: false,
+                            asymmetric: false))))
+            for name in ["owner", "name"] {
+                changeset.instructions.append(
+                    .addColumn(
+                        .init(
+                            table: table, field: changeset.strings.intern(ByteString(name)), type: .string,
+                            nullable: true,
+                            collection: .single)))
+            }
+            return changeset.encoded()
         }
-        return changeset.encoded()
-    }
 
-    private static func schema() -> [UInt8] {
-        var changeset = Changeset()
-        let table = changeset.strings.intern("Task")
-        changeset.instructions.append(
-            .addTable(
-                .init(
-                    table: table,
-                    kind: .topLevel(
-                        keyField: changeset.strings.intern("_id"), keyType: .string, keyNullable: false,
-                        asymmetric: false))))
-        for name in ["owner", "name"] {
-            changeset.instructions.append(
-                .addColumn(
-                    .init(
-                        table: table, field: changeset.strings.intern(ByteString(name)), type: .string, nullable: true,
-                        collection: .single)))
+        private struct Explained: Decodable {
+            struct View: Decodable {
+                struct Class: Decodable { var objects, inView: Int }
+                struct Object: Decodable { var isSelected, isVisible: Bool }
+                var classes: [Class]
+                var objects: [Object]
+            }
+            var views: [View]
         }
-        return changeset.encoded()
-    }
 
-    private struct Explained: Decodable {
-        struct View: Decodable {
-            struct Class: Decodable { var objects, inView: Int }
-            struct Object: Decodable { var isSelected, isVisible: Bool }
-            var classes: [Class]
-            var objects: [Object]
-        }
-        var views: [View]
-    }
-
-    @Test func eachSeesItsOwnAndWhatIsNotAllowedIsUndone() async throws {
-        try await withCluster(workers: 2, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--sync-mode", "flexible", "--rules", "open")
-            try await cluster.setRules(Self.rules, of: StockUser.app)
+        @Test func eachSeesItsOwnAndWhatIsNotAllowedIsUndone() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--sync-mode", "flexible")
+            try await cluster.setRules(Self.rules, of: cluster.app)
             let first = try await Device(try await StockUser(cluster))
             let second = try await Device(try await StockUser(cluster))
             try await first.upload(Self.schema())
@@ -149,21 +151,20 @@ struct FlexibleStockClientTests {
             #expect(!second.has("mine") && !second.has("later"))
 
             // What is stored is sound, and says the same.
-            try await cluster.operate("realms", "verify", "--app", StockUser.app)
-            try await cluster.operate("realms", "show", "--app", StockUser.app, "--flexible")
+            try await cluster.operate("realms", "verify", "--app", cluster.app)
+            try await cluster.operate("realms", "show", "--app", cluster.app, "--flexible")
             let told = try await cluster.operateJSON(
-                Explained.self, "views", "explain", "--app", StockUser.app, "--user", second.user.id, "--class", "Task",
+                Explained.self, "views", "explain", "--app", cluster.app, "--user", second.user.id, "--class", "Task",
                 "--object", "mine")
             let view = try #require(told.views.first)
             #expect(view.classes.first?.objects == 3 && view.classes.first?.inView == 1)
             #expect(view.objects.first?.isSelected == true && view.objects.first?.isVisible == false)
         }
-    }
 
-    /// Whatever a query asks, its author is told what is wrong with it, goes on, and nobody else notices.
-    @Test func whatIsNoQueryIsRefusedAndTheSessionGoesOn() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--sync-mode", "flexible", "--rules", "open")
+        /// Whatever a query asks, its author is told what is wrong with it, goes on, and nobody else notices.
+        @Test func whatIsNoQueryIsRefusedAndTheSessionGoesOn() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--sync-mode", "flexible")
             let careless = try await Device(try await StockUser(cluster))
             let other = try await Device(try await StockUser(cluster))
             try await other.upload(Self.schema())

@@ -5,12 +5,12 @@ import SyncProtocol
 import TestSupport
 import Testing
 
-/// What recorded stock clients say to each other through a whole cluster.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct StockClientExchangeTests {
-    @Test func firstConnectSuspendResumeAndANewProcessGoAsRecorded() async throws {
-        try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+extension SharedClusterTests {
+    /// What recorded stock clients say to each other through a whole cluster.
+    @MainActor @Suite struct StockClientExchangeTests {
+        @Test func firstConnectSuspendResumeAndANewProcessGoAsRecorded() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let (player, _) = try await StockScenario.firstConnect(cluster)
             try await player.play(from: Recording("pbs-first-connect-and-resume").index(of: "unbind 1"))
             let a = try StockScenario.file(player, 2)
@@ -21,11 +21,10 @@ struct StockClientExchangeTests {
             #expect(late.image.has("Task", "a"))
             #expect(late.image.value("Task", "b", "name")?.contains("changed") == true)
         }
-    }
 
-    @Test func recordedExchangesBringTheHistoryThatTheReferenceServerSent() async throws {
-        try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func recordedExchangesBringTheHistoryThatTheReferenceServerSent() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             for (name, clients) in [("pbs-two-clients", 2), ("pbs-three-clients", 3), ("pbs-compressed-bodies", 2)] {
                 let player = RecordingPlayer(try Recording(name))
                 for number in 1...clients { player.users[number] = try await StockUser(cluster) }
@@ -35,11 +34,10 @@ struct StockClientExchangeTests {
                 #expect(try player.differences() == [], "\(name)")
             }
         }
-    }
 
-    @Test func severalSessionsShareASocket() async throws {
-        try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func severalSessionsShareASocket() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let connection = try await StockUser(cluster).connect()
             let player = RecordingPlayer(
                 try Recording("pbs-three-clients"), connections: [1: connection, 2: connection, 3: connection])
@@ -69,11 +67,10 @@ struct StockClientExchangeTests {
                 #expect(file.image.has("Task", "of \(session)"))
             }
         }
-    }
 
-    @Test func anUploadSentAgainAfterALostSocketCountsOnce() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func anUploadSentAgainAfterALostSocketCountsOnce() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let (player, users) = try await StockScenario.firstConnect(cluster)
             let file = try StockScenario.file(player, 2)
             let old = try StockScenario.connection(player, 4)

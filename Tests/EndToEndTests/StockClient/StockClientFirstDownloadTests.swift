@@ -6,27 +6,29 @@ import SyncProtocol
 import TestSupport
 import Testing
 
-/// What a stock client is sent that meets a realm with a long history for the first time.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct StockClientFirstDownloadTests {
-    private struct Realm: Decodable {
-        var historyBase: UInt64
-    }
+extension SharedClusterTests {
+    /// What a stock client is sent that meets a realm with a long history for the first time.
+    @MainActor @Suite struct StockClientFirstDownloadTests {
+        private struct Realm: Decodable {
+            var historyBase: UInt64
+        }
 
-    private struct Verdict: Decodable {
-        var replay: String
-        var base: UInt64?
-        var findingCount: Int
-    }
+        private struct Verdict: Decodable {
+            var replay: String
+            var base: UInt64?
+            var findingCount: Int
+        }
 
-    private static let tasks = 1_500
+        private static let tasks = 1_500
 
-    @Test func aCompactedRealmIsDownloadedPageByPageAndTakenUpAgain() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func aCompactedRealmIsDownloadedPageByPageAndTakenUpAgain() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             try await publishTasks(to: cluster)
             _ = try await StockClientError.within("the history is compacted", limit: .seconds(120)) {
-                try await cluster.operateJSON([Realm].self, "realms", "list").first { $0.historyBase > 0 }
+                try await cluster.operateJSON([Realm].self, "realms", "list", "--app", cluster.app).first {
+                    $0.historyBase > 0
+                }
             }
 
             // One that loses its connection in the middle, and goes on where it was.
@@ -62,28 +64,28 @@ struct StockClientFirstDownloadTests {
             #expect(versions == versions.sorted() && Set(versions).count == versions.count)
             #expect(versions.count < Self.tasks / 2)
 
-            let verdict = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--all")
+            let verdict = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--app", cluster.app)
             #expect(verdict.findingCount == 0 && verdict.replay == "equal" && verdict.base != nil)
         }
-    }
 
-    /// As many changesets of a kilobyte each, after the schema, which make more state than one page holds.
-    @MainActor private func publishTasks(to cluster: LocalCluster) async throws {
-        let name = String(repeating: "n", count: 1_000)
-        var changesets = [try StockScenario.schemaOfTasks()]
-        for number in 0..<Self.tasks {
-            changesets.append(StockScenario.task("task-\(number)", name: name))
-        }
-        let events = stride(from: 0, to: changesets.count, by: 100).map { start in
-            let texts = changesets[start..<min(start + 100, changesets.count)].map { bytes in
-                "\"" + bytes.map { String(format: "%02x", $0) }.joined() + "\""
+        /// As many changesets of a kilobyte each, after the schema, which make more state than one page holds.
+        @MainActor private func publishTasks(to cluster: LocalCluster) async throws {
+            let name = String(repeating: "n", count: 1_000)
+            var changesets = [try StockScenario.schemaOfTasks()]
+            for number in 0..<Self.tasks {
+                changesets.append(StockScenario.task("task-\(number)", name: name))
             }
-            let partition = StockScenario.path.replacingOccurrences(of: "\"", with: "\\\"")
-            return #"{"realm": {"app": "\#(StockUser.app)", "partition": "\#(partition)"}, "changesets": "#
-                + "[\(texts.joined(separator: ","))]}"
+            let events = stride(from: 0, to: changesets.count, by: 100).map { start in
+                let texts = changesets[start..<min(start + 100, changesets.count)].map { bytes in
+                    "\"" + bytes.map { String(format: "%02x", $0) }.joined() + "\""
+                }
+                let partition = StockScenario.path.replacingOccurrences(of: "\"", with: "\\\"")
+                return #"{"realm": {"app": "\#(cluster.app)", "partition": "\#(partition)"}, "changesets": "#
+                    + "[\(texts.joined(separator: ","))]}"
+            }
+            let file = cluster.file("events")
+            try events.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+            try await cluster.operate("publish", "changeset", "--file", file)
         }
-        let file = "\(cluster.folder)/events"
-        try events.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
-        try await cluster.operate("publish", "changeset", "--file", file)
     }
 }

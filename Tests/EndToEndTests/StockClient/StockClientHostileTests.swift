@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 import WireClient
 
-/// Clients that break the rules, and the ones beside them on the same realm that must not notice.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct StockClientHostileTests {
-    @Test func brokenMessagesCostTheirConnectionAndNobodyElse() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+extension SharedClusterTests {
+    /// Clients that break the rules, and the ones beside them on the same realm that must not notice.
+    @MainActor @Suite struct StockClientHostileTests {
+        @Test func brokenMessagesCostTheirConnectionAndNobodyElse() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let witness = try await Witness(cluster)
             let user = try await StockUser(cluster)
             let broken: [(message: String, codes: Set<Int>)] = [
@@ -31,11 +31,10 @@ struct StockClientHostileTests {
             }
             try await witness.sync("after broken messages")
         }
-    }
 
-    @Test func brokenFramesEndTheSocket() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func brokenFramesEndTheSocket() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let witness = try await Witness(cluster)
             let user = try await StockUser(cluster)
             let ping = Array("ping 1 0\n".utf8)
@@ -57,11 +56,10 @@ struct StockClientHostileTests {
             await half.close()
             try await witness.sync("after broken frames")
         }
-    }
 
-    @Test func messagesOutOfTurnAreProtocolViolations() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func messagesOutOfTurnAreProtocolViolations() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let witness = try await Witness(cluster)
             let user = try await StockUser(cluster)
             let bind = "bind 1 7 0 1 0\n\"tasks\""
@@ -79,11 +77,10 @@ struct StockClientHostileTests {
             }
             try await witness.sync("after messages out of turn")
         }
-    }
 
-    @Test func identsThatDoNotHoldAreToldToReset() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func identsThatDoNotHoldAreToldToReset() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let witness = try await Witness(cluster)
             let user = try await StockUser(cluster)
             let honest = try await user.connect()
@@ -150,11 +147,10 @@ struct StockClientHostileTests {
             #expect(witness.file.identity == other)
             try await witness.sync("after idents that do not hold")
         }
-    }
 
-    @Test func anUploadTooLargeResetsItsSessionOnly() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func anUploadTooLargeResetsItsSessionOnly() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let witness = try await Witness(cluster)
             let connection = try await StockUser(cluster).connect()
             let large = try await connection.open(StockScenario.path, StockFile())
@@ -171,13 +167,12 @@ struct StockClientHostileTests {
             try await connection.wait("PONG") { $0.pongs == [5] }
             try await witness.sync("after an upload too large")
         }
-    }
 
-    /// A stock client that is alone on its socket knows a close code for that. It comes again before it has reset, with the same upload, and
-    /// gives up at a second such code: it must hear of the reset that is on record.
-    @Test func anUploadTooLargeOnASocketOfItsOwnResetsItsClientOnce() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        /// A stock client that is alone on its socket knows a close code for that. It comes again before it has reset, with the same upload, and
+        /// gives up at a second such code: it must hear of the reset that is on record.
+        @Test func anUploadTooLargeOnASocketOfItsOwnResetsItsClientOnce() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let user = try await StockUser(cluster)
             let file = StockFile()
             var connection = try await user.connect()
@@ -197,11 +192,10 @@ struct StockClientHostileTests {
             expectReset(connection.sessions[session]?.error, 208)
             #expect(connection.closeCode == nil)
         }
-    }
 
-    @Test func aChangesetThatDoesNotParseResetsItsClientOnly() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func aChangesetThatDoesNotParseResetsItsClientOnly() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let witness = try await Witness(cluster)
             let connection = try await StockUser(cluster).connect()
             let session = try await connection.open(StockScenario.path, StockFile())
@@ -215,27 +209,29 @@ struct StockClientHostileTests {
             try await connection.send(.unbind(session: session))
             try await witness.sync("after a changeset that does not parse")
         }
-    }
 
-    private func expectReset(_ error: StockConnection.ReceivedError?, _ code: Int) {
-        #expect(error?.code == code)
-        #expect(error?.body.action == .clientReset, "\(code)")
-        #expect(error?.body.tryAgain == false, "\(code)")
-        #expect(error?.body.shouldClientReset == true, "\(code)")
-    }
+        private func expectReset(_ error: StockConnection.ReceivedError?, _ code: Int) {
+            #expect(error?.code == code)
+            #expect(error?.body.action == .clientReset, "\(code)")
+            #expect(error?.body.tryAgain == false, "\(code)")
+            #expect(error?.body.shouldClientReset == true, "\(code)")
+        }
 
-    /// The code of the JSON_ERROR that ends a connection, whatever else comes before it.
-    @MainActor
-    private static func connectionError(_ connection: StockConnection) async throws -> Int {
-        var messages: [[UInt8]] = []
-        return try await StockClientError.within("an error of the connection") {
-            for case .message(let bytes) in await connection.socket.takeEvents() { messages.append(bytes) }
-            for bytes in messages {
-                guard case .jsonError(let session, let code, _) = try ServerMessageParser(mode: .partition).parse(bytes)
-                else { continue }
-                if session.isConnection { return code.rawValue }
+        /// The code of the JSON_ERROR that ends a connection, whatever else comes before it.
+        @MainActor
+        private static func connectionError(_ connection: StockConnection) async throws -> Int {
+            var messages: [[UInt8]] = []
+            return try await StockClientError.within("an error of the connection") {
+                for case .message(let bytes) in await connection.socket.takeEvents() { messages.append(bytes) }
+                for bytes in messages {
+                    guard
+                        case .jsonError(let session, let code, _) = try ServerMessageParser(mode: .partition).parse(
+                            bytes)
+                    else { continue }
+                    if session.isConnection { return code.rawValue }
+                }
+                return nil
             }
-            return nil
         }
     }
 }

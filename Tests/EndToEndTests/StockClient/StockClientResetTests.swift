@@ -5,12 +5,12 @@ import SyncProtocol
 import TestSupport
 import Testing
 
-/// Terminations as recorded stock clients live through them, and what the operator's campaign makes of it.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct StockClientResetTests {
-    @Test func clientsAwayAndLiveRecoverAndTheCampaignSaysSo() async throws {
-        try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+extension SharedClusterTests {
+    /// Terminations as recorded stock clients live through them, and what the operator's campaign makes of it.
+    @MainActor @Suite struct StockClientResetTests {
+        @Test func clientsAwayAndLiveRecoverAndTheCampaignSaysSo() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let (setUp, _) = try await StockScenario.firstConnect(cluster)
             let away = try await Self.suspended(setUp, connection: 4, file: 2, "pbs-client-reset-recover")
             let live = try await Self.suspended(setUp, connection: 8, file: 3, "pbs-client-reset-recover")
@@ -48,13 +48,12 @@ struct StockClientResetTests {
             #expect(late.image.has("Task", "b"))
             #expect(late.image.has("Task", "offline"))
         }
-    }
 
-    @Test func withRecoveryOffTheRecordedClientDiscards() async throws {
-        try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func withRecoveryOffTheRecordedClientDiscards() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let (setUp, _) = try await StockScenario.firstConnect(cluster)
-            try await cluster.operate("apps", "set", StockUser.app, "--no-client-recovery")
+            try await cluster.operate("apps", "set", cluster.app, "--no-client-recovery")
             let name = "pbs-client-reset-no-recovery-discard"
             let player = try await Self.suspended(setUp, connection: 4, file: 2, name)
             let campaign = try await StockScenario.terminate(cluster)
@@ -66,11 +65,10 @@ struct StockClientResetTests {
             #expect(late.image.has("Task", "a"))
             #expect(!late.image.has("Task", "offline"))
         }
-    }
 
-    @Test func aMergeThatFailsIsAFailure() async throws {
-        try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func aMergeThatFailsIsAFailure() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let (setUp, _) = try await StockScenario.firstConnect(cluster)
             let player = try await Self.suspended(setUp, connection: 4, file: 2, "pbs-client-reset-merge-fails")
             let campaign = try await StockScenario.terminate(cluster)
@@ -79,11 +77,10 @@ struct StockClientResetTests {
             let realm = try await StockScenario.outcome("failed", of: ident, in: campaign, cluster)
             #expect(realm.report?.evidence == "inferred")
         }
-    }
 
-    @Test func aManualResetIsSeenAtTheNextLaunch() async throws {
-        try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func aManualResetIsSeenAtTheNextLaunch() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let (setUp, users) = try await StockScenario.firstConnect(cluster)
             let player = try await Self.suspended(
                 setUp, connection: 4, file: 2, "pbs-client-reset-manual-and-relaunch")
@@ -99,11 +96,10 @@ struct StockClientResetTests {
             }
             #expect(realm.report?.evidence == "inferred")
         }
-    }
 
-    @Test func whileSyncIsOffClientsAreToldToWait() async throws {
-        try await withCluster { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func whileSyncIsOffClientsAreToldToWait() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let (setUp, _) = try await StockScenario.firstConnect(cluster)
             let player = try await Self.suspended(setUp, connection: 4, file: 2, "pbs-client-reset-recover")
             let connection = try StockScenario.connection(setUp, 4)
@@ -126,7 +122,7 @@ struct StockClientResetTests {
                 #expect(error?.body.tryAgain == true)
                 #expect(error?.body.backoff?.intervalSeconds == 5)
             }
-            try await cluster.operate("sync", "enable", StockUser.app)
+            try await cluster.operate("sync", "enable", cluster.app)
             // The gateway hears of it a moment later; a client would come back after its 5 seconds.
             _ = try await StockClientError.within("the gateway knows") { () async throws -> Bool? in
                 try await connection.send(
@@ -143,20 +139,20 @@ struct StockClientResetTests {
             let ident = try #require(try StockScenario.file(player, 2).identity?.ident)
             _ = try await StockScenario.outcome("recovered", of: ident, in: campaign, cluster)
         }
-    }
 
-    /// A player of a reset for a client of the first connection that has suspended its session.
-    @MainActor
-    private static func suspended(
-        _ setUp: RecordingPlayer, connection number: Int, file ident: FileIdent, _ name: String
-    ) async throws -> RecordingPlayer {
-        let connection = try StockScenario.connection(setUp, number)
-        try await connection.send(.unbind(session: 1))
-        try await connection.wait("UNBOUND") { $0.sessions[1]?.isUnbound == true }
-        let player = RecordingPlayer(try Recording(name), connections: [4: connection])
-        player.files = [2: try StockScenario.file(setUp, ident)]
-        player.processes = ["A": [4]]
-        player.uploadAge = 60_000
-        return player
+        /// A player of a reset for a client of the first connection that has suspended its session.
+        @MainActor
+        private static func suspended(
+            _ setUp: RecordingPlayer, connection number: Int, file ident: FileIdent, _ name: String
+        ) async throws -> RecordingPlayer {
+            let connection = try StockScenario.connection(setUp, number)
+            try await connection.send(.unbind(session: 1))
+            try await connection.wait("UNBOUND") { $0.sessions[1]?.isUnbound == true }
+            let player = RecordingPlayer(try Recording(name), connections: [4: connection])
+            player.files = [2: try StockScenario.file(setUp, ident)]
+            player.processes = ["A": [4]]
+            player.uploadAge = 60_000
+            return player
+        }
     }
 }

@@ -6,12 +6,12 @@ import TestSupport
 import Testing
 import WireClient
 
-/// Tokens that do not hold, and how clients learn it.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
-struct StockClientTokenTests {
-    @Test func aBadTokenIsToldByCloseCodeAndTheRecordedRefreshGoesOn() async throws {
-        try await withCluster(workers: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+extension SharedClusterTests {
+    /// Tokens that do not hold, and how clients learn it.
+    @MainActor @Suite struct StockClientTokenTests {
+        @Test func aBadTokenIsToldByCloseCodeAndTheRecordedRefreshGoesOn() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let user = try await StockUser(cluster)
             let bad = user.withBadToken
             let refused = try await bad.connect()
@@ -28,11 +28,10 @@ struct StockClientTokenTests {
             #expect(late.image.has("Task", "b"))
             #expect(late.image.has("Task", "c"))
         }
-    }
 
-    @Test func clientsThatCannotReadCloseCodesGetAStatus() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func clientsThatCannotReadCloseCodesGetAStatus() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let user = try await StockUser(cluster)
             func status(_ user: StockUser, offers: [Int]? = nil) async throws -> Int {
                 let request = try user.upgradeRequest(offers: offers).request
@@ -45,11 +44,10 @@ struct StockClientTokenTests {
             #expect(try await status(user, offers: [14, 10]) == 101)
             #expect(try await status(user.withBadToken) == 101)
         }
-    }
 
-    @Test func aLogoutEndsTheSocketAndTheUsersOtherSocketsOfThatLogin() async throws {
-        try await withCluster(workers: 1, slices: 1) { @MainActor cluster in
-            try await cluster.operate("apps", "create", StockUser.app, "--rules", "open")
+        @Test func aLogoutEndsTheSocketAndTheUsersOtherSocketsOfThatLogin() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
             let user = try await StockUser(cluster)
             let (_, connection) = try await Self.uploadedFile(user)
             let bystander = try await StockScenario.newcomer(cluster)
@@ -60,23 +58,23 @@ struct StockClientTokenTests {
             await #expect(throws: StockClientError.self) { _ = try await user.refreshed(cluster) }
             try await bystander.connection.upload(StockScenario.task("still here"), 1)
         }
-    }
 
-    /// The file that the recording's client has when it begins: one upload, of client version 3.
-    @MainActor
-    private static func uploadedFile(_ user: StockUser) async throws -> (StockFile, StockConnection) {
-        let recording = try Recording("pbs-first-connect-and-resume")
-        let player = RecordingPlayer(recording)
-        player.users = [4: user]
-        try await player.play(to: recording.index(of: "upload 1 0 0 0 6 2 2"))
-        return (try StockScenario.file(player, 2), try StockScenario.connection(player, 4))
-    }
-
-    private static func upgrade(_ connection: Int, _ recording: Recording) throws -> Int {
-        let index = recording.lines.firstIndex {
-            if case .upgrade(connection, _) = $0 { true } else { false }
+        /// The file that the recording's client has when it begins: one upload, of client version 3.
+        @MainActor
+        private static func uploadedFile(_ user: StockUser) async throws -> (StockFile, StockConnection) {
+            let recording = try Recording("pbs-first-connect-and-resume")
+            let player = RecordingPlayer(recording)
+            player.users = [4: user]
+            try await player.play(to: recording.index(of: "upload 1 0 0 0 6 2 2"))
+            return (try StockScenario.file(player, 2), try StockScenario.connection(player, 4))
         }
-        guard let index else { throw StockClientError("no connection \(connection)") }
-        return index
+
+        private static func upgrade(_ connection: Int, _ recording: Recording) throws -> Int {
+            let index = recording.lines.firstIndex {
+                if case .upgrade(connection, _) = $0 { true } else { false }
+            }
+            guard let index else { throw StockClientError("no connection \(connection)") }
+            return index
+        }
     }
 }

@@ -4,7 +4,7 @@ import LocalCluster
 import SyncModel
 import SyncProtocol
 
-/// What the scenarios share: one app, realms of one partition, users of the stock client.
+/// What the scenarios share: the test's app, realms of one partition, users of the stock client.
 @MainActor
 enum StockScenario {
     static let path = "\"tasks\""
@@ -97,7 +97,7 @@ enum StockScenario {
 
     /// Terminates sync, and enables it again at once if told so.
     static func terminate(_ cluster: LocalCluster, enable: Bool = true) async throws -> String {
-        let arguments = ["sync", "terminate", StockUser.app, "--json"] + (enable ? ["--enable"] : [])
+        let arguments = ["sync", "terminate", cluster.app, "--json"] + (enable ? ["--enable"] : [])
         return try JSONDecoder().decode(Started.self, from: Data(try await cluster.operate(arguments).utf8)).campaign
     }
 

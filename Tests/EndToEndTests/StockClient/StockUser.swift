@@ -9,15 +9,17 @@ import WireClient
 
 /// A logged-in user of a stock client: what `app-login-and-bind-pbs` shows, with the same bodies and headers.
 struct StockUser: Sendable {
-    /// The recordings' app; their paths need no change.
-    static let app = "myapp-abcde"
+    /// The recordings' app: the test's own stands in its place.
+    private static let recordedApp = "myapp-abcde"
 
+    let app: String
     let port: Int
     let id: String
     let accessToken: String
     let refreshToken: String
 
     init(_ cluster: LocalCluster) async throws {
+        app = cluster.app
         port = cluster.gatewayPort
         let recording = try Recording("app-login-and-bind-pbs")
         var answers: [[String: Any]] = []
@@ -44,7 +46,8 @@ struct StockUser: Sendable {
         refreshToken = refresh
     }
 
-    private init(port: Int, id: String, accessToken: String, refreshToken: String) {
+    private init(app: String, port: Int, id: String, accessToken: String, refreshToken: String) {
+        self.app = app
         self.port = port
         self.id = id
         self.accessToken = accessToken
@@ -55,7 +58,7 @@ struct StockUser: Sendable {
     func refreshed(_ cluster: LocalCluster) async throws -> StockUser {
         let answer = try await Self.ask(cluster, "POST", "/api/client/v2.0/auth/session", bearer: refreshToken)
         guard let token = answer["access_token"] as? String else { throw StockClientError("no token came") }
-        return StockUser(port: port, id: id, accessToken: token, refreshToken: refreshToken)
+        return StockUser(app: app, port: port, id: id, accessToken: token, refreshToken: refreshToken)
     }
 
     func logOut(_ cluster: LocalCluster) async throws {
@@ -65,7 +68,7 @@ struct StockUser: Sendable {
     /// The same user with a token that no server has signed.
     var withBadToken: StockUser {
         let forged = accessToken.split(separator: ".").prefix(2).joined(separator: ".") + ".AAAA"
-        return StockUser(port: port, id: id, accessToken: forged, refreshToken: refreshToken)
+        return StockUser(app: app, port: port, id: id, accessToken: forged, refreshToken: refreshToken)
     }
 
     // MARK: The upgrade
@@ -77,7 +80,7 @@ struct StockUser: Sendable {
         for line in recording.lines {
             if case .upgrade(_, let text) = line { request = text }
             guard case .upgraded(_, let answer) = line, var text = request else { continue }
-            text = text.replacing("ACCESS_TOKEN", with: accessToken)
+            text = text.replacing("ACCESS_TOKEN", with: accessToken).replacing(Self.recordedApp, with: app)
                 .replacing(/Host: 127\.0\.0\.1:[0-9]+/, with: "Host: 127.0.0.1:\(port)")
             if let offers {
                 let list = offers.map { "com.mongodb.realm-sync#\($0)" }.joined(separator: ", ")
@@ -106,7 +109,7 @@ struct StockUser: Sendable {
     private static func ask(
         _ cluster: LocalCluster, _ method: String, _ path: String, body: String = "", bearer: String? = nil
     ) async throws -> [String: Any] {
-        var request = HTTPClientRequest(url: cluster.gatewayURL + path)
+        var request = HTTPClientRequest(url: cluster.gatewayURL + path.replacing(recordedApp, with: cluster.app))
         request.method = .init(rawValue: method)
         if !path.hasSuffix("/location") {
             request.headers.add(name: "content-type", value: "application/json;charset=utf-8")

@@ -8,7 +8,7 @@ extension LocalCluster {
     ///
     /// - Parameter restart: starts worker-1 again, which was killed.
     func liveThroughADeathAndATermination(restart: () async throws -> Void) async throws {
-        try await operate("apps", "create", app, "--rules", "open")
+        try await makeApp()
         let one = try await Device(self)
         let other = try await Device(self, mode: "discard")
         for number in 0..<20 { try one.create("before \(number)") }
@@ -29,17 +29,17 @@ extension LocalCluster {
         try one.create("kept")
         try other.create("dropped")
         let termination = try await operateJSON(
-            ResetTests.Termination.self, "sync", "terminate", app, "--enable")
+            Termination.self, "sync", "terminate", app, "--enable")
         try await LocalCluster.retrying("both client realms are found") {
             let campaign = try await operateJSON(
-                ResetTests.Campaign.self, "campaigns", "show", termination.campaign)
+                ResetCampaign.self, "campaigns", "show", termination.campaign)
             guard campaign.counts.found == 2 else { throw LocalClusterError("it stands at \(campaign.counts)") }
         }
         try one.session.resume()
         try other.session.resume()
         let counts = try await LocalCluster.retrying("the campaign is complete") {
             let campaign = try await operateJSON(
-                ResetTests.Campaign.self, "campaigns", "show", termination.campaign)
+                ResetCampaign.self, "campaigns", "show", termination.campaign)
             guard campaign.counts.addsUp, campaign.counts.pending == 0 else {
                 throw LocalClusterError("it stands at \(campaign.counts)")
             }

@@ -9,6 +9,19 @@ func withCluster(
     workers: Int = 2, slices: Int = 4, amqpQuery: String = "", settings: [String: String] = [:],
     start: ((LocalCluster) async throws -> Void)? = nil, _ body: (LocalCluster) async throws -> Void
 ) async throws {
+    try await withIdleCluster(slices: slices, amqpQuery: amqpQuery, settings: settings) { cluster in
+        if let start { try await start(cluster) } else { try await cluster.startAll(workers: workers) }
+        try await cluster.waitUntilReady(workers: workers)
+        try await cluster.waitFor("gateway", ready: true)
+        try await body(cluster)
+    }
+}
+
+/// Runs `body` with what a cluster needs, whose processes nobody has started.
+func withIdleCluster(
+    slices: Int = 4, amqpQuery: String = "", settings: [String: String] = [:],
+    _ body: (LocalCluster) async throws -> Void
+) async throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
     let folder = FileManager.default.temporaryDirectory.appending(path: "sluice-e2e-\(UUID().uuidString)").path
@@ -24,30 +37,26 @@ func withCluster(
             "SLUICE_GATEWAY_REQUEST_SECONDS": "30", "SLUICE_WORKER_LEASE_SECONDS": "60",
         ].merging(settings) { $1 })
     do {
-        if let start { try await start(cluster) } else { try await cluster.startAll(workers: workers) }
-        try await cluster.waitUntilReady(workers: workers)
-        try await cluster.waitFor("gateway", ready: true)
         try await body(cluster)
     } catch {
         await cluster.stop()
-        throw TestBrokerError("\(error)\n\(lastLines(of: folder))")
+        throw TestBrokerError("\(error)\n\(cluster.lastLines)")
     }
     await cluster.stop()
     try? FileManager.default.removeItem(atPath: folder)
 }
 
 extension LocalCluster {
-    /// An app of its own: the SDK keeps one client of an app in a process, and several clusters run in it.
-    var app: String { prefix }
-}
-
-/// What the processes said last, for the report of a failure.
-private func lastLines(of folder: String) -> String {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder + "/logs")) ?? []
-    return names.sorted().map { name in
-        let text = (try? String(contentsOfFile: "\(folder)/logs/\(name)", encoding: .utf8)) ?? ""
-        return (["-- \(name)"] + text.split(separator: "\n").suffix(12).map { "   \($0.prefix(300))" })
-            .joined(separator: "\n")
+    /// What the processes said last, for the report of a failure.
+    var lastLines: String {
+        func block(_ name: String, _ lines: [String]) -> [String] {
+            ["-- \(name)"] + lines.suffix(12).map { "   \($0.prefix(300))" }
+        }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder + "/logs")) ?? []
+        let processes = names.sorted().flatMap { name in
+            let text = (try? String(contentsOfFile: "\(folder)/logs/\(name)", encoding: .utf8)) ?? ""
+            return block(name, text.split(separator: "\n").map(String.init))
+        }
+        return (processes + block("this process", TestLogs.last(12))).joined(separator: "\n")
     }
-    .joined(separator: "\n")
 }
