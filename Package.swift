@@ -229,7 +229,7 @@ let package = Package(
             swiftSettings: swiftSettings),
 
         // No part of the product: tools, and what tools and tests share.
-        shared("TestSupport", ["LocalCluster"]),
+        shared("TestSupport", ["LocalCluster", logging]),
         shared("MemoryStorage", ["SyncModel", "Storage", "Changesets"]),
         shared(
             "StorageSupport",

@@ -54,8 +54,17 @@ import Testing
                     // The one of 40 days has signed nothing for 20; that of 20 days signed a moment ago.
                     return !ids.contains("access-40") && ids.contains("access-20") && ids.count == 3
                 }
-                // Once is enough.
-                try await Task.sleep(for: .seconds(1))
+                // Once is enough: it looks again with each beat, of which a slice that has an owner hears before.
+                for _ in 0..<3 {
+                    let now = UInt64(Date().timeIntervalSince1970 * 1000)
+                    try await harness.publish(
+                        HeartbeatMessage(
+                            worker: "w1", at: 1, owns: [SliceNumber(0)], standsBy: [], epochs: [:], load: 0,
+                            isStaying: true),
+                        to: harness.topology.presence, mandatory: false)
+                    let slice = harness.topology.slice(SliceNumber(0))
+                    while try await harness.next(TickMessage.self, in: slice).at <= now {}
+                }
                 #expect(try await harness.store.signingKeys().count == 3)
             }
         }

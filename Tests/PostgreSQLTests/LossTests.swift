@@ -11,6 +11,16 @@ import Testing
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1", .text(name))
     }
 
+    /// Returns once a statement of the client's rests in the server.
+    private func rests(_ client: PostgresClient, _ other: PostgresClient) async throws {
+        let name = client.configuration.applicationName
+        try await eventually("the statement runs") {
+            let rows = try await other.query(
+                "SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND wait_event = 'PgSleep'", .text(name))
+            return !rows.isEmpty
+        }
+    }
+
     private func withTwo(_ body: (PostgresClient, PostgresClient) async throws -> Void) async throws {
         let name = TestPostgres.uniqueName()
         try await withClient({ $0.applicationName = name }) { client in
@@ -21,7 +31,7 @@ import Testing
     @Test func aReadIsRepeatedOnAnotherConnection() async throws {
         try await withTwo { client, other in
             async let slow = client.query("SELECT pg_sleep(1), 7")
-            try await Task.sleep(for: .milliseconds(300))
+            try await rests(client, other)
             try await cut(client, other)
             #expect(try await slow[0].int(1) == 7)
             #expect(client.statistics.losses > 0)
@@ -42,9 +52,9 @@ import Testing
     /// Nobody but who asked can say whether a commit may be repeated.
     @Test func aCommitIsNotRepeatedByItself() async throws {
         try await withTwo { client, other in
-            let pipeline = PostgresPipeline("INSERT INTO notes VALUES (1, 'a')", "SELECT pg_sleep(1)")
+            let pipeline = PostgresPipeline("INSERT INTO notes VALUES (1, 'a')", "SELECT pg_sleep(60)")
             async let slow = client.run(pipeline, .write())
-            try await Task.sleep(for: .milliseconds(300))
+            try await rests(client, other)
             try await cut(client, other)
             do {
                 _ = try await slow

@@ -22,6 +22,9 @@ final class FailureBrake: Sendable {
         ofApp = RateLimiter(rate: .init(burst: 500, perMinute: 3_000), clock: clock)
     }
 
+    /// How many answers wait now.
+    var waitingAnswers: Int { waiting.withLock { $0 } }
+
     /// Notes a failed request, and waits if there were many.
     func failed(from address: ClientAddress, app: String?) async {
         guard delay > .zero else { return }

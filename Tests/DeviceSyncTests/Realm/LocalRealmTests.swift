@@ -102,9 +102,15 @@ struct LocalRealmTests {
         }
         #expect(await eventually { changes.withLock { $0.last } == [[0], [2], [1]] })
         token.invalidate()
+        // Another one, whose turn comes after that of the first.
+        let last = Mutex<[Int]>([])
+        let witness = realm.dynamicObjects("Task").observe(on: DispatchQueue(label: "witness")) { change in
+            if case .update(_, let deletions, _, _) = change { last.withLock { $0 = deletions } }
+        }
         try realm.write { realm.deleteAll() }
-        try await Task.sleep(for: .milliseconds(50))
+        #expect(await eventually { last.withLock { $0.count } == 3 })
         #expect(changes.withLock { $0.count } == 2)
+        witness.invalidate()
     }
 
     @Test func anotherTypeForAPropertyIsRefused() throws {

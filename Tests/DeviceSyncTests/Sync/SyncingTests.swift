@@ -164,12 +164,14 @@ struct SyncingTests {
         server.refusesConnections = true
         server.dropConnections()
         #expect(await eventually { session.connectionState == .disconnected })
-        async let downloaded: Void = session.wait(for: .download)
         // The connection takes one thing after the other: the wait is there before the connection.
-        try await Task.sleep(for: .milliseconds(20))
-        server.refusesConnections = false
-        session.reconnect()
-        try await downloaded
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            session.wait(for: .download, queue: nil) { error in
+                if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+            }
+            server.refusesConnections = false
+            session.reconnect()
+        }
     }
 
     @Test func aTransientErrorIsRetriedAndAFatalOneReported() async throws {
