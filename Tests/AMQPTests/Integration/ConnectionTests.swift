@@ -9,8 +9,8 @@ extension BrokerTests {
             // silent indeed.
             try await eventually {
                 let lasts = try? await withConnection({ $0.heartbeat = .seconds(1) }) { connection in
-                    // Five times as long as either side would put up with silence for half of.
-                    try await Task.sleep(for: .seconds(5))
+                    // Longer than either side would put up with silence.
+                    try await Task.sleep(for: .seconds(3))
                     return connection.state == .connected(generation: 1)
                 }
                 return lasts == true

@@ -106,11 +106,13 @@ struct ConfigurationTests {
         var configuration = try device.configuration()
         configuration.inMemoryIdentifier = "memory-\(UUID().uuidString)"
         let ident = try await useInMemory(configuration, device, server)
-        // At once: its session may still be on its way out. What is in it is not from the server.
-        server.withholdsDownloads = true
+        // At once: its session may still be on its way out. What is in it cannot be from the server.
+        server.refusesConnections = true
+        server.dropConnections()
         let again = try Realm.openNow(configuration)
         #expect(again.titles().isEmpty)
-        server.withholdsDownloads = false
+        server.refusesConnections = false
+        again.syncSession?.reconnect()
         try await again.syncSession?.wait(for: .download)
         #expect(again.titles().keys.sorted() == ["a"])
         #expect(again.instance.core.sync.ident?.ident != ident)

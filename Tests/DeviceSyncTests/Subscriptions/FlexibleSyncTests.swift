@@ -301,8 +301,8 @@ struct FlexibleSyncTests {
         let core = realm.instance.core
         let before = core.snapshot.version
         #expect(await eventually { server.messages.last.map { if case .upload = $0 { true } else { false } } == true })
-        // The error alone changes nothing.
-        try await Task.sleep(for: .milliseconds(100))
+        // The error alone changes nothing. What is asked for after the upload is answered after it.
+        try await realm.syncSession?.wait(for: .download)
         #expect(device.errors.withLock { $0.isEmpty } && realm.titles().count == 1 && core.snapshot.version == before)
         server.withholdsUndoing = false
         #expect(await eventually { device.errors.withLock { $0.count } == 1 })

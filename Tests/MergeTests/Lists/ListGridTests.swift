@@ -98,6 +98,9 @@ import Testing
         }
     }
 
+    /// How many tests share a loop over everything, so that all cores have a part of it.
+    private static let shares = 8
+
     private static func appends(_ count: Int, to size: UInt32 = 10) -> [Instruction] {
         (0..<UInt32(count)).map { .insert(size + $0, of: size + $0) }
     }
@@ -166,8 +169,8 @@ import Testing
     }
 
     /// Every pair of up to two edits, moves and Clears among them, in every order of age.
-    @Test(arguments: 0...2)
-    func everyPairOfShortHistoriesComesOutExactly(size: UInt32) throws {
+    @Test(arguments: 0...2, 0..<shares)
+    func everyPairOfShortHistoriesComesOutExactly(size: UInt32, share: Int) throws {
         func histories(_ marker: Int64) throws -> [[Instruction]] {
             let first = ListModel.operations(size: size)(.int(marker))
             return try first.map { [$0] }
@@ -180,7 +183,7 @@ import Testing
                 }
         }
         let theirs = try histories(200)
-        for a in try histories(100) {
+        for (number, a) in try histories(100).enumerated() where number % Self.shares == share {
             for b in theirs {
                 for ages in [[1, 1], [1, 3], [3, 3], [3, 5], [5, 5]] as [[UInt64]] {
                     let sides = Sides(a, b) { (ages[$0], [2, 4][$0]) }

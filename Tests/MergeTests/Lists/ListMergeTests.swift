@@ -59,6 +59,9 @@ import Testing
         }
     }
 
+    /// How many tests share a loop over everything, so that all cores have a part of it.
+    private static let shares = 8
+
     private static let seeds = seedRanges(20, of: 50)
 
     /// One run; clocks run forward, as they mostly do, with any interleaving of the two sides.
@@ -159,8 +162,8 @@ import Testing
     }
 
     /// Every two sequences of up to two edits, in every order of age.
-    @Test(arguments: 0...3)
-    func everyPairOfShortHistoriesComesOutExactly(size: UInt32) throws {
+    @Test(arguments: 0...3, 0..<shares)
+    func everyPairOfShortHistoriesComesOutExactly(size: UInt32, share: Int) throws {
         func histories(_ marker: Int64) throws -> [[Instruction]] {
             let first = ListModel.operations(size: size)(.int(marker)).filter(Self.isSimple)
             return try first.map { [$0] }
@@ -173,8 +176,9 @@ import Testing
         }
         // The ranks of the local side; the incoming side has 2 and 4.
         let ages: [[UInt64]] = [[1, 1], [1, 3], [1, 5], [3, 3], [3, 5], [5, 5]]
-        for a in try histories(100) {
-            for b in try histories(200) {
+        let theirs = try histories(200)
+        for (number, a) in try histories(100).enumerated() where number % Self.shares == share {
+            for b in theirs {
                 for ranks in ages.prefix(b.count == 1 ? 4 : 6) {
                     var sides = Sides()
                     for (edit, rank) in zip(a, ranks) { sides.addLocal([edit], rank: rank) }
