@@ -194,7 +194,7 @@ struct DashboardTests {
     @Test func aDeadLetterIsSentBackAndATerminationWantsTheAppsName() async throws {
         try await withCluster(slices: 1, settings: ["SLUICE_GRAFANA_URL": "https://grafana.example.net/"]) { cluster in
             try await cluster.makeApp()
-            let device = try await Device(cluster)
+            let device = try await Device(user: try await Device.user(of: cluster, byPassword: true))
             try device.create("a", name: Self.markup)
             try await device.upload()
             let late = "\(cluster.app)-late"

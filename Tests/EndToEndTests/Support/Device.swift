@@ -29,14 +29,18 @@ final class Device: Sendable {
             user: try await Self.user(of: cluster), mode: mode, partition: partition, schema: schema)
     }
 
-    /// A new user of the test's app, logged in with a token.
-    static func user(of cluster: LocalCluster) async throws -> User {
+    /// A new user of the test's app, logged in with a token: a password takes a second at its registration and at each login.
+    static func user(of cluster: LocalCluster, byPassword: Bool = false) async throws -> User {
         let app = App(
             id: cluster.app,
             configuration: AppConfiguration(baseURL: cluster.gatewayURL, authoritiesFile: cluster.authoritiesFile))
         app.syncManager.callbackQueue = DispatchQueue(label: "device.callbacks")
         let person = "\(UUID().uuidString.lowercased())@example.net"
-        return try await app.login(credentials: .jwt(token: CustomToken.sign(user: person, of: cluster.app)))
+        guard byPassword else {
+            return try await app.login(credentials: .jwt(token: CustomToken.sign(user: person, of: cluster.app)))
+        }
+        try await app.emailPasswordAuth.registerUser(email: person, password: "correct horse")
+        return try await app.login(credentials: .emailPassword(email: person, password: "correct horse"))
     }
 
     /// Opens a user's realm after the first download.
