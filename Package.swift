@@ -328,6 +328,7 @@ let package = Package(
             "Gateway",
             [
                 "SyncModel", "APIDescriptions", "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Views",
+                "Rules",
                 "Messages", "Storage", "StorageSQLite", "StorageSupport",
                 "Operations", logging, grdb,
                 lifecycle, httpClient, hummingbird,

@@ -46,6 +46,21 @@ import Testing
         try roundTrip(Self.integrated)
     }
 
+    /// Versions that do not know of it read the body, and find nothing that they do not know.
+    @Test func theVersionOfTheUsersIsAHeader() throws {
+        var message = Self.changeset
+        message.upload?.rights?.usersVersion = 41
+        try roundTrip(message)
+        let amqp = try AMQPMessage(message)
+        #expect(amqp.properties.headers[ChangesetMessage.usersHeader] == .int(41))
+        #expect(amqp.body == (try AMQPMessage(Self.changeset)).body)
+        for value in [AMQPValue.int(-1), .string("41")] {
+            var forged = amqp
+            forged.properties.headers[ChangesetMessage.usersHeader] = value
+            #expect(try forged.decode(ChangesetMessage.self).upload?.rights?.usersVersion == nil)
+        }
+    }
+
     @Test func otherMessagesTravelAsJSON() throws {
         let message = try AMQPMessage(TerminationMessage(app: "tasks", campaign: "c1", generation: 3, reason: nil))
         #expect(message.properties.contentType == ContentType.json)

@@ -39,6 +39,28 @@ private final class Lines: Sendable {
         #expect(line.hasSuffix(" INFO sluice.test: started again n=1 why=\"two words\"\n"))
     }
 
+    /// What clients call things must not steer the terminal of whoever watches.
+    @Test(arguments: [LogFormat.json, .text]) func whatSteersTerminalsIsEscaped(format: LogFormat) throws {
+        let lines = Lines()
+        let evil = "\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{2066}x\r\u{8}"
+        logger(format, lines).info("made \(evil)", metadata: ["class": "\(evil)", "plain": "äß漢\u{1F600}"])
+        let line = try #require(lines.all.withLock { $0.first })
+        #expect(line.dropLast().unicodeScalars.allSatisfy { !$0.steersTerminals })
+        #expect(line.contains("\\u001b[2J\\u009b31m\\u007f\\u202e\\u2066x") && line.contains("äß漢\u{1F600}"))
+    }
+
+    @Test func aTerminalIsShownWhatJSONSays() throws {
+        let json = "{\"a\u{9b}\u{202e}\": \"\u{e0001}\"}"
+        let shown = json.forTerminals
+        #expect(shown == "{\"a\\u009b\\u202e\": \"\\udb40\\udc01\"}")
+        func read(_ text: String) throws -> [String: String]? {
+            try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String]
+        }
+        #expect(try read(shown) == read(json))
+        #expect("two\nlines\tof text ü".forTerminals == "two\nlines\tof text ü")
+        #expect("\u{1b}]0;x\u{7}".forTerminals == "\\u001b]0;x\\u0007")
+    }
+
     @Test func longValuesAreCut() throws {
         let lines = Lines()
         logger(.json, lines).info("long", metadata: ["body": "\(String(repeating: "x", count: 1_000_000))"])

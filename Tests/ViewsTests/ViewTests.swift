@@ -95,19 +95,37 @@ import Testing
             """#)
         let role = try #require(try view("done == true", roles)["Item"]?.role)
         #expect(role.hiddenColumns.count == 3)
-        #expect(role.mayUpdate(from: StoredObject(), to: StoredObject(), .int(1), setting: ["done"]))
-        #expect(!role.mayUpdate(from: StoredObject(), to: StoredObject(), .int(1), setting: ["done", "team"]))
+        #expect(role.mayWrite(["done"]) && role.mayWrite([]))
+        #expect(!role.mayWrite(["done", "team"]))
         #expect(throws: ViewError.self) { try view("team == 'red'", roles) }
     }
 
     @Test func writesAreJudgedBeforeAndAfter() throws {
         let role = try #require(try view("TRUEPREDICATE", try Self.roles(Self.own))["Item"]?.role)
         let (mine, others) = (Self.item(["owner_id": .string("a1")]), Self.item(["owner_id": .string("b1")]))
-        #expect(role.mayInsert(mine, .int(1), setting: ["owner_id"]) && !role.mayInsert(others, .int(1), setting: []))
-        #expect(role.mayDelete(mine, .int(1)) && !role.mayDelete(others, .int(1)))
-        #expect(role.mayUpdate(from: mine, to: mine, .int(1), setting: ["done"]))
-        #expect(!role.mayUpdate(from: mine, to: others, .int(1), setting: ["owner_id"]))
-        #expect(!role.mayUpdate(from: others, to: mine, .int(1), setting: ["owner_id"]))
+        for stays in [true, false] {
+            #expect(
+                role.allows(.make(mine, stays: stays), .int(1)) && !role.allows(.make(others, stays: stays), .int(1)))
+        }
+        #expect(role.allows(.erase(mine), .int(1)) && !role.allows(.erase(others), .int(1)))
+        #expect(role.allows(.change(from: mine, to: mine), .int(1)))
+        #expect(!role.allows(.change(from: mine, to: others), .int(1)))
+        #expect(!role.allows(.change(from: others, to: mine), .int(1)))
+        // Of what is not there any more, what it was decides.
+        #expect(role.allows(.eraseNothing, .int(1), last: mine) && !role.allows(.eraseNothing, .int(1), last: others))
+    }
+
+    @Test(arguments: [
+        (#""write": true"#, true), (#""write": false, "fields": {"done": {"write": true}}"#, false),
+        (#""fields": {"done": {"write": true}}"#, true),
+        (#""additional_fields": {"read": true, "write": false}"#, false),
+        (#""fields": {"elsewhere": {"write": true}}"#, false),
+    ])
+    func whoMayWriteNothingOfAnObjectMakesAndErasesNone(role: (access: String, writes: Bool)) throws {
+        let roles = try Self.roles(
+            #"{"name": "w", "apply_when": {}, "document_filters": {"read": true, "write": true}, \#(role.access)}"#)
+        let found = try #require(try view("TRUEPREDICATE", roles)["Item"]?.role)
+        #expect(found.mayWrite([]) == role.writes)
     }
 
     @Test(arguments: [

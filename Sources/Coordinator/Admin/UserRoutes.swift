@@ -29,7 +29,7 @@ struct UserRoutes: Sendable {
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
             let count = try await context.store.revokeLoginSessions(app: app, user: nil)
             context.logger.notice("logins of all users revoked", metadata: ["app": "\(app)", "count": "\(count)"])
-            await context.notices.send(app)
+            await context.notices.send(.user(app: app, id: nil))
             return RevocationAnswer(app: app, user: nil, revoked: count)
         }
     }

@@ -6,8 +6,8 @@ import Storage
 enum ChangeNotice: Hashable, Sendable {
     /// The settings of an app, to gateways.
     case settings(app: String)
-    /// A user of an app, to gateways.
-    case user(app: String, id: String)
+    /// A user of an app, to the owners of all slices in order with the changesets, and to gateways; nil: all users.
+    case user(app: String, id: String?)
     /// The rules of an app, to the owners of all slices in order with the changesets; gateways learn of them with the settings.
     case rules(app: String)
 
@@ -50,7 +50,13 @@ struct SettingsNotifier: Sendable {
     private func publish(_ notice: ChangeNotice) async throws {
         switch notice {
         case .settings(let app): try await publish(SettingsNotice(app: app))
-        case .user(let app, let id): try await publish(SettingsNotice(app: app, user: id))
+        case .user(let app, let id):
+            // Owners first: what a gateway lets in that does not hear of it is refused there.
+            if let now = try await context.store.app(app) {
+                try await context.link.publishToAllSlices(
+                    RulesMessage(app: app, version: now.rulesVersion, usersVersion: now.usersVersion, user: id))
+            }
+            try await publish(SettingsNotice(app: app, user: id))
         case .rules(let app):
             // What is in force now: a notice that was owed may be of an older change.
             guard let version = try await context.store.app(app)?.rulesVersion else { return }

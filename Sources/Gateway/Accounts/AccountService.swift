@@ -97,7 +97,8 @@ final class AccountService: Sendable {
         let now = clock.unixMilliseconds()
         // Not every refresh of a burst needs a write.
         if now > session.lastUsedAt &+ 60_000 { try await store.touchLoginSession(session.id, at: now) }
-        return try await tokens.issueAccess(to: user, session: claims.sid, device: claims.did)
+        return try await tokens.issueAccess(
+            to: user, session: claims.sid, device: claims.did, provider: claims.prv)
     }
 
     /// Revokes the login of a refresh token.

@@ -29,10 +29,23 @@ package struct ForeignToken: Sendable, Equatable {
             struct Fields: Decodable {
                 var alg: String
                 var kid: String?
+                /// Something in the token must be understood by whoever accepts it.
+                var hasCritical: Bool
+                enum CodingKeys: String, CodingKey { case alg, kid, crit }
+
+                init(from decoder: any Decoder) throws {
+                    let container = try decoder.container(keyedBy: CodingKeys.self)
+                    alg = try container.decode(String.self, forKey: .alg)
+                    kid = try container.decodeIfPresent(String.self, forKey: .kid)
+                    hasCritical = container.contains(.crit)
+                }
             }
             guard token.utf8.count <= maxBytes, let data = TokenHeader.json(of: token),
                 let fields = try? JSONDecoder().decode(Fields.self, from: data)
             else { throw Refused("it is no JWT") }
+            guard !fields.hasCritical else {
+                throw Refused("its header has \"crit\", which names what must be understood; nothing like that is here")
+            }
             guard let algorithm = TokenAlgorithm(rawValue: fields.alg) else {
                 throw Refused(
                     "its algorithm is \(fields.alg.prefix(10)): expected one of \(TokenAlgorithm.allCases.map(\.rawValue).joined(separator: ", "))"

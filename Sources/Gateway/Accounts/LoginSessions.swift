@@ -35,8 +35,10 @@ struct LoginSessions: Sendable {
             origin: origin(app: user.app, of: user.id, address))
         try await store.insert(session)
         let login = Login(
-            accessToken: try await tokens.issueAccess(to: user, session: session.id, device: session.deviceID),
-            refreshToken: try await tokens.issueRefresh(to: user, session: session.id, device: session.deviceID),
+            accessToken: try await tokens.issueAccess(
+                to: user, session: session.id, device: session.deviceID, provider: provider),
+            refreshToken: try await tokens.issueRefresh(
+                to: user, session: session.id, device: session.deviceID, provider: provider),
             userID: user.id, deviceID: session.deviceID)
         logger.info(
             "logged in",

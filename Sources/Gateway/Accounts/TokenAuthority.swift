@@ -1,5 +1,6 @@
 import Foundation
 package import JWTKit
+import Rules
 package import Storage
 import SyncModel
 import Synchronization
@@ -14,17 +15,19 @@ package struct TokenClaims: JWTPayload, Equatable {
     var did: String
     var iat: Int
     var exp: Int
+    /// How the user has logged in; absent from tokens of earlier versions.
+    var prv: String?
     /// What operators have stored for the user, for its clients to look at. Nobody here looks at it, so it is not read.
     var userData: JSONValue?
 
     private enum CodingKeys: String, CodingKey {
-        case iss, aud, sub, typ, sid, did, iat, exp
+        case iss, aud, sub, typ, sid, did, iat, exp, prv
         case userData = "user_data"
     }
 
     init(
         iss: String, aud: String, sub: String, typ: String, sid: String, did: String, iat: Int, exp: Int,
-        userData: JSONValue?
+        prv: String?, userData: JSONValue?
     ) {
         self.iss = iss
         self.aud = aud
@@ -34,6 +37,7 @@ package struct TokenClaims: JWTPayload, Equatable {
         self.did = did
         self.iat = iat
         self.exp = exp
+        self.prv = prv
         self.userData = userData
     }
 
@@ -43,7 +47,8 @@ package struct TokenClaims: JWTPayload, Equatable {
         self.init(
             iss: try text(.iss), aud: try text(.aud), sub: try text(.sub), typ: try text(.typ), sid: try text(.sid),
             did: try text(.did), iat: try container.decode(Int.self, forKey: .iat),
-            exp: try container.decode(Int.self, forKey: .exp), userData: nil)
+            exp: try container.decode(Int.self, forKey: .exp),
+            prv: try container.decodeIfPresent(String.self, forKey: .prv), userData: nil)
     }
 
     /// Custom data as a claim; nil if there is none, or too much for a URL.
@@ -53,6 +58,9 @@ package struct TokenClaims: JWTPayload, Equatable {
         else { return nil }
         return value
     }
+
+    /// What rules take the user for.
+    var ruleKind: RuleUser.Kind { prv == APIKeyAccounts.provider ? .server : .normal }
 
     // Times are checked by `TokenAuthority`, with its clock and skew.
     package func verify(using algorithm: some JWTAlgorithm) throws {}
@@ -122,23 +130,32 @@ package final class TokenAuthority: Sendable {
     }
 
     /// A token for requests and sockets, which tells the client the user's custom data, too.
-    func issueAccess(to user: UserRecord, session: String, device: String) async throws -> String {
-        try await issue(.access, to: user, session, device, userData: TokenClaims.userData(of: user.customData))
+    ///
+    /// - Parameter provider: how the user has logged in.
+    func issueAccess(
+        to user: UserRecord, session: String, device: String, provider: String?
+    ) async throws -> String {
+        try await issue(
+            .access, to: user, session, device, provider, userData: TokenClaims.userData(of: user.customData))
     }
 
-    func issueRefresh(to user: UserRecord, session: String, device: String) async throws -> String {
-        try await issue(.refresh, to: user, session, device, userData: nil)
+    func issueRefresh(
+        to user: UserRecord, session: String, device: String, provider: String?
+    ) async throws -> String {
+        try await issue(.refresh, to: user, session, device, provider, userData: nil)
     }
 
     private func issue(
-        _ kind: TokenKind, to user: UserRecord, _ session: String, _ device: String, userData: JSONValue?
+        _ kind: TokenKind, to user: UserRecord, _ session: String, _ device: String, _ provider: String?,
+        userData: JSONValue?
     ) async throws -> String {
         guard let keys = keys.withLock({ $0[kind] }) else { throw TokenError.unavailable }
         let now = clock.unixSeconds
         let lifetime = kind == .access ? policy.accessLifetime : policy.refreshLifetime
         let claims = TokenClaims(
             iss: issuer, aud: user.app, sub: user.id, typ: kind.rawValue, sid: session, did: device, iat: now,
-            exp: now &+ Int(lifetime.components.seconds), userData: userData)
+            exp: now &+ Int(lifetime.components.seconds), prv: provider,
+            userData: userData)
         return try await keys.collection.sign(claims, kid: JWKIdentifier(string: keys.signing))
     }
 

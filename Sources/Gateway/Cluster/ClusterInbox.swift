@@ -44,7 +44,10 @@ struct ClusterInbox: Sendable {
         case RefusedAnswer.type:
             let refusal = try message.decode(RefusedAnswer.self)
             if let id = message.properties.correlationID { _ = requests.take(id) }
-            if let newest = refusal.rulesVersion, apps.hear(rulesVersion: newest, of: refusal.realm.app) {
+            if apps.hear(
+                rulesVersion: refusal.rulesVersion ?? 0, usersVersion: refusal.usersVersion ?? 0,
+                of: refusal.realm.app)
+            {
                 watch.look(at: refusal.realm.app)
             }
             guard refusal.session.gateway == gateway else { return }

@@ -1,6 +1,7 @@
 import Changesets
 import Logging
 import Messages
+import Rules
 import Storage
 import SyncModel
 import SyncProtocol
@@ -15,7 +16,7 @@ extension ClientConnection {
             return false
         }
         guard let target = target(of: bind, in: known), let app = known else { return true }
-        guard let verdict = environment.rights.remembered(app, user: user, partition: target.realm.partition),
+        guard let verdict = environment.rights.remembered(app, wish(target.realm, target.migratedPartition)),
             verdict.mayRead
         else { return false }
         start(bind, target, app, verdict)
@@ -54,7 +55,7 @@ extension ClientConnection {
         guard isWaiting(bind) else { return true }
         guard isNewest || !check.refusesForGood(bind, in: app) else { return false }
         guard let target = target(of: bind, in: app), let app else { return true }
-        let verdict = try await environment.rights.judge(app, user: user, partition: target.realm.partition)
+        let verdict = try await environment.rights.judge(app, wish(target.realm, target.migratedPartition))
         guard isNewest || verdict.mayRead else { return false }
         guard isWaiting(bind) else { return true }
         start(bind, target, app, verdict)
@@ -64,6 +65,11 @@ extension ClientConnection {
     private var user: String { upgrade.claims?.sub ?? "" }
 
     private var check: BindCheck { BindCheck(upgrade: upgrade, limits: environment.protocolLimits) }
+
+    private func wish(_ realm: RealmName, _ home: String?) -> RightsWish {
+        RightsWish(
+            user: user, kind: upgrade.claims?.ruleKind ?? .normal, partition: realm.partition, home: home)
+    }
 
     private func isWaiting(_ bind: Bind) -> Bool { !isClosing && checker.session(bind.session) != nil }
 
@@ -116,7 +122,8 @@ extension ClientConnection {
         sessions[bind.session] = (
             number,
             GatewaySession(
-                session: bind.session, context: context, rights: judgement.session, roles: judgement.roles)
+                session: bind.session, context: context, rights: judgement.session, roles: judgement.roles,
+                home: judgement.home)
         )
         numbers[number] = bind.session
         if environment.link.sessions.add(number, realm: realm, user: user, sink: self, judged: JudgedBy(judgement)) {
@@ -162,14 +169,12 @@ extension ClientConnection {
         }
         for number in judged {
             guard let session = numbers[number], let context = sessions[session]?.machine.context else { continue }
-            switch try await environment.rights.judge(
-                app, user: user, partition: context.realm.partition)
-            {
+            switch try await environment.rights.judge(app, wish(context.realm, context.migratedPartition)) {
             case .noUser(let reason): return close(CloseCode.unauthorized.rawValue, reason)
             case .judged(let judgement):
                 // It may have ended meanwhile.
                 guard numbers[number] == session else { continue }
-                perform(.judged(judgement.session, roles: judgement.roles), on: session)
+                perform(.judged(judgement.session, roles: judgement.roles, home: judgement.home), on: session)
                 environment.link.sessions.judged(number, by: JudgedBy(judgement))
             }
         }

@@ -2,6 +2,7 @@ import Foundation
 import Hummingbird
 import NIOCore
 import Operations
+import Rules
 import Storage
 import SyncModel
 
@@ -118,7 +119,8 @@ struct AccountRoutes: Sendable {
             var provider_type: String
         }
         var user_id: String
-        var type = "normal"
+        /// As rules see it.
+        var type: String
         var identities: [Identity]
         var data: [String: String]
         /// Nil, and not there, if there is none.
@@ -126,12 +128,13 @@ struct AccountRoutes: Sendable {
     }
 
     private func profile(_ request: Request) async throws -> Response {
-        let user = try await accounts.authenticate(request.bearer).user
+        let (claims, user) = try await accounts.authenticate(request.bearer)
         var data = try await accounts.foreignProfile(of: user)
         if let email = user.email { data["email"] = email }
         return Self.json(
             Profile(
-                user_id: user.id, identities: user.identities.map { .init(id: $0.id, provider_type: $0.provider) },
+                user_id: user.id, type: claims.ruleKind.rawValue,
+                identities: user.identities.map { .init(id: $0.id, provider_type: $0.provider) },
                 data: data, custom_data: user.customData.flatMap { try? JSONParser.parse($0) }), noStore: true)
     }
 

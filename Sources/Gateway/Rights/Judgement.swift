@@ -6,8 +6,11 @@ struct Judgement: Sendable, Equatable {
     var session: SessionRights
     /// Of a session in flexible mode: the user's roles, closed, as text.
     var roles: String?
+    /// Of a session in flexible mode: the partition that its client came from, and that what it makes is to be of; nil if there is none, or none
+    /// that the user may write to.
+    var home: String?
     /// The version of the app's users at which the user's record was read.
-    var usersVersion: UInt64
+    var usersVersion: UInt64 { session.usersVersion ?? 0 }
 }
 
 /// What comes of judging a session.

@@ -26,32 +26,35 @@ final class RightsJudge: Sendable {
     }
 
     /// What `judge` would decide without a reading; nil if it would read.
-    func remembered(_ app: AppRecord, user: String, partition: String) -> Verdict? {
-        guard let user = users.value(AppUser(app: app.id, user: user), version: app.usersVersion) else { return nil }
-        guard app.rulesVersion > 0 else { return verdict(app, user, nil, partition) }
+    func remembered(_ app: AppRecord, _ wish: RightsWish) -> Verdict? {
+        let key = AppUser(app: app.id, user: wish.user)
+        guard let user = users.value(key, version: app.usersVersion) else { return nil }
+        guard app.rulesVersion > 0 else { return verdict(app, user, nil, wish) }
         guard let rules = rules.remembered(of: app) else { return nil }
-        return verdict(app, user, rules, partition)
+        return verdict(app, user, rules, wish)
     }
 
-    /// - Parameter partition: as the realm's name has it.
-    func judge(_ app: AppRecord, user: String, partition: String) async throws(StoreError) -> Verdict {
-        guard let known = try await self.user(user, of: app) else { return .noUser(reason: "invalid session") }
-        return verdict(app, known, try await rules.document(of: app), partition)
+    func judge(_ app: AppRecord, _ wish: RightsWish) async throws(StoreError) -> Verdict {
+        guard let known = try await self.user(wish.user, of: app) else { return .noUser(reason: "invalid session") }
+        return verdict(app, known, try await rules.document(of: app), wish)
     }
 
-    private func verdict(_ app: AppRecord, _ user: KnownUser, _ rules: RulesDocument?, _ partition: String) -> Verdict {
-        guard !user.isDisabled else { return .noUser(reason: "user disabled") }
+    private func verdict(_ app: AppRecord, _ known: KnownUser, _ rules: RulesDocument?, _ wish: RightsWish) -> Verdict {
+        guard !known.isDisabled else { return .noUser(reason: "user disabled") }
+        var user = known.rules
+        user.kind = wish.kind
+        func rights(_ rights: PartitionRights) -> SessionRights {
+            SessionRights(rights, rulesVersion: app.rulesVersion, usersVersion: app.usersVersion)
+        }
         // The realm of an app in flexible mode, where roles say what may be done. Without rules nobody may do anything.
-        if partition.isEmpty {
+        if wish.partition.isEmpty {
             return .judged(
                 Judgement(
-                    session: SessionRights(rules == nil ? .none : .readWrite, rulesVersion: app.rulesVersion),
-                    roles: rules?.closedRoles(of: user.rules).text, usersVersion: app.usersVersion))
+                    session: rights(rules == nil ? .none : .readWrite), roles: rules?.closedRoles(of: user).text,
+                    home: wish.home.flatMap { rules?.isHome($0, of: user) == true ? $0 : nil }))
         }
-        let rights = rules?.partitionRights(of: user.rules, partition: partition) ?? .none
         return .judged(
-            Judgement(
-                session: SessionRights(rights, rulesVersion: app.rulesVersion), usersVersion: app.usersVersion))
+            Judgement(session: rights(rules?.partitionRights(of: user, partition: wish.partition) ?? .none)))
     }
 
     /// The record may be newer than the version that it is remembered by, never older: the app's was read first.
@@ -63,5 +66,13 @@ final class RightsJudge: Sendable {
         let bytes = record.customData?.utf8.count ?? 0
         users.insert(known, for: key, version: app.usersVersion, cost: 512 + bytes * 8)
         return known
+    }
+}
+
+extension RulesDocument {
+    /// Whether what a user makes may be of a partition that the user's client says it came from. Partition rules stay in the document of an app that
+    /// has moved to flexible sync; where there are none, the roles alone say where objects may be.
+    fileprivate func isHome(_ partition: String, of user: RuleUser) -> Bool {
+        self.partition == nil || partitionRights(of: user, partition: partition) == .readWrite
     }
 }

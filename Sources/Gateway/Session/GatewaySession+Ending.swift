@@ -160,9 +160,9 @@ extension GatewaySession {
 
     /// The user may do what it could do, under newer rules: nothing disturbs the client, and what it uploads from now on says so.
     /// Or the session ends, for the client to bind again and be judged anew.
-    mutating func judged(_ new: SessionRights, _ roles: String?) {
+    mutating func judged(_ new: SessionRights, _ roles: String?, _ home: String?) {
         guard phase != .ended, new.rulesVersion >= rights.rulesVersion else { return }
-        guard new.rights != rights.rights || roles != subscriptions?.roles else {
+        guard new.rights != rights.rights || roles != subscriptions?.roles || home != self.home else {
             rights = new
             return
         }

@@ -73,7 +73,7 @@ extension GatewaySession {
                 IdentifyRequest(
                     context: requestContext, user: context.user, clientFile: file, download: progress.download,
                     latest: progress.latest, confirms: question, view: subscriptions?.identified,
-                    schemaVersion: context.schemaVersion, migratedPartition: context.migratedPartition)))
+                    schemaVersion: context.schemaVersion, migratedPartition: home)))
     }
 
     mutating func identified(_ answer: IdentifiedAnswer) {

@@ -34,6 +34,8 @@ struct GatewaySession: Sendable {
     var rights: SessionRights
     /// Nil in partition mode.
     var subscriptions: FlexibleSubscriptions?
+    /// As in `Judgement`.
+    let home: String?
     var phase = Phase.binding
     var paging = Paging.none
     /// What is asked for does not cover everything: another page is due after it.
@@ -56,6 +58,7 @@ struct GatewaySession: Sendable {
 
     /// The newest MARK not yet part of a request, and the one that is.
     var openMark: RequestIdent?
+    private var newestMark: RequestIdent?
     var askedMark: RequestIdent?
 
     var uploads = UploadPipeline()
@@ -72,8 +75,11 @@ struct GatewaySession: Sendable {
     var actions: [SessionAction] = []
 
     /// - Parameter roles: in flexible mode, what the user may do.
-    init(session: SessionIdent, context: SessionContext, rights: SessionRights, roles: String? = nil) {
+    init(
+        session: SessionIdent, context: SessionContext, rights: SessionRights, roles: String? = nil, home: String? = nil
+    ) {
         self.session = session
+        self.home = home
         self.context = context
         self.rights = rights
         if context.realm.isFlexible { subscriptions = FlexibleSubscriptions(roles: roles ?? "") }
@@ -103,7 +109,10 @@ struct GatewaySession: Sendable {
                 quota.refusal(limit: limit, app: context.realm.app, user: context.user),
                 backoff: .afterQuota(seconds: seconds))
         case .mark(let request):
-            openMark = max(openMark ?? request, request)
+            // One that has come before is answered once.
+            guard newestMark.map({ request > $0 }) ?? true else { break }
+            newestMark = request
+            openMark = request
             wantPage()
         case .query(let set):
             if let refusal = subscriptions?.ask(for: set) { refuse(set.version, refusal) }
@@ -131,7 +140,7 @@ struct GatewaySession: Sendable {
         case .unsendable: unsendable()
         case .settings(let app): settingsChanged(app)
         case .recovery(let isAllowed): clientRecovery = isAllowed
-        case .judged(let rights, let roles): judged(rights, roles)
+        case .judged(let rights, let roles, let home): judged(rights, roles, home)
         case .drained: break
         case .tick: tick()
         }

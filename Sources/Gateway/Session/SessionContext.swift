@@ -15,7 +15,7 @@ struct SessionContext: Sendable {
     var isOurs = false
     /// Of a client in flexible mode: the schema version of its configuration; nil below protocol version 11.
     var schemaVersion: UInt64?
-    /// Of a client in flexible mode that came from partition sync: its partition, as a realm's name has it.
+    /// Of a client in flexible mode that says it came from partition sync: its partition, as a realm's name has it.
     var migratedPartition: String?
     var limits: Limits
 

@@ -56,7 +56,7 @@ enum SessionEvent: Sendable {
     /// Whether clients of the app may recover in a reset, as the settings say now.
     case recovery(Bool)
     /// What the user may do was decided again.
-    case judged(SessionRights, roles: String? = nil)
+    case judged(SessionRights, roles: String? = nil, home: String? = nil)
     /// The socket has taken everything.
     case drained
     case tick

@@ -123,6 +123,22 @@ package struct StoreDoctor: Sendable {
 
     private var controlPlace: String { stores.files?.control ?? "the control store" }
 
+    /// Clients whose writes win every conflict, since they say that they come later.
+    private func clocks(_ reader: any SliceReader) async throws -> [Diagnosis] {
+        let now = SyncTimestamp(unixMilliseconds: Int64(Date().timeIntervalSince1970 * 1_000))
+        let shown = 10
+        let files = try await reader.clientFilesAhead(limit: 1_000).filter { $0.record.ahead ?? 0 > now }
+        guard !files.isEmpty else { return [] }
+        let names = files.prefix(shown).map { file in
+            "client file \(file.record.ident) of user \(file.record.user) in \(file.name)"
+        }
+        return .one(
+            .store, "slice \(reader.slice)", .warning,
+            "clients have dated their latest changes ahead, so that these win every conflict: "
+                + names.joined(separator: ", ") + (files.count > shown ? " and others" : ""),
+            "docs/resets.md, \"Clocks that are ahead\"; sluice realms show has the times")
+    }
+
     private func slices(_ existing: [SliceNumber]) async -> [Diagnosis] {
         var found: [Diagnosis] = []
         var realms = 0
@@ -130,6 +146,7 @@ package struct StoreDoctor: Sendable {
             do {
                 let reader = try await stores.reader(for: slice)
                 try await reader.forEachRealm { _ in realms += 1 }
+                found += try await clocks(reader)
                 if checksIntegrity, let first = try await reader.problems(limit: 3).first {
                     let place = stores.files?.slice(slice).data ?? "it"
                     found.add(

@@ -75,13 +75,15 @@ package struct RefusedAnswer: Message, Equatable {
     package var lostAfter: ClientVersion?
     /// For a session that was let in under older rules: the newest version that the slice has seen.
     package var rulesVersion: UInt64?
+    /// For a session whose user has changed since it was let in: the newest version of the app's users that the slice has seen.
+    package var usersVersion: UInt64?
 
     package init(
         realm: RealmName, session: SessionReference, code: ErrorCode, action: ErrorAction, message: String,
         tryAgain: Bool,
         backoff: BackoffPolicy? = nil, clientFile: FileIdent? = nil, campaign: String? = nil,
         integrated: ClientVersion? = nil, lostAfter: ClientVersion? = nil,
-        rulesVersion: UInt64? = nil
+        rulesVersion: UInt64? = nil, usersVersion: UInt64? = nil
     ) {
         self.realm = realm
         self.session = session
@@ -95,5 +97,6 @@ package struct RefusedAnswer: Message, Equatable {
         self.integrated = integrated
         self.lostAfter = lostAfter
         self.rulesVersion = rulesVersion
+        self.usersVersion = usersVersion
     }
 }

@@ -12,11 +12,17 @@ package protocol Message: Codable, Sendable {
     /// The version of Sluice's messages that a process must know to read it (`MessageVersion`).
     var messageVersion: Int64 { get }
     init(binaryBody: [UInt8]) throws
+    /// Numbers that travel as headers, by name: earlier versions read the binary form, and would refuse one that had them.
+    var headers: [String: UInt64] { get }
+    /// Takes what the headers say.
+    mutating func take(_ header: (String) -> UInt64?)
 }
 
 extension Message {
     package func binaryBody() -> [UInt8]? { nil }
     package var messageVersion: Int64 { 1 }
+    package var headers: [String: UInt64] { [:] }
+    package mutating func take(_ header: (String) -> UInt64?) {}
     package init(binaryBody: [UInt8]) throws {
         throw MessageError(
             messageType: Self.type, reason: "there is no binary form; send content type \(ContentType.json)")
@@ -54,20 +60,24 @@ extension AMQPMessage {
         properties.contentType = binary == nil ? ContentType.json : ContentType.binary
         properties.persistent = persistent
         if message.messageVersion > 1 { properties.headers[MessageVersion.header] = .int(message.messageVersion) }
+        for (name, number) in message.headers { properties.headers[name] = .int(Int64(clamping: number)) }
         self.init(body: body, properties: properties)
     }
 
     /// Decodes the body by its content type; one without a content type is taken for JSON, as shells leave it out.
     package func decode<M: Message>(_ type: M.Type) throws(MessageError) -> M {
         do {
+            var message: M
             switch properties.contentType ?? ContentType.json {
-            case ContentType.binary: return try M(binaryBody: body)
-            case ContentType.json: return try JSONDecoder().decode(M.self, from: Data(body))
+            case ContentType.binary: message = try M(binaryBody: body)
+            case ContentType.json: message = try JSONDecoder().decode(M.self, from: Data(body))
             case let other:
                 throw MessageError(
                     messageType: M.type,
                     reason: "content type \(other); expected \(ContentType.json) or \(ContentType.binary)")
             }
+            message.take { properties.headers[$0]?.intValue.flatMap { UInt64(exactly: $0) } }
+            return message
         } catch let error as MessageError {
             throw error
         } catch let error as DecodingError {

@@ -92,6 +92,17 @@ package struct ChangesetMessage: Message, Equatable {
         return writer.bytes
     }
 
+    /// The version of the app's users that the session was let in at (`SessionRights.usersVersion`).
+    package static let usersHeader = "x-sluice-users"
+
+    package var headers: [String: UInt64] {
+        upload?.rights?.usersVersion.map { [Self.usersHeader: $0] } ?? [:]
+    }
+
+    package mutating func take(_ header: (String) -> UInt64?) {
+        if let version = header(Self.usersHeader) { upload?.rights?.usersVersion = version }
+    }
+
     package init(binaryBody: [UInt8]) throws {
         var reader = WireReader(binaryBody, messageType: Self.type)
         let version = try reader.version(atMost: 3)

@@ -71,7 +71,7 @@ package struct IdentifyRequest: Message, Equatable {
     package var view: ViewDefinition?
     /// As in `BindRequest`.
     package var schemaVersion: UInt64?
-    /// Of a client that came from partition sync: its partition, as a realm's name has it.
+    /// Of a client that came from partition sync: its partition, as a realm's name has it, if its user may write to it.
     package var migratedPartition: String?
 
     package init(

@@ -9,9 +9,12 @@ package struct SessionRights: Codable, Sendable, Equatable {
     package var rights: PartitionRights
     /// The version of the app's rules.
     package var rulesVersion: UInt64
+    /// The version of the app's users at which the user's record was read. Nil from a gateway of a version that does not say.
+    package var usersVersion: UInt64?
 
-    package init(_ rights: PartitionRights, rulesVersion: UInt64) {
+    package init(_ rights: PartitionRights, rulesVersion: UInt64, usersVersion: UInt64? = nil) {
         self.rights = rights
         self.rulesVersion = rulesVersion
+        self.usersVersion = usersVersion
     }
 }

@@ -73,7 +73,9 @@ struct LineLogHandler: LogHandler {
     private static func textLine(label: String, event: LogEvent, fields: [(String, String)]) -> String {
         var line = "\(now()) \(event.level.rawValue.uppercased()) \(label): \(oneLine(event.message.description))"
         for (key, value) in fields {
-            let isPlain = !value.isEmpty && !value.contains { $0.isWhitespace || $0 == "\"" || $0 == "=" }
+            let isPlain =
+                !value.isEmpty && !value.contains { $0.isWhitespace || $0 == "\"" || $0 == "=" }
+                && !value.unicodeScalars.contains { $0.steersTerminals }
             line += " \(key)=\(isPlain ? value : quoted(value))"
         }
         return line + "\n"
@@ -84,7 +86,7 @@ struct LineLogHandler: LogHandler {
     }
 
     private static func oneLine(_ text: String) -> String {
-        text.contains { $0.isNewline } ? text.split { $0.isNewline }.joined(separator: " ") : text
+        (text.contains { $0.isNewline } ? text.split { $0.isNewline }.joined(separator: " ") : text).forTerminals
     }
 
     static func quoted(_ text: String) -> String {
@@ -96,9 +98,7 @@ struct LineLogHandler: LogHandler {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case "\u{0}"..<"\u{20}", "\u{7f}":
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            case _ where scalar.steersTerminals: result += scalar.escaped
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -3,7 +3,7 @@ package struct RuleUser: Sendable, Equatable {
     package enum Kind: String, Sendable {
         /// Somebody who logged in.
         case normal
-        /// A program with an API key.
+        /// A program that has logged in with a user's API key.
         case server
     }
 

@@ -123,15 +123,12 @@ package struct LoginSessionRecord: Sendable, Equatable {
     }
 }
 
-package protocol AccountStore: LoginProviderStore, MailTokenStore, IdentityLinkStore {
+package protocol AccountStore: LoginProviderStore, MailTokenStore, IdentityLinkStore, UserChangeStore {
     func user(app: String, id: String) async throws(StoreError) -> UserRecord?
     func insert(_ user: UserRecord) async throws(StoreError)
     /// An app's users in the order of their ids.
     func users(app: String, after: String?, limit: Int) async throws(StoreError) -> [UserRecord]
     func userCount(app: String) async throws(StoreError) -> Int
-    /// The users that have changed since a version of the app's users, removed ones among them; nil if that cannot be told, and
-    /// any may have.
-    func userChanges(app: String, after version: UInt64) async throws(StoreError) -> Set<String>?
     /// Like every change of a user, this raises the app's `usersVersion`.
     /// - Throws: `notFound`.
     func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError)

@@ -75,13 +75,18 @@ package final class AppDirectory: Sendable {
         return entry.app
     }
 
-    /// The app's rules have this version at least.
+    /// The app's users that have changed since a version of them; nil if that cannot be told.
+    package func userChanges(of id: String, after version: UInt64) async throws(StoreError) -> Set<String>? {
+        try await store.userChanges(app: id, after: version)
+    }
+
+    /// The app's rules and users have these versions at least.
     ///
     /// - Returns: whether what was remembered is older, and forgotten now.
     @discardableResult
-    package func hear(rulesVersion: UInt64, of id: String) -> Bool {
+    package func hear(rulesVersion: UInt64 = 0, usersVersion: UInt64 = 0, of id: String) -> Bool {
         let isOlder = state.withLock { state in
-            (state.entries[id]?.app?.rulesVersion).map { $0 < rulesVersion } ?? false
+            (state.entries[id]?.app).map { $0.rulesVersion < rulesVersion || $0.usersVersion < usersVersion } ?? false
         }
         if isOlder { forget(id) }
         return isOlder

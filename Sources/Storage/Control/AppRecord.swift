@@ -93,7 +93,7 @@ package struct AppRecord: Sendable, Equatable {
     }
 }
 
-package protocol AppStore: SchemaStore, RulesStore {
+package protocol AppStore: SchemaStore, RulesStore, UserChangeStore {
     func app(_ id: String) async throws(StoreError) -> AppRecord?
     /// In the order of their ids.
     func apps() async throws(StoreError) -> [AppRecord]

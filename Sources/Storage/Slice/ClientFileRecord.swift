@@ -45,6 +45,8 @@ package struct ClientFileRecord: Sendable, Equatable {
     package var resetOf: FileIdent?
     /// Of a flexible realm: the views that the client has had, and what compensates its writes (`ClientViews`); else empty.
     package var views: [UInt8]
+    /// What the latest upload says of when it was written, if that is far ahead of the owner's clock: in a conflict it wins, until then.
+    package var ahead: SyncTimestamp?
 
     package init(
         realm: RealmID, file: ClientFileIdent, user: String, generation: UInt64, state: State = .live,
@@ -52,7 +54,8 @@ package struct ClientFileRecord: Sendable, Equatable {
         lockedServerVersion: ServerVersion = 0,
         seenServerVersion: ServerVersion = 0, historyStart: ServerVersion? = nil, createdAt: UInt64, lastSeen: UInt64,
         connection: String, protocolVersion: Int,
-        userAgent: String, supersededBy: FileIdent? = nil, resetOf: FileIdent? = nil, views: [UInt8] = []
+        userAgent: String, supersededBy: FileIdent? = nil, resetOf: FileIdent? = nil, views: [UInt8] = [],
+        ahead: SyncTimestamp? = nil
     ) {
         self.realm = realm
         self.file = file
@@ -73,6 +76,7 @@ package struct ClientFileRecord: Sendable, Equatable {
         self.supersededBy = supersededBy
         self.resetOf = resetOf
         self.views = views
+        self.ahead = ahead
     }
 
     package var ident: FileIdent { file.ident }

@@ -10,6 +10,8 @@ package protocol SliceReader: SliceContent {
     ) async throws -> Value
 
     func clientFileCounts(in realm: RealmID) async throws(StoreError) -> [ClientFileRecord.State: Int]
+    /// The client files whose latest upload was dated far ahead (`ClientFileRecord.ahead`), at most so many.
+    func clientFilesAhead(limit: Int) async throws(StoreError) -> [ListedClientFile]
     func objectCount(in realm: RealmID) async throws(StoreError) -> Int
     /// How much an erasure of the realm would take away.
     func weight(of realm: RealmID) async throws(StoreError) -> RealmWeight

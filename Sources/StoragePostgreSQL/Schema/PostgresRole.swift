@@ -30,7 +30,10 @@ package enum PostgresRole: String, Sendable, CaseIterable {
             ]
         case .worker:
             [
-                ("SELECT", ["sluice_schema", "settings", "apps", "app_rules", "app_schema", "app_deletions"]),
+                (
+                    "SELECT",
+                    ["sluice_schema", "settings", "apps", "app_rules", "app_schema", "app_deletions", "user_changes"]
+                ),
                 ("UPDATE (schema_version)", ["apps"]),
                 ("INSERT", ["app_schema"]),
                 ("INSERT, UPDATE", ["settings"]),

@@ -10,9 +10,9 @@ extension PostgresCommit {
             """
             WITH q AS (
                 SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-                    $21, $22) AS q (realm, ident, salt, "user", generation, state, campaign, upload_client, upload_server,
+                    $21, $22, $23) AS q (realm, ident, salt, "user", generation, state, campaign, upload_client, upload_server,
                         locked, seen, created_at, last_seen, connection, protocol, user_agent, superseded_by, reset_of,
-                        start, must_discard, views)),
+                        start, must_discard, views, ahead)),
             made AS (
                 SELECT r.app, count(*) AS files FROM q CROSS JOIN LATERAL (
                     SELECT app FROM realms r WHERE r.slice = $1 AND r.id = q.realm OFFSET 0) r
@@ -24,7 +24,7 @@ extension PostgresCommit {
                 WHERE u.slice = $1 AND u.app = m.app)
             INSERT INTO client_files (slice, realm, ident, salt, "user", generation, state, campaign, upload_client,
                 upload_server, locked, seen, created_at, last_seen, connection, protocol, user_agent, superseded_by,
-                reset_of, start, must_discard, views)
+                reset_of, start, must_discard, views, ahead)
             SELECT $1, q.* FROM q
             ON CONFLICT (slice, realm, ident) DO UPDATE SET salt = excluded.salt, "user" = excluded."user",
                 generation = excluded.generation, state = excluded.state, campaign = excluded.campaign,
@@ -33,7 +33,7 @@ extension PostgresCommit {
                 last_seen = excluded.last_seen, connection = excluded.connection, protocol = excluded.protocol,
                 user_agent = excluded.user_agent, superseded_by = excluded.superseded_by,
                 reset_of = excluded.reset_of, start = excluded.start, must_discard = excluded.must_discard,
-                views = excluded.views
+                views = excluded.views, ahead = excluded.ahead
             """, .ints(files.map(\.realm.value)), .ints(files.map(\.ident.stored)),
             .ints(files.map(\.file.salt.stored)), .strings(files.map(\.user)), .ints(files.map(\.generation.stored)),
             .texts(files.map(\.state.rawValue)), .optionalStrings(files.map(\.campaign)),
@@ -43,7 +43,8 @@ extension PostgresCommit {
             .strings(files.map(\.connection)), .ints(files.map { Int64($0.protocolVersion) }),
             .strings(files.map(\.userAgent)), .optionalInts(files.map { $0.supersededBy?.stored }),
             .optionalInts(files.map { $0.resetOf?.stored }), .optionalInts(files.map { $0.historyStart?.stored }),
-            .bools(files.map(\.mustDiscard)), .byteStrings(files.map(\.views)))
+            .bools(files.map(\.mustDiscard)), .byteStrings(files.map(\.views)),
+            .optionalInts(files.map { $0.ahead?.stored }))
     }
 
     mutating func removeClientFiles(_ keys: [ClientFileKey]) {

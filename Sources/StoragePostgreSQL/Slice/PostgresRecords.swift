@@ -34,9 +34,9 @@ extension ClientFileRecord {
     static let columns = """
         f.realm, f.ident, f.salt, f."user", f.generation, f.state, f.campaign, f.upload_client, f.upload_server, f.locked, \
         f.seen, f.created_at, f.last_seen, f.connection, f.protocol, f.user_agent, f.superseded_by, f.reset_of, f.start, \
-        f.must_discard, f.views
+        f.must_discard, f.views, f.ahead
         """
-    static let columnCount = 21
+    static let columnCount = 22
 
     init(_ row: PostgresRow, at first: Int = 0) throws(StoreError) {
         guard let state = State(rawValue: row.text(first + 5)) else {
@@ -53,7 +53,7 @@ extension ClientFileRecord {
             lastSeen: row.number(first + 12), connection: row.string(first + 13),
             protocolVersion: Int(row.int(first + 14)), userAgent: row.string(first + 15),
             supersededBy: row.optionalNumber(first + 16), resetOf: row.optionalNumber(first + 17),
-            views: row.bytes(first + 20))
+            views: row.bytes(first + 20), ahead: row.optionalNumber(first + 21))
     }
 }
 

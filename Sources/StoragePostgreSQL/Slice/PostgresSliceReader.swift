@@ -46,6 +46,16 @@ final class PostgresSliceReader: PostgresSliceContent, SliceReader {
             uniquingKeysWith: +)
     }
 
+    func clientFilesAhead(limit: Int) async throws(StoreError) -> [ListedClientFile] {
+        try await query(
+            """
+            SELECT \(ClientFileRecord.columns), r.app, r.partition
+            FROM client_files f JOIN realms r ON r.slice = $1 AND r.id = f.realm
+            WHERE f.slice = $1 AND f.ahead IS NOT NULL ORDER BY f.realm, f.ident LIMIT $2
+            """, .int(Int64(limit))
+        ).read { row throws(StoreError) in try ListedClientFile(row) }
+    }
+
     func objectCount(in realm: RealmID) async throws(StoreError) -> Int {
         try await queryCount("SELECT count(*) FROM objects WHERE slice = $1 AND realm = $2", .int(realm.value))
     }

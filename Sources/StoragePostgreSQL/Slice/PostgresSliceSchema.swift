@@ -2,7 +2,7 @@
 /// statements needs an extension, a function or a trigger of the database's.
 enum PostgresSliceSchema {
     static let schema = PostgresSchema(
-        part: "slice", steps: [.version(version1), .addition(views), .addition(objectIndex)])
+        part: "slice", steps: [.version(version1), .addition(views), .addition(objectIndex), .addition(ahead)])
 
     /// Indexes have no room for values of any length, as clients choose them: a name goes by its digest, a long key by its
     /// beginning and its digest.
@@ -25,6 +25,12 @@ enum PostgresSliceSchema {
             slice bigint, realm bigint, table_id bigint, column_id bigint, value bytea, key_id bytea, key bytea NOT NULL,
             PRIMARY KEY (slice, realm, table_id, column_id, value, key_id))
         """,
+    ]
+
+    /// Of clients whose clocks are ahead.
+    private static let ahead = [
+        "ALTER TABLE client_files ADD COLUMN ahead bigint",
+        "CREATE INDEX client_files_ahead ON client_files (slice, realm, ident) WHERE ahead IS NOT NULL",
     ]
 
     private static let ownership = [

@@ -6,6 +6,8 @@ import SyncModel
 
 /// One SQLite file of a backup. Everything here blocks.
 struct BackupFile {
+    /// The control store's.
+    static let control = "control.sqlite"
     var folder: String
     var name: String
     var path: String { "\(folder)/\(name)" }
@@ -34,10 +36,48 @@ struct BackupFile {
         }
     }
 
-    func described() throws -> BackupManifest.File {
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw StoreError(.notFound, "\(path) is missing")
+    /// Opens the file for reading. A backup may be anybody's: no link is followed, and nothing waits for a pipe's other end.
+    /// - Throws: `notFound`, `corrupt` if it is no file.
+    func opened() throws(StoreError) -> FileHandle {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            let failure = errno
+            if failure == ENOENT { throw StoreError(.notFound, "\(path) is missing") }
+            if failure == ELOOP { throw StoreError(.corrupt, "\(path) is a link: a backup consists of files") }
+            throw StoreError(.unavailable, "\(path) cannot be read: \(String(cString: strerror(failure)))")
         }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw StoreError(.corrupt, "\(path) is no file: a backup consists of files")
+        }
+        return handle
+    }
+
+    /// SQLite would take what stands beside its file, and is so called, for a part of it.
+    /// - Throws: `corrupt` if there is such a thing.
+    func requireAlone() throws(StoreError) {
+        for name in ["-journal", "-wal", "-shm"].map({ path + $0 }) {
+            var status = stat()
+            guard lstat(name, &status) != 0, errno == ENOENT else {
+                throw StoreError(.corrupt, "\(name) is no part of a backup: take it away")
+            }
+        }
+    }
+
+    /// Copies the file into another folder.
+    func put(into folder: String, as name: String) throws {
+        let source = try opened()
+        defer { try? source.close() }
+        let path = "\(folder)/\(name)"
+        try SQLiteFiles.make(path, in: folder)
+        let target = try FileHandle(forWritingTo: URL(filePath: path))
+        defer { try? target.close() }
+        while let part = try source.read(upToCount: 1 << 20), !part.isEmpty { try target.write(contentsOf: part) }
+    }
+
+    func described() throws -> BackupManifest.File {
+        let handle = try opened()
         defer { try? handle.close() }
         var hash = SHA256()
         var bytes = 0

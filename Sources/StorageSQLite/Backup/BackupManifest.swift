@@ -12,6 +12,8 @@ package struct BackupManifest: Codable, Sendable, Equatable {
 
     package static let name = "manifest.json"
     static let format = 1
+    /// Of 4,096 slices' files it has less than one.
+    private static let maxBytes = 8 << 20
 
     package var format: Int
     package var cluster: String
@@ -24,12 +26,19 @@ package struct BackupManifest: Codable, Sendable, Equatable {
 
     /// - Throws: `notFound`, `corrupt`, `mismatch` for one of a newer version.
     package init(in folder: String) throws(StoreError) {
-        let path = "\(folder)/\(Self.name)"
-        guard let data = FileManager.default.contents(atPath: path) else {
+        let file = BackupFile(folder: folder, name: Self.name)
+        let path = file.path
+        let handle: FileHandle
+        do throws(StoreError) {
+            handle = try file.opened()
+        } catch {
+            guard error.code == .notFound else { throw error }
             throw StoreError(
                 .notFound, "there is no backup in \(folder): it has no \(Self.name), which is written last")
         }
+        defer { try? handle.close() }
         do {
+            let data = try handle.read(upToCount: Self.maxBytes) ?? Data()
             self = try JSONDecoder().decode(BackupManifest.self, from: data)
         } catch {
             throw StoreError(.corrupt, "\(path) cannot be read", underlying: error)
@@ -38,7 +47,9 @@ package struct BackupManifest: Codable, Sendable, Equatable {
             throw StoreError(.mismatch, "\(path) is of format \(format), and this version knows \(Self.format)")
         }
         // Names come from a file that may be anybody's.
-        guard files.allSatisfy({ !$0.name.contains("/") && $0.name.hasSuffix(".sqlite") }) else {
+        guard files.allSatisfy({ !$0.name.contains("/") && $0.name.hasSuffix(".sqlite") }),
+            Set(files.map(\.name)).count == files.count, files.contains(where: { $0.name == BackupFile.control })
+        else {
             throw StoreError(.corrupt, "\(path) names files that no backup has")
         }
     }

@@ -131,6 +131,7 @@ extension SQLiteStores {
             for expected in manifest.files {
                 let file = BackupFile(folder: folder, name: expected.name)
                 let found = try file.described()
+                try file.requireAlone()
                 guard found == expected else {
                     throw StoreError(
                         .corrupt,
@@ -151,8 +152,8 @@ extension SQLiteStores {
         let manifest = try await verify(backup: folder)
         let epochs = try await blocking("\(target) cannot be restored") {
             try BackupFile.makeFolder(target, for: "a store")
-            for file in manifest.files where file.name != "control.sqlite" {
-                try FileManager.default.copyItem(atPath: "\(folder)/\(file.name)", toPath: "\(target)/\(file.name)")
+            for file in manifest.files where file.name != BackupFile.control {
+                try BackupFile(folder: folder, name: file.name).put(into: target, as: file.name)
             }
             return try slicesMade(inCopy: folder)
         }
@@ -167,8 +168,9 @@ extension SQLiteStores {
         }
         let final = raised
         try await blocking("\(target) cannot be restored") {
-            let waiting = "\(target)/control.sqlite.restoring"
-            try FileManager.default.copyItem(atPath: "\(folder)/control.sqlite", toPath: waiting)
+            let waiting = "\(target)/\(BackupFile.control).restoring"
+            try BackupFile(folder: folder, name: BackupFile.control).put(
+                into: target, as: "\(BackupFile.control).restoring")
             let control = try DatabaseQueue(path: waiting)
             try control.write { db in
                 for (slice, epoch) in final {

@@ -12,8 +12,8 @@ extension SQLiteCommit {
             sql: """
                 INSERT INTO client_files (realm, ident, salt, user, generation, state, campaign,
                     upload_client, upload_server, locked, seen, created_at, last_seen, connection, protocol, user_agent,
-                    superseded_by, reset_of, start, must_discard, views)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    superseded_by, reset_of, start, must_discard, views, ahead)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (realm, ident) DO UPDATE SET salt = excluded.salt, user = excluded.user,
                     generation = excluded.generation, state = excluded.state, campaign = excluded.campaign,
                     upload_client = excluded.upload_client, upload_server = excluded.upload_server,
@@ -21,7 +21,7 @@ extension SQLiteCommit {
                     last_seen = excluded.last_seen, connection = excluded.connection, protocol = excluded.protocol,
                     user_agent = excluded.user_agent, superseded_by = excluded.superseded_by,
                     reset_of = excluded.reset_of, start = excluded.start, must_discard = excluded.must_discard,
-                    views = excluded.views
+                    views = excluded.views, ahead = excluded.ahead
                 """)
         for file in batch.clientFiles {
             try statement.execute(arguments: [
@@ -30,7 +30,7 @@ extension SQLiteCommit {
                 file.lockedServerVersion.stored, file.seenServerVersion.stored, file.createdAt.stored,
                 file.lastSeen.stored, file.connection, file.protocolVersion, file.userAgent,
                 file.supersededBy?.stored, file.resetOf?.stored, file.historyStart?.stored,
-                file.mustDiscard, Data(file.views),
+                file.mustDiscard, Data(file.views), file.ahead?.stored,
             ])
         }
     }

@@ -32,7 +32,7 @@ extension ClientFileRecord: FetchableRecord {
     static let columns = """
         f.realm, f.ident, f.salt, f.user, f.generation, f.state, f.campaign, f.upload_client, f.upload_server, f.locked, \
         f.seen, f.created_at, f.last_seen, f.connection, f.protocol, f.user_agent, f.superseded_by, f.reset_of, f.start, \
-        f.must_discard, f.views
+        f.must_discard, f.views, f.ahead
         """
 
     init(row: Row) throws {
@@ -50,7 +50,8 @@ extension ClientFileRecord: FetchableRecord {
             createdAt: UInt64(stored: row[11]), lastSeen: UInt64(stored: row[12]), connection: row[13],
             protocolVersion: row[14], userAgent: row[15],
             supersededBy: (row[16] as Int64?).map(FileIdent.init(stored:)),
-            resetOf: (row[17] as Int64?).map(FileIdent.init(stored:)), views: row.bytes(20))
+            resetOf: (row[17] as Int64?).map(FileIdent.init(stored:)), views: row.bytes(20),
+            ahead: (row[21] as Int64?).map(SyncTimestamp.init(stored:)))
     }
 }
 
@@ -59,7 +60,7 @@ extension ListedClientFile: FetchableRecord {
     static let columns = "\(ClientFileRecord.columns), r.app, r.partition"
 
     init(row: Row) throws {
-        self.init(name: RealmName(app: row[21], partition: row[22]), record: try ClientFileRecord(row: row))
+        self.init(name: RealmName(app: row[22], partition: row[23]), record: try ClientFileRecord(row: row))
     }
 }
 

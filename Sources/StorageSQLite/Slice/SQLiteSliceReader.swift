@@ -68,6 +68,14 @@ final class SQLiteSliceReader: SQLiteSliceContent, SliceReader {
         return Dictionary(counts.compactMap(\.self), uniquingKeysWith: +)
     }
 
+    func clientFilesAhead(limit: Int) async throws(StoreError) -> [ListedClientFile] {
+        try await rows(
+            """
+            SELECT \(ListedClientFile.columns) FROM client_files f JOIN realms r ON r.id = f.realm
+            WHERE f.ahead IS NOT NULL ORDER BY f.realm, f.ident LIMIT ?
+            """, limit, as: ListedClientFile.init(row:))
+    }
+
     func objectCount(in realm: RealmID) async throws(StoreError) -> Int {
         try await count("SELECT count(*) FROM objects WHERE realm = ?", realm.value)
     }

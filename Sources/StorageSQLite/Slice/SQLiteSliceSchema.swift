@@ -63,6 +63,7 @@ enum SQLiteSliceSchema {
             """
         ),
         ("indexes of flexible realms' objects", objectIndex),
+        ("client files that are dated ahead", ahead),
     ]
 
     /// - Throws: `mismatch` if the file is another slice's.
@@ -116,6 +117,11 @@ enum SQLiteSliceSchema {
         CREATE INDEX reset_cases_by_user ON reset_cases (realm, user) WHERE is_open;
         CREATE INDEX reset_cases_by_due ON reset_cases (due_at) WHERE due_at IS NOT NULL;
         CREATE TABLE seen_messages (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE);
+        """
+
+    private static let ahead = """
+        ALTER TABLE client_files ADD COLUMN ahead INTEGER;
+        CREATE INDEX client_files_ahead ON client_files (realm, ident) WHERE ahead IS NOT NULL;
         """
 
     /// A base's changesets are in `history`, under its version instead of a generation, negative. The client files that there

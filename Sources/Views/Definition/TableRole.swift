@@ -11,6 +11,7 @@ package struct TableRole: Sendable {
     /// The properties that are never sent.
     package let hiddenColumns: Set<ColumnID>
     private let readsAny: Bool
+    private let writesAny: Bool
 
     init(_ role: ClosedRole, table: TableSchema) {
         self.role = role
@@ -20,15 +21,14 @@ package struct TableRole: Sendable {
         hiddenColumns = Set(unreadable.map(\.id))
         // An object of which nothing but the key may be read is not seen; one that has nothing else is.
         readsAny = table.columns.isEmpty ? role.mayRead("_id") : unreadable.count < table.columns.count
+        // Nor is one made or erased by who may write nothing of it.
+        writesAny =
+            table.columns.isEmpty
+            ? role.mayWrite("_id") : table.columns.contains { role.mayWrite($0.name.string) }
     }
 
     /// Whether a property may be read of the objects that are seen.
     package func reads(_ column: ColumnID) -> Bool { !hiddenColumns.contains(column) }
-
-    /// Whether the user may not see some of these properties.
-    package func hides(_ fields: Set<ByteString>) -> Bool {
-        !hiddenColumns.isEmpty && fields.contains { table.column($0).map { hiddenColumns.contains($0.id) } ?? false }
-    }
 
     package func isVisible(_ object: StoredObject, _ key: ObjectKey) -> Bool {
         readsAny && role.isVisible(values(of: object, key))
@@ -51,24 +51,27 @@ package struct TableRole: Sendable {
 
     // MARK: Writes (docs/rules.md, "Roles")
 
-    /// - Parameter fields: the properties that the write sets; the key is not among them.
-    package func mayInsert(_ object: StoredObject, _ key: ObjectKey, setting fields: Set<ByteString>) -> Bool {
-        mayWrite(object, key) && role.insert.holds(values(of: object, key)) && mayWrite(fields)
+    /// Whether the user may set some properties of objects that the write filter lets the user at. The key is not among them.
+    ///
+    /// - Parameter fields: all that a changeset sets of an object; none: it only makes or erases it.
+    package func mayWrite(_ fields: Set<ByteString>) -> Bool {
+        fields.isEmpty ? writesAny : fields.allSatisfy { role.mayWrite($0.string) }
     }
 
-    package func mayUpdate(
-        from before: StoredObject, to after: StoredObject, _ key: ObjectKey, setting fields: Set<ByteString>
-    ) -> Bool {
-        mayWrite(before, key) && mayWrite(after, key) && mayWrite(fields)
+    /// Whether the user, who may write what the changeset sets, may do one step of it.
+    ///
+    /// - Parameter last: the object as it was when it was last there, if that is known.
+    package func allows(_ step: ObjectStep, _ key: ObjectKey, last: StoredObject? = nil) -> Bool {
+        switch step {
+        case .make(let new, _): return mayWrite(new, key) && role.insert.holds(values(of: new, key))
+        case .change(let old, let new): return mayWrite(old, key) && mayWrite(new, key)
+        case .erase(let old): return mayErase(old, key)
+        case .eraseNothing: return last.map { mayErase($0, key) } ?? true
+        }
     }
 
-    package func mayDelete(_ object: StoredObject, _ key: ObjectKey) -> Bool {
-        mayWrite(object, key) && role.delete.holds(values(of: object, key)) && role.write != false
-            && (role.write == true || table.columns.contains { role.mayWrite($0.name.string) })
-    }
-
-    private func mayWrite(_ fields: Set<ByteString>) -> Bool {
-        fields.allSatisfy { role.mayWrite($0.string) } && role.write != false
+    private func mayErase(_ object: StoredObject, _ key: ObjectKey) -> Bool {
+        mayWrite(object, key) && role.delete.holds(values(of: object, key))
     }
 
     private func values(of object: StoredObject, _ key: ObjectKey) -> (String) -> RuleValue? {

@@ -109,9 +109,13 @@ struct FlexibleBootstraps: SlicePart {
         let latest = context.record.latest.version
         var result = FlexiblePages.Stretch(entries: [schemaEntry(of: latest, cursor.clientVersion)], cursor: cursor)
         result.cursor.serverVersion = latest
-        let views = ClientViews(
-            views: ViewHistory([.init(start: latest, view: .empty(roles: request.roles))]), roles: request.roles)
-        work.change(context).update(file.ident) {
+        // What BIND and IDENT have said of the client is not forgotten.
+        let known = try work.clientViews(of: file, in: context)
+        var views = ClientViews(
+            views: ViewHistory([.init(start: latest, view: .empty(roles: request.roles))]), roles: request.roles,
+            schemaVersion: known.schemaVersion)
+        views.partition = known.partition
+        work.change(context).update(file.ident) { [views] in
             $0.historyStart = latest
             $0.views = views.encoded()
         }

@@ -48,7 +48,11 @@ struct FlexibleUploads: SlicePart {
             }
             var changeset = try parsed.get(named: "of client version \(entry.clientVersion)")
             let home = course.views.partition.flatMap { PartitionHome($0, of: app, in: context.state.schema) }
-            if let home { changeset = home.settling(changeset) }
+            var settled: Set<ObjectAddress> = []
+            if let home {
+                try await work.load([changeset], into: context)
+                (changeset, settled) = home.settling(changeset) { context.state.contains($0) }
+            }
             let isLast = index == entries.count - 1
             let part = UploadHead(
                 follows: follows,
@@ -58,7 +62,7 @@ struct FlexibleUploads: SlicePart {
                 lockedServerVersion: isLast ? head.lockedServerVersion : record.lockedServerVersion)
             let outcome: UploadOutcome
             do {
-                outcome = try await integrate(entry, changeset, part, record, &course, home)
+                outcome = try await integrate(entry, changeset, part, record, &course, home, settled)
             } catch var pause as MergePause {
                 pause.integrated = index
                 if index > 0 { keep(course.views, of: file) }
@@ -92,7 +96,7 @@ struct FlexibleUploads: SlicePart {
 
     private func integrate(
         _ entry: UploadedChangeset, _ changeset: Changeset, _ head: UploadHead, _ file: ClientFileRecord,
-        _ course: inout Course, _ home: PartitionHome?
+        _ course: inout Course, _ home: PartitionHome?, _ settled: Set<ObjectAddress>
     ) async throws -> UploadOutcome {
         let base = max(entry.serverVersion, file.historyStart ?? 0, course.views.views.start ?? 0)
         var judged = try WriteTrial(
@@ -126,7 +130,7 @@ struct FlexibleUploads: SlicePart {
         work.change(context).append(
             final, origin: file.ident, clientVersion: entry.clientVersion, timestamp: entry.timestamp, images: images)
         // The client's own copy does not have the partition that was added, and is not sent its own writes.
-        if let told = home?.told(of: final), !told.isEmpty {
+        if let told = home?.told(of: final, settled), !told.isEmpty {
             let images = try work.apply(told, to: context)
             work.change(context).append(
                 told, origin: .server, clientVersion: 0, timestamp: clock.changesetNow, images: images)
@@ -201,14 +205,14 @@ struct FlexibleUploads: SlicePart {
             try selection.append(inserted)
             let all = selection.changeset
             try await work.load([all], into: context)
-            let before = all.touchedAddresses.reduce(into: [:]) { $0[$1] = context.state.object($1) }
-            let refused = try work.change(context).trial(of: all) { judged.admit(all, before: before, after: $0) }
+            let refused = try work.change(context).attempt { try judged.admit(all, to: &$0) }
             guard !refused.isEmpty else { return all }
             var rest = ChangesetSelection()
             try rest.append(all) { address, _ in address.map { !refused.contains($0) } ?? true }
             return rest.changeset
         } catch let error as RealmStateError {
-            throw error.code == .badInstruction ? BadChangesetError(reason: error.description) : error
+            throw error.code == .badInstruction
+                ? BadChangesetError(reason: error.description, tellsOfObjects: true) : error
         } catch let error as ChangesetError {
             throw BadChangesetError(reason: "\(error)")
         }

@@ -32,7 +32,8 @@ extension SessionRequests {
                 views.schemaVersion = version
             }
         }
-        views.partition = request.migratedPartition ?? views.partition
+        // A gateway passes on only what the user may write to, and every session's.
+        views.partition = request.migratedPartition
         let cursor = request.download.serverVersion
         let sent = views.views.latest?.version ?? 0
         if sent > said.version {

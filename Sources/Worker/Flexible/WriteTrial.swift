@@ -36,6 +36,8 @@ struct WriteTrial {
     private var newRoles: View?
     /// Nil: the app has no rules, and so no queryable properties.
     private let places: PlaceCheck?
+    /// As objects were when they were last there, as far as views and roles look at them.
+    private var pasts: [ObjectAddress: StoredObject] = [:]
 
     /// - Throws: `BadChangesetError`.
     init(
@@ -78,7 +80,7 @@ struct WriteTrial {
     mutating func judge(with timelines: [ObjectAddress: ObjectTimeline]) {
         for address in addresses {
             if asymmetric.contains(address.className) {
-                if writes[address]?.creates == true {
+                if let write = writes[address], write.creates, !write.erases {
                     courses[address] = .ingest
                 } else {
                     refuseIngest(address)
@@ -93,7 +95,13 @@ struct WriteTrial {
                 if write.erases { isResynced.insert(address) }
                 continue
             }
+            // Before anything is made of it: whether it fits the object would tell of what the user may not see.
+            guard roles?[address.className]?.role?.mayWrite(write.fields) == true else {
+                refuse(address, .permission)
+                continue
+            }
             if let version = timeline.ownSince { own[address] = version }
+            pasts[address] = timeline.touches.last { $0.before != nil }?.before
             let judge = WriteJudge(
                 views: history,
                 isIn: { object, view in
@@ -143,59 +151,66 @@ struct WriteTrial {
         return selection.changeset
     }
 
-    /// Refuses what the user's roles do not allow of what is left of the changeset, and what stock clients could not apply.
+    /// Refuses what the user's roles do not allow of what is left of the changeset, judged step by step, and what stock clients could not
+    /// apply.
     ///
+    /// - Parameter state: has the objects that the changeset names; the changeset is applied to it.
     /// - Returns: the objects whose instructions do not count.
-    mutating func admit(_ changeset: Changeset, before: [ObjectAddress: StoredObject], after: RealmState) -> Set<
-        ObjectAddress
-    > {
-        var denied: Set<ObjectAddress> = []
-        var left: Set<ObjectAddress> = []
-        misfits = changeset.misfits(in: after.schema)
+    /// - Throws: `RealmStateError` if the changeset does not apply.
+    mutating func admit(_ changeset: Changeset, to state: inout RealmState) throws -> Set<ObjectAddress> {
+        var existing: [ObjectAddress: StoredObject] = [:]
+        for address in asymmetric.isEmpty ? [] : changeset.touchedAddresses {
+            if asymmetric.contains(address.className) { existing[address] = state.object(address) }
+        }
+        var tried = changeset
+        if !existing.isEmpty {
+            // An asymmetric object is compared with the one that is there as if that were not: the whole of it must have come again.
+            var selection = ChangesetSelection()
+            for address in existing.keys { selection.erase(address) }
+            try selection.append(changeset)
+            tried = selection.changeset
+        }
+        guard let steps = ObjectSteps(tried) else { return [] }
+        let present = Set(steps.writes.map(\.address).filter { state.contains($0) })
+        var reasons: [ObjectAddress: RefusedWrite.Reason] = [:]
+        var ingested: [ObjectAddress: StoredObject] = [:]
+        try steps.apply(to: &state) { address, step in
+            if asymmetric.contains(address.className) {
+                if case .make(let object, _) = step { ingested[address] = object }
+                return
+            }
+            guard reasons[address] != .permission else { return }
+            let role = roles?[address.className]?.role
+            if role?.allows(step, address.key, last: pasts[address]) != true {
+                reasons[address] = .permission
+            } else if case .make(let object, stays: true) = step, !present.contains(address),
+                view?[address.className]?.contains(object, address.key) != true
+            {
+                reasons[address] = .view
+            }
+        }
+        misfits = changeset.misfits(in: state.schema)
         let unfit = Set(misfits.compactMap(\.address))
-        for (address, write) in changeset.writes() ?? [] {
-            left.insert(address)
+        var denied: Set<ObjectAddress> = []
+        for (address, write) in steps.writes {
+            let fields = write.fields.union(writes[address]?.fields ?? [])
             if unfit.contains(address) {
-                denied.insert(address)
-                if asymmetric.contains(address.className) {
-                    refuseIngest(address)
-                } else {
-                    refuse(address, .permission)
-                }
-                continue
+                reasons[address] = .permission
+            } else if reasons[address] == nil, isSpoiled(address, setting: fields, in: state) {
+                reasons[address] = .place
             }
             if asymmetric.contains(address.className) {
-                if !admitIngest(address, write, before: before[address], after) { denied.insert(address) }
-                continue
-            }
-            let role = roles?[address.className]?.role
-            var reason: RefusedWrite.Reason?
-            let fields = write.fields.union(writes[address]?.fields ?? [])
-            switch (before[address], after.object(address)) {
-            case (nil, nil): continue
-            case (let old?, nil): if role?.mayDelete(old, address.key) != true { reason = .permission }
-            case (let old?, let new?):
-                if role?.mayUpdate(from: old, to: new, address.key, setting: fields) != true {
-                    reason = .permission
+                if unfit.contains(address) {
+                    refuseIngest(address)
+                    denied.insert(address)
+                    continue
                 }
-            case (nil, let new?):
-                if role?.mayInsert(new, address.key, setting: fields) != true {
-                    reason = .permission
-                } else if view?[address.className]?.contains(new, address.key) != true {
-                    reason = .view
-                }
+                let isNew = admitIngest(write, ingested[address], at: address, existing[address], state.schema)
+                if !isNew { denied.insert(address) }
+            } else if let reason = reasons[address] {
+                denied.insert(address)
+                refuse(address, reason)
             }
-            if reason == nil, isSpoiled(address, setting: fields, in: after) { reason = .place }
-            guard let reason else { continue }
-            denied.insert(address)
-            refuse(address, reason)
-        }
-        // A newer write of somebody else to a property that the client may not read has taken the place of the client's, which never hears of it.
-        for address in addresses where courses[address] == .merge && !left.contains(address) {
-            guard let role = roles?[address.className]?.role, role.hides(writes[address]?.fields ?? []) else {
-                continue
-            }
-            refuse(address, .permission)
         }
         return denied
     }
@@ -206,25 +221,20 @@ struct WriteTrial {
     }
 
     /// An object of an asymmetric class is made once, as the role's write side allows. Made again with what it has, as after a client reset,
-    /// it is left as it is.
+    /// it is left as it is; that is told only to whom the role lets make such an object.
+    ///
+    /// - Returns: whether it is to be made.
     private mutating func admitIngest(
-        _ address: ObjectAddress, _ write: ObjectWrite, before: StoredObject?, _ after: RealmState
+        _ write: ObjectWrite, _ made: StoredObject?, at address: ObjectAddress, _ existing: StoredObject?,
+        _ schema: Schema
     ) -> Bool {
-        guard let made = after.object(address) else {
-            refuseIngest(address)
-            return false
-        }
-        guard before == nil else {
-            if before != made { refuseIngest(address) }
-            return false
-        }
-        guard let role = ingestRole(address.className, after.schema),
-            role.mayInsert(made, address.key, setting: write.fields)
+        guard let made, let role = ingestRole(address.className, schema), role.mayWrite(write.fields),
+            role.allows(.make(made, stays: true), address.key), existing == nil || existing == made
         else {
             refuseIngest(address)
             return false
         }
-        return true
+        return existing == nil
     }
 
     /// - Parameter schema: with the class, which the changeset itself may have added.

@@ -65,6 +65,10 @@ package struct WorkerMetrics: Sendable {
         running.changesets.add(UInt64(clamping: amount), ordering: .relaxed)
     }
     func duplicates(_ amount: Int, app: String) { count("sluice.worker.changesets.duplicates", app, by: amount) }
+    /// Changesets that are dated far ahead of this worker's clock.
+    func ahead(_ amount: Int, app: String) {
+        if amount > 0 { count("sluice.worker.changesets.ahead", app, by: amount) }
+    }
     func gap(app: String) { count("sluice.worker.uploads.gaps", app) }
     func refused(app: String) {
         count("sluice.worker.sessions.refused", app)

@@ -287,11 +287,18 @@ final class RealmContext {
     func trial<Result>(
         of changeset: Changeset, _ look: (RealmState) throws -> Result
     ) throws -> Result {
+        try attempt { state in
+            try state.apply(changeset)
+            return try look(state)
+        }
+    }
+
+    /// Has the state changed, and undoes that.
+    func attempt<Result>(_ body: (inout RealmState) throws -> Result) throws -> Result {
         precondition(draft != nil, "a realm is changed only by a message in hand")
         state.begin()
         defer { state.rollback() }
-        try state.apply(changeset)
-        return try look(state)
+        return try body(&state)
     }
 
     /// Has before images kept of more properties.

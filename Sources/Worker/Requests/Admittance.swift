@@ -44,6 +44,34 @@ struct Admittance: SlicePart {
         return rights.rights
     }
 
+    /// Whether the user is as it was when its session was let in; false once the session has been refused.
+    func admit(
+        _ user: String, under rights: SessionRights?, of app: AppRecord, _ name: RealmName, _ session: SessionReference,
+        to address: ReplyAddress?
+    ) async throws -> Bool {
+        // A gateway of an earlier version does not say.
+        guard let version = rights?.usersVersion else { return true }
+        var verdict = work.memory.users.verdict(on: user, of: app.id, at: version)
+        if case .unknown(let start) = verdict {
+            var changed: Set<String>?
+            do throws(StoreError) {
+                changed = try await work.environment.apps.userChanges(of: app.id, after: start)
+            } catch {
+                // Roles of the database that an earlier version has made.
+                guard error.code == .denied else { throw error }
+                logger.warning(
+                    "it cannot be told which users have changed, so sessions begin anew: run sluice store init again",
+                    metadata: ["app": "\(app.id)", "error": "\(error)"])
+            }
+            work.memory.users.learn(changed, of: app.id, after: start)
+            verdict = work.memory.users.verdict(on: user, of: app.id, at: version)
+        }
+        guard verdict != .current else { return true }
+        metrics.stale(app: app.id, reason: "user")
+        try refuse(name, session, .changedUser(at: work.memory.users.newest(of: app.id), app: app.id), to: address)
+        return false
+    }
+
     /// The same for what needs the right to read, as every request does.
     func admit(_ context: RequestContext, to address: ReplyAddress) throws -> Bool {
         guard let rights = try admit(context.rights, context.realm, context.session, to: address) else { return false }
@@ -117,7 +145,7 @@ struct Admittance: SlicePart {
             realm: realm, session: session, code: refusal.code, action: refusal.action, message: refusal.message,
             tryAgain: refusal.tryAgain, backoff: refusal.backoff, clientFile: refusal.clientFile,
             campaign: refusal.campaign, integrated: refusal.integrated, lostAfter: refusal.lostAfter,
-            rulesVersion: refusal.rulesVersion)
+            rulesVersion: refusal.rulesVersion, usersVersion: refusal.usersVersion)
         let unasked = ReplyAddress(queue: work.environment.topology.gateway(session.gateway), correlationID: nil)
         try work.reply(answer, to: address ?? unasked)
     }

@@ -15,6 +15,8 @@ struct Refusal {
     var lostAfter: ClientVersion?
     /// As in `RefusedAnswer`.
     var rulesVersion: UInt64?
+    /// As in `RefusedAnswer`.
+    var usersVersion: UInt64?
 
     /// Nil if sync is on for the realm.
     static func notEnabled(_ app: AppRecord, for realm: RealmName, needsClientFile: Bool) -> Refusal? {
@@ -67,6 +69,13 @@ struct Refusal {
         Refusal(
             code: .sessionClosed, action: .transient, message: "the rules of app \(app) have changed",
             rulesVersion: newest)
+    }
+
+    /// The session was let in before its user was changed, as by being disabled: its gateway decides anew.
+    static func changedUser(at newest: UInt64, app: String) -> Refusal {
+        Refusal(
+            code: .sessionClosed, action: .transient, message: "the user of app \(app) has changed",
+            usersVersion: newest)
     }
 
     /// The client has missed so much that it is sent that in pages, which begin with a session.

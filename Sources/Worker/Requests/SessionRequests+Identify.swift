@@ -12,7 +12,9 @@ extension SessionRequests {
         let name = request.context.realm
         let session = request.context.session
         guard let app = try await admittance.admit(name, session, to: address),
-            try admittance.admit(request.context, to: address)
+            try admittance.admit(request.context, to: address),
+            try await admittance.admit(
+                request.user, under: request.context.rights, of: app, name, session, to: address)
         else { return }
         let context = try await work.unrestartedRealm(name, of: app)
         let ident = request.clientFile.ident

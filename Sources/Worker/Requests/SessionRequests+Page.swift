@@ -21,7 +21,10 @@ extension SessionRequests {
         }
         let claim = SessionClaim(
             session: session, clientFile: request.clientFile, generation: request.generation, address: address)
-        guard var file = try await admittance.admit(claim, of: app, in: context) else { return }
+        guard var file = try await admittance.admit(claim, of: app, in: context),
+            try await admittance.admit(
+                file.user, under: request.context.rights, of: app, name, session, to: address)
+        else { return }
         let latest = context.record.latest
         let after = request.after.serverVersion
         guard after <= latest.version else {

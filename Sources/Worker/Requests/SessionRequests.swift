@@ -13,7 +13,9 @@ struct SessionRequests: SlicePart {
         let session = request.context.session
         guard
             let app = try await admittance.admit(name, session, needsClientFile: request.needsClientFile, to: address),
-            try admittance.admit(request.context, to: address)
+            try admittance.admit(request.context, to: address),
+            try await admittance.admit(
+                request.user, under: request.context.rights, of: app, name, session, to: address)
         else { return }
         var wish = Allowances.Wish(realms: 1, clientFiles: request.needsClientFile ? 1 : 0)
         if let known = try await work.storedRealm(name) {

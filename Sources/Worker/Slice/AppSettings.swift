@@ -23,6 +23,12 @@ struct AppSettings: Sendable {
         try await Self.asking(about: app.id) { () throws(StoreError) in try await directory.rules.document(of: app) }
     }
 
+    /// The users that have changed since a version of the app's users; nil if that cannot be told.
+    /// - Throws: `denied` where the worker may not read that.
+    func userChanges(of app: String, after version: UInt64) async throws(StoreError) -> Set<String>? {
+        try await directory.userChanges(of: app, after: version)
+    }
+
     /// Those of the classes and properties that the app does not have.
     func missing(_ elements: [SchemaElement], in app: AppRecord) async throws(StoreError) -> [SchemaElement] {
         try await Self.asking(about: app.id) { () throws(StoreError) in

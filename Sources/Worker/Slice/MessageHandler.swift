@@ -114,7 +114,7 @@ struct MessageHandler: SlicePart {
     // MARK: Dealing with a message
 
     private func handle(_ content: SliceMessage, of delivery: SliceDelivery) async throws {
-        if content.isPassedOn, let realm = content.realm, try forward(delivery.original, of: realm) { return }
+        if let realm = content.realm, try forward(delivery.original, of: realm) { return }
         let requests = SessionRequests(work: work)
         // Nil also for a request whose answer nobody waits for any more.
         let address = content.request.flatMap { self.address(of: $0, delivery) }
@@ -140,7 +140,8 @@ struct MessageHandler: SlicePart {
         }
     }
 
-    /// Passes a message on that was published to another slice's queue than its realm lives in, as a shell may do.
+    /// Passes a message on that was published to another slice's queue than its realm lives in, as a shell may do: a realm must never come into being
+    /// in two slices.
     private func forward(_ message: AMQPMessage, of realm: RealmName) throws -> Bool {
         guard let slices = work.environment.slices, case let right = realm.slice(of: slices), right != slice else {
             return false

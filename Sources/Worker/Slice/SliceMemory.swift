@@ -15,6 +15,7 @@ final class SliceMemory {
     /// The last time that the slice was put back; nil while that was not looked at.
     var restore: RestoreRecord??
     var rules = RulesSeen()
+    var users = UsersSeen()
     var usage = UsageLedger()
     /// Where the last tick has stopped going through the slice's apps.
     var lastApp: String?

@@ -63,15 +63,6 @@ enum SliceMessage: Sendable {
         case .changesets, .unbind, .termination, .reset, .rules, .allowResets, .erase, .eraseApp, .tick, .claim: nil
         }
     }
-
-    /// Whether the message goes on to its realm's slice if it was published to another one. It may have come from a shell, and
-    /// a realm must never come into being in two slices.
-    var isPassedOn: Bool {
-        switch self {
-        case .changesets, .bind, .reset, .erase: true
-        case .identify, .page, .unbind, .termination, .rules, .allowResets, .eraseApp, .tick, .claim: false
-        }
-    }
 }
 
 /// A message as it was delivered, with what it says.

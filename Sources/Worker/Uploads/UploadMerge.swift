@@ -146,7 +146,7 @@ struct UploadMerge: SlicePart {
         switch error.code {
         case .cancelled: CancellationError()
         case .budgetExceeded: BadChangesetError(reason: costs, isTooDear: true)
-        default: BadChangesetError(reason: error.description)
+        default: BadChangesetError(reason: error.description, tellsOfObjects: true)
         }
     }
 

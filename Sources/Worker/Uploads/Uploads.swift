@@ -26,7 +26,10 @@ struct Uploads: SlicePart {
         let context = try await work.unrestartedRealm(message.realm, of: app)
         let claim = SessionClaim(
             session: upload.session, clientFile: upload.clientFile, generation: upload.generation)
-        guard var file = try await admittance.admit(claim, of: app, in: context) else { return }
+        guard var file = try await admittance.admit(claim, of: app, in: context),
+            try await admittance.admit(
+                file.user, under: upload.rights, of: app, context.name, upload.session, to: nil)
+        else { return }
         if let first = message.entries.first {
             file =
                 context.name.isFlexible
@@ -52,8 +55,8 @@ struct Uploads: SlicePart {
                 context, upload.session, code: code, reason, app: app, file: file,
                 integrated: code == .clientFileExpired ? file.upload.clientVersion : nil)
         case .integrate(let first):
-            let entries = message.entries[first...]
-            let new = changesets[first...]
+            var entries = message.entries[first...]
+            var new = changesets[first...]
             let user = AppUser(app: app.id, user: file.user)
             metrics.duplicates(first, app: app.id)
             var wish = Allowances.Wish(bytes: entries.reduce(0) { $0 + $1.changeset.count })
@@ -63,6 +66,11 @@ struct Uploads: SlicePart {
             }
             do {
                 try UploadPermission(rights: rights, app: app, schema: context.state.schema).check(new)
+                if rights != .readWrite {
+                    // It declares what is there. Nothing of whoever may not write is kept, however often it is said.
+                    new = ArraySlice(repeating: .success(Changeset()), count: new.count)
+                    for index in entries.indices { entries[index].changeset = Changeset().encoded() }
+                }
                 if context.name.isFlexible {
                     try await FlexibleUploads(work: work, app: app, context: context).integrate(
                         Array(zip(entries, new)), of: upload.head, by: file,
@@ -103,7 +111,8 @@ struct Uploads: SlicePart {
                 // The realm goes on without it; its author cannot, since what follows builds on it.
                 if let delivery { try work.setAside(delivery, reason: error.reason, app: app.id, isOnce: true) }
                 return try await admittance.refuseForReset(
-                    context, upload.session, code: .badChangeset, error.reason, app: app, file: file,
+                    context, upload.session, code: .badChangeset, error.told(file.ident, in: context.name), app: app,
+                    file: file,
                     integrated: file.upload.clientVersion)
             }
             try await note(entries, of: file, from: app, in: context)
@@ -117,8 +126,26 @@ struct Uploads: SlicePart {
     ) async throws {
         metrics.integrated(entries.count, app: app.id)
         activity.integrated(entries.count, into: context.name, at: clock.uptime())
+        noteTimes(entries, of: file, from: app, in: context)
         try await inference.observe(
             .uploaded(timestamps: entries.map(\.timestamp)), of: file.ident, campaign: nil, in: context)
+    }
+
+    private func noteTimes(
+        _ entries: ArraySlice<UploadedChangeset>, of file: ClientFileRecord, from app: AppRecord,
+        in context: RealmContext
+    ) {
+        let ahead = AheadTime(entries.lazy.map(\.timestamp), at: clock.changesetNow)
+        metrics.ahead(ahead.count, app: app.id)
+        guard !entries.isEmpty, ahead.latest != file.ahead else { return }
+        work.change(context).update(file.ident) { $0.ahead = ahead.latest }
+        guard file.ahead == nil else { return }
+        logger.notice(
+            "a client's changesets are dated far ahead",
+            metadata: [
+                "app": "\(app.id)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
+                "user": "\(file.user)", "until": "\(ahead.latest?.unixMilliseconds ?? 0)",
+            ])
     }
 
     /// Undoes all of an upload that its client comes back with, but for where the client has begun.
@@ -308,6 +335,16 @@ struct BadChangesetError: UploadError {
     var reason: String
     /// Its merge takes more work than one upload may.
     var isTooDear = false
+    /// The reason tells of the objects that the changeset has met, such as how long a list is.
+    var tellsOfObjects = false
+
+    /// Why its author has to reset, as it may hear. With flexible sync it may not see all that its changeset names.
+    func told(_ file: FileIdent, in realm: RealmName) -> String {
+        guard tellsOfObjects, realm.isFlexible else { return reason }
+        return
+            "an upload of client file \(file) does not fit the objects that it changes; what does not fit is in the log of the"
+            + " server's worker, and in its letter: sluice dead-letters list"
+    }
 }
 
 extension BadChangesetError {

@@ -183,7 +183,8 @@ extension SliceWork {
         do throws(RealmStateError) {
             return try change(context).apply(changeset)
         } catch {
-            throw error.code == .badInstruction ? BadChangesetError(reason: error.description) : error
+            throw error.code == .badInstruction
+                ? BadChangesetError(reason: error.description, tellsOfObjects: true) : error
         }
     }
 

@@ -57,7 +57,7 @@ final class SliceWork {
         if let known = settings[id] { return known }
         // Another slice's owner in this process may have read them a moment before an owner elsewhere saw newer rules in this
         // slice's queue: the first reading is an owner's own.
-        return memory.rules.knows(id)
+        return memory.rules.knows(id) && memory.users.knows(id)
             ? keep(try await environment.apps.app(id), of: id) : try await latestSettings(of: id)
     }
 
@@ -69,6 +69,7 @@ final class SliceWork {
     private func keep(_ found: AppRecord?, of id: String) -> AppRecord? {
         settings[id] = found
         memory.rules.see(found, of: id)
+        memory.users.see(found?.usersVersion ?? 0, of: id, createdAt: found?.createdAt ?? 0)
         return found
     }
 

@@ -46,6 +46,6 @@ struct RulesImportCommand: AsyncParsableCommand {
                 "\(export): these rules cannot be put in force; change what is said above, or deny it with --deny-incompatible"
             )
         }
-        print(JSONWriter.text(of: made.document))
+        Printing.line(JSONWriter.text(of: made.document))
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Messages
+import Operations
 
 /// `--json`, shared by every command that shows something.
 struct OutputOptions: ParsableArguments {
@@ -26,12 +27,13 @@ enum Printing {
         String(decoding: try JSONEncoder.message.encode(value), as: UTF8.self)
     }
 
+    /// Prints what may have come from anybody: nothing of it steers the terminal.
     static func line(_ text: String) {
-        write(text, to: .standardOutput)
+        write(text.forTerminals, to: .standardOutput)
     }
 
     static func note(_ text: String) {
-        write(text, to: .standardError)
+        write(text.forTerminals, to: .standardError)
     }
 
     /// Writes a line. Ends the process when the reader has gone (`| head`).
@@ -41,7 +43,8 @@ enum Printing {
 
     /// Replaces what is on a terminal; in a pipe or a log it is printed below, after a blank line.
     static func refresh(_ text: String) {
-        if isatty(STDOUT_FILENO) == 1 { line("\u{1b}[H\u{1b}[2J" + text) } else { line(text + "\n") }
+        let text = text.forTerminals
+        write(isatty(STDOUT_FILENO) == 1 ? "\u{1b}[H\u{1b}[2J" + text : text + "\n", to: .standardOutput)
     }
 
     static func age(ofUnixMilliseconds at: UInt64, now: Date = Date()) -> String {

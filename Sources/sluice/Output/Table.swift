@@ -9,6 +9,8 @@ struct Table {
     }
 
     func rendered() -> String {
+        // A name is one cell, whoever has chosen it.
+        let rows = rows.map { $0.map(\.oneLine) }
         let all = [header] + rows
         let widths = header.indices.map { column in
             all.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0

@@ -48,6 +48,10 @@ struct ClientFileLine: Encodable {
     var lastSeen: UInt64
     var userAgent: String
     var supersededBy: FileIdent?
+    /// The end of the year 9999: no calendar need go further for what a client says.
+    private static let lastTime: Int64 = 253_402_300_799_000
+    /// Unix milliseconds: when its latest upload says that it was written, if that is far ahead.
+    var ahead: UInt64?
 
     init(_ record: ClientFileRecord, of realm: RealmRecord) {
         clientFile = record.ident
@@ -63,6 +67,7 @@ struct ClientFileLine: Encodable {
         lastSeen = record.lastSeen
         userAgent = record.userAgent
         supersededBy = record.supersededBy
+        ahead = record.ahead.map { UInt64(min(max(0, $0.unixMilliseconds), Self.lastTime)) }
     }
 }
 
@@ -133,12 +138,12 @@ struct RealmsShow: ReportingCommand {
             [
                 "\(file.clientFile)", file.user.oneLine, file.state, "\(file.generation)", "\(file.clientVersion)",
                 "\(file.serverVersion)", file.behind.cell, Printing.age(ofUnixMilliseconds: file.lastSeen),
-                file.campaign.cell.oneLine,
+                file.ahead.map(Printing.time(ofUnixMilliseconds:)).cell, file.campaign.cell.oneLine,
             ]
         }
         let table = Table(
             "CLIENT FILE", "USER", "STATE", "GENERATION", "CLIENT VERSION", "SERVER VERSION", "BEHIND", "LAST SEEN",
-            "CAMPAIGN", rows: rows)
+            "AHEAD", "CAMPAIGN", rows: rows)
         Printing.line(table.rendered())
     }
 }

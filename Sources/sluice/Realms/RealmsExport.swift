@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Inspection
+import Operations
 
 struct RealmsExport: ClusterCommand {
     static let configuration = CommandConfiguration(
@@ -40,10 +41,12 @@ final class LineWriter {
     private static let chunk = 256 << 10
     private let handle: FileHandle
     private let file: String?
+    private let isTerminal: Bool
     private var buffer = Data()
 
     init(file: String?) throws {
         self.file = file
+        isTerminal = file == nil && isatty(STDOUT_FILENO) == 1
         guard let file else {
             handle = .standardOutput
             return
@@ -56,7 +59,7 @@ final class LineWriter {
     }
 
     func write(_ line: String) throws {
-        buffer.append(contentsOf: line.utf8)
+        buffer.append(contentsOf: (isTerminal ? line.forTerminals : line).utf8)
         buffer.append(0x0a)
         if buffer.count >= Self.chunk { try flush() }
     }

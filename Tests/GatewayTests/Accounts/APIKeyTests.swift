@@ -31,6 +31,16 @@ import Testing
 
             let login = try await Self.logIn(gateway, key)
             #expect(login.status == 200 && login.string("user_id") == tokens.user)
+            // Rules tell the program from the user, also once its token was renewed.
+            let profile = "\(GatewayHarness.auth)/profile"
+            #expect(try await gateway.request("GET", profile, bearer: tokens.access).string("type") == "normal")
+            let access = try #require(login.string("access_token"))
+            #expect(try await gateway.request("GET", profile, bearer: access).string("type") == "server")
+            let renewed = try await gateway.request(
+                "POST", "\(GatewayHarness.auth)/session", bearer: try #require(login.string("refresh_token")))
+            let claims = try await gateway.request(
+                "GET", profile, bearer: try #require(renewed.string("access_token")))
+            #expect(claims.string("type") == "server")
             let listed = try await gateway.request("GET", Self.keys, bearer: tokens.refresh)
             #expect(listed.status == 200 && listed.body.contains(id) && !listed.body.contains(key))
             let one = try await gateway.request("GET", "\(Self.keys)/\(id)", bearer: tokens.refresh)

@@ -182,6 +182,7 @@ import Testing
                 ("a subject that may be cut", try service.sign(Self.claims(["sub": "ann\0x"]))),
                 ("without what must be there", try service.sign(Self.claims(["user_data": nil]))),
                 ("another algorithm's name", try service.sign(Self.claims(), header: ["alg": "ES384"])),
+                ("what must be understood", try service.sign(Self.claims(), header: ["crit": "exp"])),
                 ("no JWT", "a.b.c"), ("nothing", ""), ("two parts", "a.b"),
                 ("too long", String(repeating: "x", count: 20_000)),
             ]

@@ -18,12 +18,15 @@ import Views
         var now: UInt64 = 1_000
         var identifies: [IdentifyRequest] = []
 
-        init(protocolVersion: Int = 14) {
+        init(protocolVersion: Int = 14, home: String? = nil) {
             let context = SessionContext(
                 realm: RealmName(flexible: "tasks"), reference: SessionReference(gateway: "g", number: 1), user: "u",
-                connection: "c", protocolVersion: protocolVersion, userAgent: "", schemaVersion: 2, limits: .init())
+                connection: "c", protocolVersion: protocolVersion, userAgent: "", schemaVersion: 2,
+                migratedPartition: "\"said\"",
+                limits: .init())
             machine = GatewaySession(
-                session: 1, context: context, rights: SessionRights(.readWrite, rulesVersion: 1), roles: "R")
+                session: 1, context: context, rights: SessionRights(.readWrite, rulesVersion: 1), roles: "R", home: home
+            )
         }
 
         mutating func client(_ message: ClientMessage, _ event: SessionEvent) throws {
@@ -452,5 +455,20 @@ import Views
         #expect(script.take().isEmpty)
         try script.cluster(.judged(SessionRights(.readWrite, rulesVersion: 3), roles: "S"))
         #expect(script.take() == ["json_error"])
+    }
+
+    /// What the gateway has judged goes to the owner, not what the client says.
+    @Test func theOwnerHearsOfNoPartitionThatTheUserMayNotWriteTo() throws {
+        for home in [nil, "\"a\""] {
+            var script = Script(home: home)
+            try script.identify(Ident(session: 1, file: ClientFileIdent(ident: 3, salt: 4)), isNew: true)
+            #expect(script.identifies.last?.migratedPartition == home)
+            // Once the user may not any more, or may again, the session begins anew.
+            try script.cluster(.judged(SessionRights(.readWrite, rulesVersion: 2), roles: "R", home: home))
+            _ = script.take()
+            try script.cluster(
+                .judged(SessionRights(.readWrite, rulesVersion: 2), roles: "R", home: home == nil ? "\"a\"" : nil))
+            #expect(script.take() == ["json_error"])
+        }
     }
 }

@@ -116,6 +116,15 @@ import Testing
         #expect(download.progress.latest.version == 1)
     }
 
+    @Test func aMarkThatComesAgainIsAnsweredOnce() throws {
+        var script = try SessionScript.live()
+        for request in [1, 1, 3, 2, 3] as [RequestIdent] { try script.client(.mark(session: 1, request: request)) }
+        let marks = script.takeLog().compactMap { message -> RequestIdent? in
+            if case .mark(_, let request) = message { request } else { nil }
+        }
+        #expect(marks == [1, 3])
+    }
+
     @Test func marksThatWaitTogetherAreAnsweredByTheNewest() throws {
         var script = try SessionScript.live()
         script.holdsAnswers = true

@@ -152,6 +152,41 @@ import Testing
         }
     }
 
+    /// A backup may have been in anybody's hands: it is read without following links, and without waiting for what is no file.
+    @Test func whatIsNoFileOfABackupIsRefused() async throws {
+        try await withStore { store, backup, restored, _ in
+            _ = try await backUp(store, to: backup)
+            let file = "\(backup)/slice-1.sqlite"
+            let elsewhere = "\(store)-elsewhere"
+            func refusal() async -> StoreError? {
+                let error = await #expect(throws: StoreError.self) {
+                    _ = try await SQLiteStores.restore(backup, to: restored, as: restore)
+                }
+                #expect(!FileManager.default.fileExists(atPath: restored))
+                return error
+            }
+            for name in ["slice-1.sqlite", "control.sqlite", "manifest.json"] {
+                let path = "\(backup)/\(name)"
+                // The very file, somewhere else.
+                try FileManager.default.moveItem(atPath: path, toPath: elsewhere)
+                try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: elsewhere)
+                let linked = await refusal()
+                #expect(linked?.code == .corrupt && linked?.message.contains(path) == true)
+                try FileManager.default.removeItem(atPath: path)
+                #expect(mkfifo(path, 0o600) == 0)
+                #expect(await refusal()?.code == .corrupt)
+                try FileManager.default.removeItem(atPath: path)
+                try FileManager.default.moveItem(atPath: elsewhere, toPath: path)
+            }
+            for suffix in ["-journal", "-wal"] {
+                #expect(mkfifo(file + suffix, 0o600) == 0)
+                #expect(await refusal()?.code == .corrupt)
+                try FileManager.default.removeItem(atPath: file + suffix)
+            }
+            _ = try await SQLiteStores.restore(backup, to: restored, as: restore)
+        }
+    }
+
     @Test func aStoreThatMissesASliceIsNotBackedUp() async throws {
         try await withStore { store, backup, _, _ in
             try FileManager.default.removeItem(atPath: "\(store)/slice-1.sqlite")

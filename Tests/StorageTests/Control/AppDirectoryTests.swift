@@ -37,6 +37,7 @@ import Testing
         ) async throws(StoreError) {}
         func reduceSchema(ofApp app: String, by elements: [SchemaElement]) async throws(StoreError) -> Int { 0 }
         func rules(app: String, version: UInt64) async throws(StoreError) -> RulesRecord? { nil }
+        func userChanges(app: String, after version: UInt64) async throws(StoreError) -> Set<String>? { nil }
         func rulesHistory(app: String, after: UInt64?, limit: Int) async throws(StoreError) -> [RulesHeading] { [] }
         func replaceRules(
             app: String, expecting version: UInt64, with change: RulesChange

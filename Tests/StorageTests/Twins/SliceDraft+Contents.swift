@@ -43,6 +43,7 @@ extension SliceDraft {
         case 3: (file.generation, file.resetOf) = (situation.realms[index].generation, 2)
         case 4: file.historyStart = situation.bases.last { $0.realm == file.realm }?.version
         case 5: file.user = random.pick(SliceScope.users)
+        case 6 where random.below(2) == 0: file.ahead = random.below(3) == 0 ? nil : SyncTimestamp(random.next())
         case 6: (file.lockedServerVersion, file.seenServerVersion) = (1, ServerVersion(UInt64(latest)))
         default: file.state = .live
         }

@@ -200,6 +200,34 @@ import Views
         #expect(try !hasHeard(author) && !hasHeard(other))
     }
 
+    /// Who guesses what somebody else has sent hears the same whether or not the guess is right.
+    @Test func nobodyIsToldWhetherAGuessIsRight() async throws {
+        let (harness, first) = try await begun()
+        var author = first
+        try author.write(at: 10, Self.event(1, owner: 1, a: 42))
+        try author.write(at: 10, Self.event(2, owner: 0, a: 42))
+        try await author.upload(to: harness)
+        var stranger = try await join(harness, 2, writes: [0])
+        func make(_ key: Int64) -> (inout Changeset) -> Void {
+            { $0.instructions.append(.createObject(table: $0.strings.intern("Event"), object: .int(key))) }
+        }
+        // Of an object that the stranger may not make: the right values, wrong ones, and none.
+        try stranger.write(at: 11, Self.event(1, owner: 1, a: 42))
+        try stranger.write(at: 12, Self.event(1, owner: 1, a: 41))
+        try stranger.write(at: 13, make(1))
+        // Of one that the stranger may make, one property by itself.
+        try stranger.write(at: 14, Self.all(make(2), Self.set(2, "a", 42)))
+        try stranger.write(at: 15, make(2))
+        // Nothing else comes with an object: what it was for a moment would be kept.
+        try stranger.write(at: 16, Self.all(Self.event(3), Self.erase(3), Self.event(3)))
+        try await stranger.upload(to: harness)
+        try await stranger.download(from: harness)
+        #expect(
+            stranger.told.flatMap(\.updates).map(\.key)
+                == [1, 1, 1, 2, 2, 3].map { ObjectKey.int($0).detachedEncoding() })
+        #expect(try await events(harness) == [1: 42, 2: 42])
+    }
+
     @Test func theClassMayComeWithItsFirstObjects() async throws {
         let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
         var author = try await ViewingClient.join(

@@ -26,6 +26,19 @@ import Testing
         #expect(try await harness.titles() == [1: "one"])
     }
 
+    /// Nothing of it is in the history: not what an instruction repeats, and no text that only comes along.
+    @Test func whatAReaderDeclaresIsNotKept() async throws {
+        let (harness, reader) = try await prepare(.error)
+        var changeset = try Changeset(parsing: Changes.schema())
+        changeset.instructions += changeset.instructions
+        _ = changeset.strings.intern(ByteString(String(repeating: "x", count: 10_000)))
+        let before = try await harness.record().historyBytes
+        _ = try await harness.send(harness.upload(reader, session: 2, rights: .reading, [changeset.encoded()]))
+            .one(IntegratedNotice.self)
+        #expect(try await harness.record().historyBytes <= before + 1)
+        #expect(try await harness.titles() == [1: "one"])
+    }
+
     @Test(arguments: [
         [Changes.create(2)], [Changes.set(1, title: "two")], [Changes.schema(), Changes.create(2)],
         [Changes.addColumn("done", .bool)], [Changes.addColumn("title", .int)], [Changes.eraseColumn("title")],

@@ -52,4 +52,7 @@ final class FragileApps: AppStore {
     ) async throws(StoreError) -> RulesRecord {
         try await store.replaceRules(app: app, expecting: version, with: change)
     }
+    func userChanges(app: String, after version: UInt64) async throws(StoreError) -> Set<String>? {
+        try await store.userChanges(app: app, after: version)
+    }
 }

@@ -63,14 +63,15 @@ struct ViewingClient {
 
     /// A new client file, with set 0.
     static func join(
-        _ harness: OwnerHarness, session: UInt64, user: String, roles: String, protocolVersion: Int = 14
+        _ harness: OwnerHarness, session: UInt64, user: String, roles: String, protocolVersion: Int = 14,
+        home: String? = nil
     ) async throws -> ViewingClient {
         var request = harness.bindRequest(session: session, user: user)
         request.protocolVersion = protocolVersion
         let bound = try await harness.send(request).one(BoundAnswer.self)
         var client = ViewingClient(
             file: try #require(bound.clientFile), session: session, user: user, roles: roles)
-        try await client.identify(to: harness, user: user)
+        try await client.identify(to: harness, user: user, home: home)
         return client
     }
 
@@ -90,12 +91,14 @@ struct ViewingClient {
 
     @discardableResult
     private mutating func identify(
-        to harness: OwnerHarness, user: String, maxBytes: Int = 200, between: (() async throws -> Bool)? = nil
+        to harness: OwnerHarness, user: String, home: String? = nil, maxBytes: Int = 200,
+        between: (() async throws -> Bool)? = nil
     ) async throws -> Bool {
         active.roles = roles
         var request = harness.identifyRequest(
             file, session: session, user: user, download: progress.download, latest: progress.latest)
         request.view = active
+        request.migratedPartition = home
         var published = try await harness.send(request)
         if let asked = try published.every(ConfirmAnswer.self).first {
             request.confirms = asked.question
