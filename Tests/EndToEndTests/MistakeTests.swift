@@ -90,27 +90,19 @@ extension SharedClusterTests {
                 #expect(last.contains("stopped"), "\(last)")
             }
         }
-    }
-}
 
-extension ShakenClusterTests {
-    /// What an operator asks for too early.
-    @Suite struct EarlyCommandTests {
         @Test func aWatchNamesWhatItFollowsAndWaitsForWhatIsNew() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp()
-            func unknown() async throws -> Int {
-                let lines = try await cluster.ask("coordinator", "/metrics").text.split(separator: "\n").filter {
-                    $0.hasPrefix("hb_requests_total") && $0.contains("/campaigns/") && $0.contains("404")
-                }
-                return lines.compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
-            }
-            let before = try await unknown()
             let campaign = "drill-\(cluster.app)"
-            async let watched = cluster.operate("campaigns", "watch", campaign)
-            try await eventually("the command has asked for it") { try await unknown() > before }
+            let proxy = TCPProxy(targets: [.init(port: cluster.coordinatorPort)])
+            try await proxy.start()
+            async let watched = cluster.operate(
+                "campaigns", "watch", campaign, "--coordinator-url", "http://127.0.0.1:\(proxy.port)")
+            try await eventually("the command asks for it") { proxy.isInUse }
             try await cluster.operate("sync", "terminate", cluster.app, "--enable", "--campaign", campaign)
             #expect(try await watched.hasPrefix("campaign \(campaign): termination of app \(cluster.app)\n"))
+            await proxy.stop()
         }
     }
 }

@@ -238,8 +238,8 @@ extension ShakenClusterTests {
                 let faults = try await examine().filter { $0.level == "fault" }
                 guard faults.map(\.subject) == ["gateway"] else { throw LocalClusterError("\(faults)") }
             }
-            await cluster.kill("worker-1")
-            await cluster.kill("worker-2")
+            // In order, so that nobody waits for a lease afterwards.
+            for worker in ["worker-1", "worker-2"] { await cluster.stop(worker) }
             try await LocalCluster.retrying("the workers are missed") {
                 let sick = try await examine()
                 guard sick.contains(where: { $0.subject == "workers" && $0.level == "fault" }) else {

@@ -206,7 +206,8 @@ extension ShakenClusterTests {
             let device = try await Device(cluster, mode: "recoverOrDiscard")
             try device.create("before")
             try await device.upload()
-            for worker in ["worker-1", "worker-2"] { await cluster.kill(worker) }
+            // In order, so that nobody waits for a lease afterwards.
+            for worker in ["worker-1", "worker-2"] { await cluster.stop(worker) }
             // It reaches the slice's queue, before the rules do.
             try device.create("queued")
             struct Queue: Decodable {

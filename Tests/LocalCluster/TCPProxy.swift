@@ -59,6 +59,9 @@ package final class TCPProxy: Sendable {
         for channel in relays.withLock({ $0.values.map(\.channel) }) { try? await channel.close() }
     }
 
+    /// Says whether a connection leads through it now.
+    package var isInUse: Bool { relays.withLock { !$0.isEmpty } }
+
     package var isHolding: Bool { state.withLock { $0.isHolding } }
 
     /// Lets nothing pass from now on, or everything again, with what has piled up.
