@@ -127,7 +127,14 @@ extension GatewaySession {
     }
 
     /// The client could not integrate what it was sent. Its owner decides, so that the reset is accounted for and holds
-    /// for other connections, too; the decision comes back as a reset notice.
+    /// for other connections, too; the decision comes back as a reset notice. A client that only lacked memory or the like goes on in its
+        guard !error.isOfEnvironment else {
+            return fail(
+                .otherSessionError, .transient,
+                "the client lacked memory, room on its disk or access to its file for a download; it may try again",
+                backoff: .patient)
+        }
+    /// next session.
     mutating func clientFailed(_ error: ClientJSONError) {
         guard phase == .live else { return }
         askForReset("the client could not integrate a download (code \(error.code.rawValue))")

@@ -107,6 +107,34 @@ import Testing
         guard case .jsonError(1, .badClientFile, _)? = script.takeLog().last else { throw HarnessError("expected 217") }
     }
 
+    /// With memory or room on its disk it goes on as it is, so nothing is reset.
+    @Test(arguments: [
+        "OutOfMemory: no more memory!", "OutOfDiskSpace: no space left",
+        "AddressSpaceExhausted: mmap() failed", "PermissionDenied: the file is protected",
+        "UnknownError: Caught std::exception of type std::bad_alloc: std::bad_alloc",
+        "FileOperationFailed: write() failed: Input/output error", "SystemError: Cannot allocate memory",
+    ]) func aClientThatLacksMemoryOrTheLikeGoesOnInItsNextSession(message: String) throws {
+        var script = try SessionScript.live()
+        try script.client(.jsonError(ClientJSONError(session: 1, code: .otherSessionError, message: message)))
+        #expect(script.resets.isEmpty)
+        guard case .jsonError(1, .otherSessionError, let body)? = script.takeLog().last else {
+            throw HarnessError("expected a passing error")
+        }
+        #expect(body.action == .transient && body.tryAgain && (body.backoff?.intervalSeconds ?? 0) >= 5)
+    }
+
+    @Test(
+        arguments: [
+            (ErrorCode.otherSessionError, "KeyNotFound: OutOfMemory"), (.otherSessionError, "InvalidDatabase: bad ref"),
+            (.otherSessionError, ""), (.badChangeset, "OutOfMemory: x"),
+            (.badProgress, "SyncProtocolInvariantFailed: x"),
+        ] as [(ErrorCode, String)]) func aClientWhoseDataIsAtFaultMustReset(code: ErrorCode, message: String) throws
+    {
+        var script = try SessionScript.live()
+        try script.client(.jsonError(ClientJSONError(session: 1, code: code, message: message)))
+        #expect(script.resets.map(\.clientFile) == [2] && script.takeLog().isEmpty)
+    }
+
     /// What the gateway itself finds wrong is decided by the owner, too: else no campaign would ever hear of it.
     @Test func aRuleWhoseBreachCostsAResetIsBrokenBeforeTheOwner() throws {
         var script = try SessionScript.live()
