@@ -12,6 +12,8 @@ struct FlexibleSubscriptions: Sendable {
         var position: BootstrapPosition?
         /// Entries that were sent.
         var sent = 0
+        /// How much of it the client was told is there; what it is told never falls.
+        var progress = 0.0
         /// The session has to come up to the latest version first.
         var isBehind = false
         /// A page was asked for and not answered yet: the owner may count on it already that the client has the set's data.

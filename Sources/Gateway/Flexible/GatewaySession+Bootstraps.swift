@@ -76,8 +76,14 @@ extension GatewaySession {
             subscriptions?.bootstrap = nil
             refuse(bootstrap.set.version, reason)
         case .more(let position):
+            bootstrap.progress = max(bootstrap.progress, part.progress)
+            if let integrated = page.entries.last?.clientVersion, integrated > progress.download.clientVersion {
+                // What a client that is far behind has missed comes as it is by now, with what was integrated of the client's own since.
+                acknowledge(page.upload)
+                progress.download.clientVersion = integrated
+            }
             if !page.entries.isEmpty {
-                send(page.entries, of: bootstrap.set, state: .moreToCome, progress: part.progress)
+                send(page.entries, of: bootstrap.set, state: .moreToCome, progress: bootstrap.progress)
             }
             bootstrap.position = position
             bootstrap.sent += page.entries.count
@@ -89,7 +95,7 @@ extension GatewaySession {
     private mutating func finish(_ bootstrap: FlexibleSubscriptions.Bootstrap, with page: PageAnswer) {
         progress.download = page.download
         progress.latest = page.latest
-        var batches = Self.batches(of: page.entries, maxBytes: context.limits.pageBytes * 4)
+        var batches = page.entries.batches(maxBytes: context.limits.pageBytes * 4)
         var last = batches.popLast() ?? []
         if last.isEmpty, bootstrap.sent == 0 {
             // Clients do not survive one without any entry.
@@ -116,20 +122,6 @@ extension GatewaySession {
         HistoryEntry(
             serverVersion: progress.download.serverVersion, clientVersion: progress.download.clientVersion,
             originFile: .server, timestamp: 0, changeset: [])
-    }
-
-    private static func batches(of entries: [HistoryEntry], maxBytes: Int) -> [[HistoryEntry]] {
-        var batches: [[HistoryEntry]] = []
-        var bytes = 0
-        for entry in entries {
-            if batches.isEmpty || bytes + entry.changeset.count > maxBytes {
-                batches.append([])
-                bytes = 0
-            }
-            batches[batches.count - 1].append(entry)
-            bytes += entry.changeset.count
-        }
-        return batches
     }
 
     /// Tells the client which of its writes a bootstrap has undone. Clients wait for an entry in steady state of the version that the errors name
@@ -170,6 +162,23 @@ extension GatewaySession {
         actions.append(.send(.jsonError(session: session, code: .writeNotAllowed, body: body)))
         actions.append(.unsubscribe)
         return true
+    }
+}
+
+extension [HistoryEntry] {
+    /// The entries in the messages in which they are sent.
+    fileprivate func batches(maxBytes: Int) -> [[HistoryEntry]] {
+        var batches: [[HistoryEntry]] = []
+        var bytes = 0
+        for entry in self {
+            if batches.isEmpty || bytes + entry.changeset.count > maxBytes {
+                batches.append([])
+                bytes = 0
+            }
+            batches[batches.count - 1].append(entry)
+            bytes += entry.changeset.count
+        }
+        return batches
     }
 }
 

@@ -15,6 +15,7 @@ extension GatewaySession {
     ) {
         guard phase != .ended else { return }
         phase = .ended
+        waiting.clear()
         let code = code.scope == .session && !code.abortsStockClient ? code : substitute
         var body = JSONErrorBody(
             code: code, message: code.stockText.map { "\($0): \(message)" } ?? message, action: action,
@@ -39,20 +40,16 @@ extension GatewaySession {
             backoff: BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 300, multiplier: 2))
     }
 
-    /// - Parameter error: what ends the session. A reset is its owner's to decide, as after `clientFailed`, and an owner
-    ///   that does not know the client yet is asked once it does.
+    /// - Parameter error: what ends the session. A reset is its owner's to decide, as after `clientFailed`, which knows the client by now.
     mutating func violated(_ error: SyncProtocolError) {
         if error.action.isClientReset {
             switch phase {
             case .live:
                 violation = error
                 return askForReset("the client broke a rule: \(error.message)")
-            case .identifying:
-                violation = violation ?? error
-                return
             // One reset is being decided already: what else was on its way does not forestall it.
             case .clientFailed: return
-            case .binding, .bound, .ended: break
+            case .binding, .bound, .identifying, .ended: break
             }
         }
         fail(error.code, error.action, error.message)
@@ -128,15 +125,15 @@ extension GatewaySession {
 
     /// The client could not integrate what it was sent. Its owner decides, so that the reset is accounted for and holds
     /// for other connections, too; the decision comes back as a reset notice. A client that only lacked memory or the like goes on in its
+    /// next session.
+    mutating func clientFailed(_ error: ClientJSONError) {
+        guard phase == .live else { return }
         guard !error.isOfEnvironment else {
             return fail(
                 .otherSessionError, .transient,
                 "the client lacked memory, room on its disk or access to its file for a download; it may try again",
                 backoff: .patient)
         }
-    /// next session.
-    mutating func clientFailed(_ error: ClientJSONError) {
-        guard phase == .live else { return }
         askForReset("the client could not integrate a download (code \(error.code.rawValue))")
     }
 
@@ -178,9 +175,8 @@ extension GatewaySession {
 
     mutating func unbind(answer: Bool, isOrderly: Bool) {
         let wasOver = phase == .ended
-        if !wasOver, isOrderly, phase == .live, let held = uploads.takeHeld() {
-            publish(held, bytes: 0, isLast: true)
-        }
+        takeLeave()
+        if isOrderly, phase == .live, let held = uploads.takeHeld() { publish(held, bytes: 0, isLast: true) }
         phase = .ended
         if answer, !wasOver { actions.append(.send(.unbound(session: session))) }
         if isBindReported {

@@ -87,12 +87,6 @@ extension GatewaySession {
         actions.append(.recorded(answer.upload, lockedServerVersion: answer.lockedServerVersion))
         actions.append(.claim(clientFile))
         if let previous = answer.previousSchemaVersion { tellOfSchema(previous) }
-        let early = earlyUploads
-        earlyUploads = []
-        let broken = violation
-        violation = nil
-        for (upload, bytes) in early { accept(upload, bytes) }
-        if let broken { return violated(broken) }
         wantPage()
     }
 

@@ -4,18 +4,6 @@ import SyncProtocol
 
 // UPLOADs on their way to the owner.
 extension GatewaySession {
-    mutating func accept(_ upload: Upload, _ bytes: Int) {
-        guard violation == nil else { return }
-        switch phase {
-        case .binding, .bound, .identifying: earlyUploads.append((upload, bytes))
-        case .live:
-            guard !upload.entries.isEmpty else { return uploads.hold(upload, at: environment.now) }
-            _ = uploads.takeHeld()
-            publish(upload, bytes: bytes)
-        case .clientFailed, .ended: break
-        }
-    }
-
     /// - Parameter isLast: the session ends: what cannot be published now would be lost anyway.
     mutating func publish(_ upload: Upload, bytes: Int, isLast: Bool = false) {
         guard let clientFile else { return }

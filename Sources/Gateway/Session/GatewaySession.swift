@@ -62,8 +62,7 @@ struct GatewaySession: Sendable {
     var askedMark: RequestIdent?
 
     var uploads = UploadPipeline()
-    /// UPLOADs that came before the owner had identified the client.
-    var earlyUploads: [(Upload, Int)] = []
+    var waiting = WaitingMessages()
     /// The rule that the client broke; what comes after it is not taken.
     var violation: SyncProtocolError?
     var isBindReported = false
@@ -86,14 +85,15 @@ struct GatewaySession: Sendable {
     }
 
     /// Bytes of uploads that no owner has acknowledged.
-    var unacknowledgedBytes: Int { uploads.unacknowledgedBytes + earlyUploads.reduce(0) { $0 + $1.1 } }
-    var hasUnconfirmedUploads: Bool { uploads.hasUnconfirmed || !earlyUploads.isEmpty }
+    var unacknowledgedBytes: Int { uploads.unacknowledgedBytes + waiting.bytes }
+    var hasUnconfirmedUploads: Bool { uploads.hasUnconfirmed || waiting.hasUploads }
     var wantsPage: Bool { if case .wanted = paging { true } else { false } }
 
     mutating func handle(_ event: SessionEvent, _ environment: SessionEnvironment) -> [SessionAction] {
         self.environment = environment
         defer { actions = [] }
         handle(event)
+        goOn()
         askForPage()
         return actions
     }
@@ -102,25 +102,14 @@ struct GatewaySession: Sendable {
         switch event {
         case .bind(let needsIdent, let app, let replaced): bind(needsIdent, app, replacing: replaced)
         case .ident(let ident): identify(ident)
-        case .upload(let upload, let bytes): accept(upload, bytes)
-        case .beyond(let quota, let limit, let seconds):
-            fail(
-                .initialSyncNotCompleted, .transient,
-                quota.refusal(limit: limit, app: context.realm.app, user: context.user),
-                backoff: .afterQuota(seconds: seconds))
-        case .mark(let request):
-            // One that has come before is answered once.
-            guard newestMark.map({ request > $0 }) ?? true else { break }
-            newestMark = request
-            openMark = request
-            wantPage()
-        case .query(let set):
-            if let refusal = subscriptions?.ask(for: set) { refuse(set.version, refusal) }
-            wantPage()
+        case .upload(let upload, let bytes): take(.upload(upload, bytes: bytes))
+        case .beyond(let quota, let limit, let seconds): take(.beyond(quota, limit: limit, seconds: seconds))
+        case .mark(let request): take(.mark(request))
+        case .query(let set): take(.query(set))
         case .clientFailed(let error): clientFailed(error)
         case .unbind(let answer): unbind(answer: answer, isOrderly: true)
         case .connectionLost: unbind(answer: false, isOrderly: false)
-        case .violation(let error): violated(error)
+        case .violation(let error): take(.violation(error))
         case .bound(let answer): bound(answer)
         case .identified(let answer): identified(answer)
         case .confirm(let answer): confirm(answer.question)
@@ -153,6 +142,7 @@ struct GatewaySession: Sendable {
     }
 
     private mutating func tick() {
+        waiting.tick(at: environment.now)
         if let due = uploads.takeHeld(before: environment.now, delay: context.limits.progressDelay), phase == .live {
             publish(due, bytes: 0)
         }

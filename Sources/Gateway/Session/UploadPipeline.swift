@@ -28,6 +28,8 @@ struct UploadPipeline: Sendable {
 
     var unconfirmed: [Pending] { pending.filter { !$0.isConfirmed } }
     var hasUnconfirmed: Bool { !pending.isEmpty }
+    /// The owner has not said of all changesets that it has them.
+    var hasUnacknowledged: Bool { !counted.isEmpty }
 
     /// Keeps an upload of mere progress back for a while: each DOWNLOAD draws one from every client, and the next
     /// upload with changesets makes it superfluous.

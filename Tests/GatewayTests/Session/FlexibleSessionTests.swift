@@ -15,6 +15,7 @@ import Views
         var sent: [ServerMessage] = []
         var pages: [PageRequest] = []
         var followed: [Following] = []
+        var published: [ChangesetMessage.Upload] = []
         var now: UInt64 = 1_000
         var identifies: [IdentifyRequest] = []
 
@@ -44,6 +45,7 @@ import Views
                 case .page(let request): pages.append(request)
                 case .follow(let following): followed.append(following)
                 case .identify(let request): identifies.append(request)
+                case .publish(let message, _): if let upload = message.upload { published.append(upload) }
                 case .recorded(let upload, let locked):
                     checker.identified(1, upload: upload, lockedServerVersion: locked)
                 default: break
@@ -73,16 +75,17 @@ import Views
         mutating func answer(
             _ entries: [HistoryEntry] = [], to version: UInt64, latest: UInt64? = nil,
             _ outcome: BootstrapPart.Outcome? = nil, of set: UInt64 = 0, compensations: [CompensationNotice] = [],
-            passes: Bool? = nil
+            passes: Bool? = nil, progress: Double = 0.5
         ) throws {
             guard let request = pages.last else { throw ProblemError() }
-            var bootstrap = outcome.map { BootstrapPart(version: set, outcome: $0, progress: 0.5) }
+            var bootstrap = outcome.map { BootstrapPart(version: set, outcome: $0, progress: progress) }
             bootstrap?.passes = passes
             try cluster(
                 .page(
                     PageAnswer(
                         generation: 1, after: request.after, entries: entries,
-                        download: DownloadCursor(serverVersion: ServerVersion(version)),
+                        download: DownloadCursor(
+                            serverVersion: ServerVersion(version), clientVersion: request.after.clientVersion),
                         latest: SaltedServerVersion(version: ServerVersion(latest ?? version), salt: 7),
                         upload: UploadCursor(), downloadableBytes: 0,
                         view: ViewPart(compensations: compensations, bootstrap: bootstrap))))
@@ -112,9 +115,12 @@ import Views
 
     private struct ProblemError: Error {}
 
-    private func entry(_ version: UInt64, by author: FileIdent = .server) -> HistoryEntry {
+    private func entry(
+        _ version: UInt64, by author: FileIdent = .server, from clientVersion: ClientVersion = 0
+    ) -> HistoryEntry {
         HistoryEntry(
-            serverVersion: ServerVersion(version), clientVersion: 0, originFile: author, timestamp: 1, changeset: [1])
+            serverVersion: ServerVersion(version), clientVersion: clientVersion, originFile: author, timestamp: 1,
+            changeset: [1])
     }
 
     private let undone = CompensationNotice(
@@ -225,6 +231,105 @@ import Views
         #expect(script.pages.last?.bootstrap == nil && script.pages.last?.isMark == true)
         try script.answer([entry(9)], to: 9)
         #expect(script.take() == ["1/steadyState of 1 to 9", "mark"])
+    }
+
+    private func upload(_ script: inout Script, _ version: ClientVersion) throws {
+        let seen = script.machine.sent?.download.serverVersion ?? 0
+        let upload = Upload(
+            session: 1, progress: UploadCursor(clientVersion: version, serverVersion: seen), lockedServerVersion: seen,
+            entries: [
+                UploadedChangeset(clientVersion: version, serverVersion: seen, timestamp: 5, changeset: [1, 2])
+            ])
+        try script.client(.upload(upload), .upload(upload, bytes: 100))
+    }
+
+    /// A write was made under the newest set that was asked for before it.
+    @Test func anUploadWaitsForTheDataOfTheSetBeforeIt() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        _ = script.take()
+        try ask(&script, 1)
+        try script.client(.mark(session: 1, request: 1), .mark(1))
+        try upload(&script, 2)
+        try script.answer([entry(5)], to: 5, .more(BootstrapPosition(table: 0, key: [], done: 0)), of: 1)
+        try script.answer([entry(8)], to: 8, .last, of: 1)
+        #expect(script.published.isEmpty && script.machine.unacknowledgedBytes == 100)
+        try script.answer([entry(9)], to: 9)
+        #expect(script.published.map(\.progress.clientVersion) == [2])
+        #expect(
+            script.take() == ["1/moreToCome of 1 to 5", "1/lastInBatch of 1 to 8", "1/steadyState of 1 to 9", "mark"])
+    }
+
+    @Test func anUploadBehindASetThatIsRefusedIsJudgedByTheOneInForce() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        try upload(&script, 2)
+        #expect(script.published.isEmpty)
+        try script.answer(to: 5, .refused("no such class"), of: 1)
+        #expect(script.published.count == 1)
+    }
+
+    /// A set that something was written under is sent, though a newer one is asked for already; and that one waits until the owner has what was
+    /// written.
+    @Test func eachSetThatSomethingWasWrittenUnderIsSent() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        try upload(&script, 2)
+        try ask(&script, 2)
+        try upload(&script, 3)
+        try ask(&script, 3)
+        try script.answer([entry(5)], to: 5, .last, of: 1)
+        #expect(script.published.map(\.progress.clientVersion) == [2])
+        // The page that follows a set's data.
+        try script.answer(to: 5)
+        #expect(script.pages.last?.bootstrap == nil)
+        let pages = script.pages.count
+        try script.cluster(notice(5, by: 3, group: group, acknowledges: 3, through: 2))
+        #expect(script.pages.count == pages + 1 && script.pages.last?.bootstrap?.version == 2)
+        try script.answer([entry(6, from: 2)], to: 6, .last, of: 2)
+        #expect(script.published.map(\.progress.clientVersion) == [2, 3])
+    }
+
+    /// New roles show other objects of the set in force, which a client may write to at once.
+    @Test func anUploadWaitsForWhatNewRolesShow() throws {
+        var script = Script()
+        try script.identify(
+            Ident(
+                session: 1, file: ClientFileIdent(ident: 3, salt: 9), download: DownloadCursor(serverVersion: 5),
+                latest: SaltedServerVersion(version: 5, salt: 7),
+                query: QuerySet(version: 2, text: #"{"Item": "owner == 1"}"#)), isNew: false)
+        try upload(&script, 2)
+        #expect(script.published.isEmpty)
+        try script.answer([entry(6)], to: 6, .last, of: 2)
+        #expect(script.published.count == 1)
+    }
+
+    /// It could be judged by the set before only. The client uploads it again in its next session, behind the set.
+    @Test func whatWasWrittenUnderASetIsNotTakenWhereTheClientLeavesBeforeItsData() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        try upload(&script, 2)
+        try script.cluster(.connectionLost)
+        #expect(script.published.isEmpty && script.machine.unacknowledgedBytes == 0)
+    }
+
+    @Test func theProgressThatAClientIsToldNeverFalls() throws {
+        var script = try begun()
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        _ = script.take()
+        for progress in [0.25, 0.5, 0.4, 0.75] {
+            try script.answer(
+                [entry(5)], to: 5, .more(BootstrapPosition(table: 0, key: [], done: 0)), of: 1, progress: progress)
+        }
+        try script.answer([entry(8)], to: 8, .last, of: 1)
+        let told = script.sent.compactMap {
+            if case .download(let download) = $0 { download.batch?.progress } else { nil }
+        }
+        #expect(told == [0.25, 0.5, 0.5, 0.75, 1])
     }
 
     @Test func aBootstrapIsNeverEmpty() throws {
@@ -373,18 +478,20 @@ import Views
 
     /// A notice of one version; `group` is nil for sessions that have to ask.
     private func notice(
-        _ follows: UInt64, by author: FileIdent = 8, group: ViewFan.Outcome.Group?, acknowledges: FileIdent? = nil
+        _ follows: UInt64, by author: FileIdent = 8, group: ViewFan.Outcome.Group?, acknowledges: FileIdent? = nil,
+        through clientVersion: ClientVersion = 4
     ) -> SessionEvent {
         let notice = IntegratedNotice(
             realm: RealmName(flexible: "tasks"), generation: 1, follows: ServerVersion(follows),
             latest: SaltedServerVersion(version: ServerVersion(follows + 1), salt: 7),
             entries: [
                 HistoryEntry(
-                    serverVersion: ServerVersion(follows + 1), clientVersion: 4, originFile: author, timestamp: 1,
+                    serverVersion: ServerVersion(follows + 1), clientVersion: clientVersion, originFile: author,
+                    timestamp: 1,
                     changeset: [])
             ],
             acknowledgements: acknowledges.map {
-                [.init(clientFile: $0, upload: UploadCursor(clientVersion: 4, serverVersion: 5))]
+                [.init(clientFile: $0, upload: UploadCursor(clientVersion: clientVersion, serverVersion: 5))]
             } ?? [], objects: NoticedObjects(schema: 1, changedSchema: [], before: [[]], now: []))
         return .viewed(ViewedNotice(NoticeContents(notice), for: group))
     }

@@ -47,7 +47,8 @@ struct SessionScript {
         return log.map(\.message)
     }
 
-    mutating func client(_ message: ClientMessage, on socket: Int = 1) throws {
+    /// - Parameter bytes: of an upload.
+    mutating func client(_ message: ClientMessage, on socket: Int = 1, bytes: Int = 100) throws {
         var state = sockets[socket] ?? Socket()
         let verdict = state.checker.receive(message)
         sockets[socket] = state
@@ -62,7 +63,7 @@ struct SessionScript {
                 session: session, context: context, rights: rights)
             try event(.bind(needsIdent: bind.needsIdent, app: app), session, socket)
         case (.accept, .ident(let ident)): try event(.ident(ident), session, socket)
-        case (.accept, .upload(let upload)): try event(.upload(upload, bytes: 100), session, socket)
+        case (.accept, .upload(let upload)): try event(.upload(upload, bytes: bytes), session, socket)
         case (.accept, .mark(_, let request)): try event(.mark(request), session, socket)
         case (.accept, .jsonError(let error)): try event(.clientFailed(error), session, socket)
         case (.unbind(let answer), _): try event(.unbind(answer: answer), session, socket)
