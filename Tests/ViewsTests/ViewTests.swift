@@ -180,7 +180,7 @@ import Testing
         var views = ClientViews(views: ViewHistory([.init(start: 3, view: view.definition)]), roles: roles)
         views.add(
             CompensatingWrite(
-                version: 9, clientVersion: 4, integrated: 4, timestamp: 5,
+                version: 9, clientVersion: 4, timestamp: 5,
                 refused: [RefusedWrite(className: "Item", key: .int(1), reason: .view)],
                 objects: [ObjectAddress("Item", .int(1))]))
         views.add(Self.renewal(10, of: [2, 3]))
@@ -193,7 +193,7 @@ import Testing
 
     private static func renewal(_ version: ServerVersion, of keys: [Int64]) -> CompensatingWrite {
         CompensatingWrite(
-            version: version, clientVersion: 4, integrated: 4, timestamp: 5, refused: [],
+            version: version, clientVersion: 4, timestamp: 5, refused: [],
             objects: keys.map { ObjectAddress("Item", .int($0)) })
     }
 

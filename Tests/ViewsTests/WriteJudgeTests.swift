@@ -50,15 +50,20 @@ import Testing
         #expect(verdict([(false, 1), (false, nil)], now: 1) == .merge(resyncs: true))
     }
 
-    @Test func whatTheClientItselfTookOutOfItsViewIsNot() {
-        #expect(verdict([(true, 1)], now: 2) == .refuse)
-        #expect(verdict([(true, 1), (false, 2)], now: 1) == .refuse)
+    /// It has the object until it hears of that, and its user goes on with it.
+    @Test func whatTheClientItselfTookOutOfItsViewIsMergedToo() {
+        #expect(verdict([(true, 1)], now: 2) == .merge(resyncs: false))
+        #expect(verdict([(true, 1), (false, 2)], now: 1) == .merge(resyncs: true))
+        // It has been sent the erasure, and makes the object again.
+        #expect(verdict([], now: 2, creates: true) == .refuse)
     }
 
     @Test func aNewObjectTakesNobodysPlace() {
         #expect(verdict([], now: nil, creates: true) == .insert(resyncs: false))
         #expect(verdict([], now: 2, creates: true) == .refuse)
-        #expect(verdict([(false, nil)], now: 1, creates: true) == .refuse)
+        // Another's of the same key, which the client is sent, or cannot see.
+        #expect(verdict([(false, nil)], now: 1, creates: true) == .giveWay)
+        #expect(verdict([(false, nil)], now: 2, creates: true) == .refuse)
         #expect(verdict([(false, nil), (false, 1)], now: nil, creates: true) == .insert(resyncs: true))
         #expect(verdict([(false, nil), (false, 2)], now: nil, creates: true) == .insert(resyncs: false))
     }
@@ -142,15 +147,36 @@ import Testing
         #expect(verdict([], now: 2) == .refuse)
         #expect(verdict([], now: nil) == .refuse)
         #expect(verdict([(false, 2)], now: 1) == .refuse)
-        #expect(verdict([(false, 1), (false, nil)], now: 1, creates: true) == .refuse)
+        #expect(verdict([(false, 1), (false, nil)], now: 2, creates: true) == .refuse)
+        #expect(verdict([(false, 1), (false, nil)], now: 1, creates: true) == .giveWay)
     }
 
-    @Test func whereOneViewTakesAnothersPlaceBothCount() {
+    /// What the client does to an object where it has got another view tells which of the two it had.
+    @Test func whereOneViewTakesAnothersPlaceTheWriteTellsWhichOneTheClientHad() {
         let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (10, [2])]
-        #expect(verdict(views: views, [], now: 2) == .merge(resyncs: true))
+        // It has the object, and nothing took that from it.
+        #expect(verdict(views: views, [], now: 2) == .merge(resyncs: false))
+        #expect(verdict(views: views, [(false, 2)], now: 2) == .merge(resyncs: false))
+        #expect(verdict(views: views, [], now: 2, erases: true) == .merge(resyncs: false))
         #expect(verdict(views: views, [], now: 1) == .merge(resyncs: false))
+        // It makes its own, so it has not.
+        #expect(verdict(views: views, [], now: 2, creates: true) == .giveWay)
+        #expect(verdict(views: views, [(false, 2)], now: nil, creates: true) == .insert(resyncs: true))
+        // It may have lost the object and got it back.
+        #expect(
+            verdict(views: [(0, [2]), (10, [1]), (10, [2])], [], now: 2) == .merge(resyncs: true))
         #expect(verdict(views: [(0, [1]), (15, [2])], [], now: 1) == .merge(resyncs: false))
         #expect(verdict(views: [(0, [1]), (9, [2])], [], now: 1) == .refuse)
+    }
+
+    /// Stock clients bring a set's data in by several commits, before the last of which they say that they stand where they stood.
+    @Test func aWriteInTheMiddleOfASetsDataCounts() {
+        let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (13, [2])]
+        #expect(verdict(views: views, since: 10, [], now: 2) == .merge(resyncs: false))
+        // What was touched meanwhile the last page erases and brings anew.
+        #expect(verdict(views: views, since: 10, [(false, 2)], now: 2) == .merge(resyncs: true))
+        #expect(verdict(views: views, since: 11, [], now: 2) == .refuse)
+        #expect(verdict(views: views, since: 10, [], now: 2, creates: true) == .giveWay)
     }
 
     @Test func viewsAreForgottenWhenNothingIsBasedOnThem() {

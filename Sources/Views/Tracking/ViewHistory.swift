@@ -51,11 +51,25 @@ package struct ViewHistory<Element: Sendable>: Sendable {
 
     /// Those in force at some of the versions. At the version where one takes the place of another both are: a client that
     /// stands there may have been sent the new one's objects or not.
-    package func views(from first: ServerVersion, through last: ServerVersion) -> [Element] {
-        segments.indices.compactMap { index in
+    ///
+    /// - Parameter stood: the number of the one that the client had at the first version: those before it do not count any more, and it counts
+    ///   from there on.
+    package func views(from first: ServerVersion, through last: ServerVersion, having stood: Int = 0) -> [Element] {
+        segments.indices.dropFirst(stood).compactMap { index in
             let end = index + 1 < segments.count ? segments[index + 1].start : nil
-            guard segments[index].start <= last, end.map({ first <= $0 }) ?? true else { return nil }
+            guard segments[index].start <= last || index == stood && stood > 0, end.map({ first <= $0 }) ?? true else {
+                return nil
+            }
             return segments[index].view
+        }
+    }
+
+    /// The numbers of those that a client may have had that says that it stands at a version: between the first page of a view's data and the last
+    /// one, clients begin to bring it in before they say that they stand elsewhere.
+    package func possible(at version: ServerVersion) -> [Int] {
+        segments.indices.filter { index in
+            let end = index + 1 < segments.count ? segments[index + 1].start : nil
+            return segments[index].since ?? segments[index].start <= version && end.map { version <= $0 } ?? true
         }
     }
 

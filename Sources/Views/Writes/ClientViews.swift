@@ -212,7 +212,8 @@ extension VarintWriter {
     fileprivate mutating func write(_ compensation: CompensatingWrite) {
         write(compensation.version.rawValue)
         write(compensation.clientVersion.rawValue)
-        write(compensation.integrated.rawValue)
+        // Releases before wrote the client version a second time, and tell the client of every refusal.
+        write(compensation.isTold ? compensation.clientVersion.rawValue : 0)
         write(compensation.timestamp.rawValue)
         // A release before knows no refusal for a place's sake: said twice, it is one that it can read, and no other is.
         let refused = compensation.refused.flatMap { Array(repeating: $0, count: $0.reason == .place ? 2 : 1) }
@@ -242,7 +243,7 @@ extension VarintReader {
     fileprivate mutating func readCompensation() throws(ChangesetError) -> CompensatingWrite {
         var result = CompensatingWrite(
             version: ServerVersion(try readUInt64()), clientVersion: ClientVersion(try readUInt64()),
-            integrated: ClientVersion(try readUInt64()), timestamp: SyncTimestamp(try readUInt64()), refused: [],
+            isTold: try readUInt64() != 0, timestamp: SyncTimestamp(try readUInt64()), refused: [],
             objects: [])
         for _ in 0..<(try readLength(limit: remaining, what: "refused writes")) {
             guard let reason = RefusedWrite.Reason(rawValue: try readUInt8()) else {

@@ -7,10 +7,10 @@ package struct CompensatingWrite: Equatable, Sendable {
     package var version: ServerVersion
     /// The client version whose writes it answers.
     package var clientVersion: ClientVersion
-    /// The client version that was integrated before it.
-    package var integrated: ClientVersion
+    /// Whether the client is told of what was refused: it is not where nobody has done wrong.
+    package var isTold: Bool
     package var timestamp: SyncTimestamp
-    /// What the client is told was refused; empty if nothing was.
+    /// What was refused; empty if nothing was.
     package var refused: [RefusedWrite]
     /// The objects that it puts right: each is erased in the client's copy, and comes anew as it is when the client is sent that, if it is in
     /// the client's view by then.
@@ -19,12 +19,12 @@ package struct CompensatingWrite: Equatable, Sendable {
     package var undoes: Bool { !objects.isEmpty }
 
     package init(
-        version: ServerVersion, clientVersion: ClientVersion, integrated: ClientVersion, timestamp: SyncTimestamp,
+        version: ServerVersion, clientVersion: ClientVersion, isTold: Bool = true, timestamp: SyncTimestamp,
         refused: [RefusedWrite], objects: [ObjectAddress]
     ) {
         self.version = version
         self.clientVersion = clientVersion
-        self.integrated = integrated
+        self.isTold = isTold
         self.timestamp = timestamp
         self.refused = refused
         self.objects = objects

@@ -80,6 +80,9 @@ package struct WriteJudge<Element: Sendable>: Sendable {
         case merge(resyncs: Bool)
         /// A new object, which takes nobody else's place.
         case insert(resyncs: Bool)
+        /// Another object of the key is in the client's view, which the client could not know when it made its own: that one stays, and nobody
+        /// has done wrong.
+        case giveWay
         /// The write does not count.
         case refuse
     }
@@ -102,23 +105,41 @@ package struct WriteJudge<Element: Sendable>: Sendable {
     package func verdict(on timeline: ObjectTimeline, _ write: ObjectWrite) -> Verdict {
         let (base, touches, made) = timeline.knownSince
         let states = timeline.states(since: base, touches)
-        let had = made ?? views.views(from: base, through: base).contains { isIn(states[0].object, $0) }
-        let always =
-            had
-            && states.allSatisfy { state in
-                views.views(from: state.from, through: state.through).allSatisfy { isIn(state.object, $0) }
-            }
-        let isNow = views.latest.map { isIn(timeline.now, $0) } ?? false
         // Who erases the object first knew of it, also if another one takes its place.
-        if had, always || (!write.creates || write.beginsWithErasure) && !hasLeftByItself(touches, timeline) {
+        let knew = !write.creates || write.beginsWithErasure
+        let stood: Int? =
+            switch made {
+            case true?: 0
+            case false?: nil
+            case nil: self.stood(at: base, with: states[0].object, knowing: knew)
+            }
+        let always =
+            stood.map { stood in
+                states.allSatisfy { state in
+                    views.views(from: state.from, through: state.through, having: stood).allSatisfy {
+                        isIn(state.object, $0)
+                    }
+                }
+            } ?? false
+        let isNow = views.latest.map { isIn(timeline.now, $0) } ?? false
+        if stood != nil, always || knew {
             // At the client an erasure that came for the object may have taken the place of the client's own, so that what came with it
             // outlives both.
             return .merge(resyncs: (isNow || write.erases) && (!always || wasReplaced(timeline)))
         }
-        if !had, write.creates, timeline.now == nil {
-            return .insert(resyncs: mayHaveBeenErased(timeline) || wasReplaced(timeline))
+        guard write.creates else { return .refuse }
+        if timeline.now == nil {
+            return .insert(resyncs: stood != nil || mayHaveBeenErased(timeline) || wasReplaced(timeline))
         }
-        return .refuse
+        return isNow ? .giveWay : .refuse
+    }
+
+    /// The number of the view that the client had at a version, if that one had an object. It may have had one of several there: it has changed
+    /// or erased the object only if that was in its view, and made it only if not.
+    private func stood(at version: ServerVersion, with object: StoredObject?, knowing knew: Bool) -> Int? {
+        let possible = views.possible(at: version)
+        let having = possible.filter { isIn(object, views.segments[$0].view) }
+        return knew || having.count == possible.count ? having.first : nil
     }
 
     /// Whether the client may have been sent EraseObject since its base, which would take what it has made by now.
@@ -153,18 +174,6 @@ package struct WriteJudge<Element: Sendable>: Sendable {
             if places.contains(where: { $0 && $1 }), !isShownAlike(change.old, change.new) { return true }
             // A page may have sent the object as it was: then the last one erases whatever the client has under its key.
             return isTouched && places.contains { $0 || $1 } && !places.allSatisfy { $0 && $1 }
-        }
-    }
-
-    /// Whether the client itself has put the object out of its view: then it knew.
-    private func hasLeftByItself(_ touches: ArraySlice<ObjectTimeline.Touch>, _ timeline: ObjectTimeline) -> Bool {
-        touches.indices.contains { index in
-            let touch = touches[index]
-            let after = timeline.after(index)
-            guard touch.isOwn, after != nil else { return false }
-            return views.views(from: touch.version - 1, through: touch.version).contains {
-                isIn(touch.before, $0) && !isIn(after, $0)
-            }
         }
     }
 }

@@ -37,7 +37,7 @@ struct FlexiblePages: SlicePart {
 
     /// What the client is told of compensating writes on its way to the latest version, whose entries undo the writes.
     func notices(_ compensations: [CompensatingWrite]) -> [CompensationNotice] {
-        compensations.filter { !$0.refused.isEmpty }.map { compensation in
+        compensations.filter { $0.isTold && !$0.refused.isEmpty }.map { compensation in
             CompensationNotice(
                 version: context.record.latest.version, clientVersion: compensation.clientVersion,
                 updates: compensation.refused.map {

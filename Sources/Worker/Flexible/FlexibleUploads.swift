@@ -135,9 +135,18 @@ struct FlexibleUploads: SlicePart {
             work.change(context).append(
                 told, origin: .server, clientVersion: 0, timestamp: clock.changesetNow, images: images)
         }
+        var compensations: [CompensatingWrite] = []
+        if !judged.givenWay.isEmpty {
+            compensations.append(
+                compensate(
+                    entry, judged.givenWay, objects: judged.givenWay.map { ObjectAddress($0.className, $0.key) },
+                    isTold: false))
+        }
         if !judged.resynced.isEmpty {
             if !judged.refused.isEmpty { metrics.compensated(judged.refused.count, app: app.id) }
-            let compensation = compensate(entry, judged.refused, objects: judged.resynced)
+            compensations.append(compensate(entry, judged.refused, objects: judged.resynced))
+        }
+        for compensation in compensations {
             course.views.add(compensation)
             course.putRight.add(compensation)
         }
@@ -256,12 +265,12 @@ struct FlexibleUploads: SlicePart {
 
     /// Makes the version by which the client is told of writes that do not count, and its copies of some objects are put right.
     private func compensate(
-        _ entry: UploadedChangeset, _ refused: [RefusedWrite], objects: [ObjectAddress]
+        _ entry: UploadedChangeset, _ refused: [RefusedWrite], objects: [ObjectAddress], isTold: Bool = true
     ) -> CompensatingWrite {
         let timestamp = work.appendNothing(to: context)
         return CompensatingWrite(
-            version: context.record.latest.version, clientVersion: entry.clientVersion,
-            integrated: entry.clientVersion, timestamp: timestamp, refused: refused, objects: objects)
+            version: context.record.latest.version, clientVersion: entry.clientVersion, isTold: isTold,
+            timestamp: timestamp, refused: refused, objects: objects)
     }
 }
 

@@ -22,6 +22,8 @@ struct WriteTrial {
     private var courses: [ObjectAddress: Course] = [:]
     private var isResynced: Set<ObjectAddress> = []
     private(set) var refused: [RefusedWrite] = []
+    /// New objects of keys that objects in the client's view have: these stay, and the client is sent them without a word.
+    private(set) var givenWay: [RefusedWrite] = []
     /// Of asymmetric classes. The author has no copies of them: there is nothing to put right.
     private(set) var refusedIngests: [RefusedWrite] = []
     private let asymmetric: Set<ByteString>
@@ -119,6 +121,9 @@ struct WriteTrial {
             case .insert(let resyncs):
                 courses[address] = .insert
                 if resyncs || standing == .renewed { isResynced.insert(address) }
+            case .giveWay:
+                courses[address] = .drop
+                givenWay.append(RefusedWrite(className: address.className, key: address.key, reason: .view))
             case .refuse:
                 let role = roles?[address.className]?.role
                 let may = timeline.now.map { role?.mayWrite($0, address.key) ?? false } ?? (role != nil)
@@ -244,6 +249,6 @@ struct WriteTrial {
         return newRoles?[className]?.role
     }
 
-    /// The objects that the client's copy is put right of, in the changeset's order.
+    /// The objects that the client's copy is put right of, in the changeset's order, but for those that have given way.
     var resynced: [ObjectAddress] { addresses.filter { isResynced.contains($0) } }
 }

@@ -29,7 +29,7 @@ extension SeededGenerator {
         let refused = (0..<(below(2) * below(3))).map { _ in address(&self) }
         let objects = refused + (0..<below(4)).map { _ in address(&self) }
         return CompensatingWrite(
-            version: version, clientVersion: ClientVersion(number()), integrated: ClientVersion(number()),
+            version: version, clientVersion: ClientVersion(number() | 1), isTold: below(3) > 0,
             timestamp: SyncTimestamp(number()),
             refused: refused.map {
                 RefusedWrite(className: $0.className, key: $0.key, reason: below(2) == 0 ? .view : .permission)

@@ -113,7 +113,7 @@ import Testing
         for compensation in contents.compensations {
             let (version, clientVersion) = (compensation.version.rawValue, compensation.clientVersion.rawValue)
             for number in [
-                version, clientVersion, compensation.integrated.rawValue, compensation.timestamp.rawValue,
+                version, clientVersion, compensation.isTold ? clientVersion : 0, compensation.timestamp.rawValue,
                 UInt64(compensation.refused.count),
             ] {
                 writer.write(number)

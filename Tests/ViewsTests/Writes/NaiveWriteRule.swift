@@ -15,18 +15,26 @@ struct NaiveWriteRule {
     let test: WriteCase
 
     /// At the version where one view takes another's place both are in force.
-    func views(at version: UInt64) -> [View] {
+    ///
+    /// - Parameter stood: the number of the view that the client had before; it has had that one, or later ones.
+    func views(at version: UInt64, having stood: Int = 0) -> [View] {
         test.segments.indices.filter { index in
-            guard test.segments[index].start.rawValue <= version else { return false }
-            return index + 1 == test.segments.count || version <= test.segments[index + 1].start.rawValue
+            guard index >= stood, test.segments[index].start.rawValue <= version || (index == stood && stood > 0) else {
+                return false
+            }
+            return !hasEnded(index, before: version)
         }.map { test.segments[$0].view }
+    }
+
+    private func hasEnded(_ index: Int, before version: UInt64) -> Bool {
+        index + 1 < test.segments.count && test.segments[index + 1].start.rawValue < version
     }
 
     private func isIn(_ owner: Int64?, _ view: View) -> Bool { owner.map { view.owners.contains($0) } ?? false }
 
-    private func moments(since version: UInt64) -> [Moment] {
+    private func moments(since version: UInt64, having stood: Int = 0) -> [Moment] {
         (version...test.latest).flatMap { version in
-            views(at: version).map { Moment(version: version, isIn: isIn(test.owner(at: version), $0)) }
+            views(at: version, having: stood).map { Moment(version: version, isIn: isIn(test.owner(at: version), $0)) }
         }
     }
 
@@ -37,30 +45,32 @@ struct NaiveWriteRule {
         }.keys.max()
     }
 
-    var verdict: WriteJudge<View>.Verdict {
-        let known = ownSince ?? test.base
-        let had =
-            ownSince.map { test.owner(at: $0) != nil } ?? views(at: known).contains { isIn(test.owner(at: known), $0) }
-        let always = had && moments(since: known).allSatisfy(\.isIn)
-        let now = test.owner(at: test.latest)
-        // The client changes or erases what it had, or puts another one in its place.
-        let goesOn = !test.write.creates || test.write.beginsWithErasure
-        if had, always || goesOn && !hasPutItOut(since: known) {
-            let isNow = test.segments.last.map { isIn(now, $0.view) } ?? false
-            return .merge(resyncs: (isNow || test.write.erases) && (!always || wasSentAnew))
+    /// The client changes or erases what it had, or puts another one in its place.
+    private var goesOn: Bool { !test.write.creates || test.write.beginsWithErasure }
+
+    /// The first view that the client may have had where it stood that explains its write: it goes on with what it had, and makes what it had not.
+    private var stood: Int? {
+        if let ownSince { return test.owner(at: ownSince) != nil ? 0 : nil }
+        let possible = test.segments.indices.filter { index in
+            let begun = test.segments[index].since ?? test.segments[index].start
+            return begun.rawValue <= test.base && !hasEnded(index, before: test.base)
         }
-        if !had, test.write.creates, now == nil { return .insert(resyncs: wasSentErasure || wasSentAnew) }
-        return .refuse
+        let owner = test.owner(at: test.base)
+        if !goesOn, possible.contains(where: { !isIn(owner, test.segments[$0].view) }) { return nil }
+        return possible.first { isIn(owner, test.segments[$0].view) }
     }
 
-    /// The client itself put the object out of its view.
-    private func hasPutItOut(since known: UInt64) -> Bool {
-        test.touches.contains { version, isOwn in
-            guard isOwn, version > known, test.owner(at: version) != nil else { return false }
-            return (views(at: version - 1) + views(at: version)).contains {
-                isIn(test.owner(at: version - 1), $0) && !isIn(test.owner(at: version), $0)
-            }
+    var verdict: WriteJudge<View>.Verdict {
+        let known = ownSince ?? test.base
+        let always = stood.map { moments(since: known, having: $0).allSatisfy(\.isIn) } ?? false
+        let now = test.owner(at: test.latest)
+        let isNow = test.segments.last.map { isIn(now, $0.view) } ?? false
+        if stood != nil, always || goesOn {
+            return .merge(resyncs: (isNow || test.write.erases) && (!always || wasSentAnew))
         }
+        guard test.write.creates else { return .refuse }
+        guard now != nil else { return .insert(resyncs: stood != nil || wasSentErasure || wasSentAnew) }
+        return isNow ? .giveWay : .refuse
     }
 
     /// A client that went through all versions and views was sent an erasure for the key; its own it is not sent.

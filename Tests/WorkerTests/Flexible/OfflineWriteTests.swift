@@ -107,6 +107,63 @@ import Views
         for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == [1: .init(owner: 0, a: 0)]) }
     }
 
+    /// As in the reference: the object that is there comes in its place, and its user has done nothing wrong.
+    @Test func anObjectOfAKeyThatIsTakenGivesWayInSilence() async throws {
+        var pair = try await Pair.make()
+        var client = try await ViewingClient.join(
+            pair.harness, session: 3, user: "u3", roles: try Items.roles(reads: Self.all, writes: Self.all))
+        try await client.download(from: pair.harness)
+        #expect(try await client.bootstrap(1, Items.query([2]), from: pair.harness) == nil)
+        // Offline it subscribes to the item, makes one of the same key, and goes on with it.
+        try client.write(at: 10, Items.create(1, .init(owner: 0, a: 5)))
+        try client.write(at: 11, Items.set(1, "a", 6))
+        try client.write(at: 12, Items.create(2, .init(owner: 0, a: 7)))
+        #expect(try await client.bootstrap(2, Items.query([0]), from: pair.harness) == nil)
+        try await client.upload(to: pair.harness)
+        try await client.download(from: pair.harness)
+        #expect(client.told.isEmpty)
+        let expected: [Int64: Items.Item] = [1: .init(owner: 0, a: 0), 2: .init(owner: 0, a: 7)]
+        #expect(Items.items(client.state) == expected)
+        #expect(try await Items.items(pair.harness) == expected)
+        // What it does once it has the other one counts.
+        try client.write(at: 13, Items.set(1, "a", 8))
+        try await client.upload(to: pair.harness)
+        try await client.download(from: pair.harness)
+        #expect(try await Items.items(pair.harness)[1] == .init(owner: 0, a: 8) && client.told.isEmpty)
+        // One of a key that is taken out of its sight is lost, and its user is told.
+        try pair.writer.write(at: 20, Items.create(3, .init(owner: 1, a: 0)))
+        try await pair.writer.upload(to: pair.harness)
+        try client.write(at: 21, Items.create(3, .init(owner: 0, a: 9)))
+        try await client.upload(to: pair.harness)
+        try await client.download(from: pair.harness)
+        #expect(client.told.flatMap(\.updates).map(\.reason).count == 1)
+        #expect(Items.items(client.state)[3] == nil)
+    }
+
+    /// An app that marks something as done, which it does not show any more, and then says when.
+    @Test func whatIsWrittenToWhatTheClientHasPutOutOfItsViewCounts() async throws {
+        var pair = try await Pair.make()
+        try pair.other.write(at: 10, Items.set(1, "owner", 1))
+        try pair.other.write(at: 11, Items.set(1, "a", 4))
+        try await pair.other.upload(to: pair.harness)
+        try pair.other.write(at: 12, Items.set(1, "a", 5))
+        try await pair.settle()
+        #expect(pair.other.told.isEmpty && Items.items(pair.other.state).isEmpty)
+        #expect(Items.items(pair.writer.state) == [1: .init(owner: 1, a: 5)])
+    }
+
+    /// The object is not erased in the hands of the app that changes it.
+    @Test func theFirstChangeOfWhatCameWithASetIsOnlyAcknowledged() async throws {
+        var pair = try await Pair.make()
+        let sent = pair.other.received.count
+        try pair.other.write(at: 10, Items.set(1, "a", 7))
+        try await pair.other.upload(to: pair.harness)
+        try await pair.other.download(from: pair.harness)
+        #expect(pair.other.received.count == sent && Items.items(pair.other.state) == [1: .init(owner: 0, a: 7)])
+        #expect(pair.other.progress.upload.clientVersion > 0)
+        #expect(try await Items.items(pair.harness) == [1: .init(owner: 0, a: 7)])
+    }
+
     /// The client is never sent the other's write, so its own would stay in its copy.
     @Test func whatMayNotBeWrittenIsUndoneThoughANewerWriteHasTakenItsPlace() async throws {
         var pair = try await Pair.make()
