@@ -47,6 +47,10 @@ extension MemorySliceStore {
         }.page(maxBytes: maxBytes) { $0.body.count }
     }
 
+    package func countObjects(in realm: RealmID, of table: UInt32, limit: Int) async throws(StoreError) -> Int {
+        min(limit, content.objects[realm, default: [:]].keys.count { $0.table == table })
+    }
+
     package func countEntries(_ query: IndexQuery, limit: Int) async throws(StoreError) -> Int {
         min(limit, content.entries(query).count)
     }

@@ -44,6 +44,9 @@ package struct BootstrapPosition: Codable, Sendable, Equatable {
     package var way: Way?
     /// Bytes of objects that were looked at.
     package var done: UInt64
+    /// How many objects were looked at, and how many all pages will look at, about; nil from an owner or a gateway that does not know of it.
+    package var looked: UInt64?
+    package var total: UInt64?
     /// Where the pages go over the history and not over objects, since the client was far behind: the last version that one has gone over.
     package var version: ServerVersion?
 

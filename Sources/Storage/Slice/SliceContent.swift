@@ -33,6 +33,8 @@ package protocol SliceContent: Sendable {
     func clientFiles(
         in realm: RealmID, state: ClientFileRecord.State?, after ident: FileIdent, limit: Int
     ) async throws(StoreError) -> [ClientFileRecord]
+    /// How many objects of a table a realm has, as far as they are not more than `limit`; that else.
+    func countObjects(in realm: RealmID, of table: UInt32, limit: Int) async throws(StoreError) -> Int
 }
 
 // MARK: - One thing at a time

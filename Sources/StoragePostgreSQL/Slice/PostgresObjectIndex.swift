@@ -49,6 +49,14 @@ extension PostgresSliceContent {
         return found
     }
 
+    func countObjects(in realm: RealmID, of table: UInt32, limit: Int) async throws(StoreError) -> Int {
+        try await queryCount(
+            """
+            SELECT count(*) FROM (
+                SELECT 1 FROM objects WHERE slice = $1 AND realm = $2 AND table_id = $3 LIMIT $4) c
+            """, .int(realm.value), .int(Int64(table)), .int(Int64(limit)))
+    }
+
     func countEntries(_ query: IndexQuery, limit: Int) async throws(StoreError) -> Int {
         let ranges = query.rest
         guard !ranges.isEmpty else { return 0 }

@@ -35,6 +35,14 @@ extension SQLiteSliceContent {
         }
     }
 
+    func countObjects(in realm: RealmID, of table: UInt32, limit: Int) async throws(StoreError) -> Int {
+        try await query { db in
+            let statement = try db.cachedStatement(
+                sql: "SELECT count(*) FROM (SELECT 1 FROM objects WHERE realm = ? AND table_id = ? LIMIT ?)")
+            return try Int.fetchOne(statement, arguments: [realm.value, Int64(table), limit]) ?? 0
+        }
+    }
+
     func countEntries(_ query: IndexQuery, limit: Int) async throws(StoreError) -> Int {
         try await self.query { db in
             let statement = try db.cachedStatement(

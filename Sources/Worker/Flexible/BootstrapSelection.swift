@@ -2,6 +2,7 @@ import Changesets
 import Messages
 import RealmState
 import Storage
+import SyncModel
 import Views
 
 /// The objects that the pages of a bootstrap have to look at: class by class those that one of the two views may have, by an index or by their
@@ -27,8 +28,10 @@ struct BootstrapSelection: SlicePart {
 
     struct Page {
         var objects: [Object] = []
-        /// Where the next page goes on; nil: there is nothing more. Without `done`.
+        /// Where the next page goes on; nil: there is nothing more. Without what says how far that is.
         var position: BootstrapPosition?
+        /// The next page has no objects.
+        var isLast = false
     }
 
     /// A way through objects of one class.
@@ -94,9 +97,38 @@ struct BootstrapSelection: SlicePart {
                 if begun == Self.stagesPerPage { return page }
             }
         }
+        page.isLast = true
         // The last objects have a page of their own before the one that ends it all.
         if page.objects.isEmpty { page.position = nil }
         return page
+    }
+
+    /// How many objects all pages look at, about.
+    func extent() async throws -> Int {
+        var extent = 0
+        var stages = 0
+        var next = try await firstStage(from: 0)
+        while let stage = next, stages < Self.stagesPerPage {
+            extent += try await count(stage)
+            stages += 1
+            if case .stage(let following) = try await self.next(after: stage) { next = following } else { next = nil }
+        }
+        return extent
+    }
+
+    private func count(_ stage: Stage) async throws -> Int {
+        switch stage.access {
+        case nil:
+            let version = context.record.latest.version
+            if let known = context.flexible.counts.count(of: stage.table, at: version) { return known }
+            let counted = try await store.countObjects(
+                in: context.record.id, of: stage.table.rawValue, limit: ObjectCounts.most)
+            return context.flexible.counts.keep(counted, of: stage.table, at: version)
+        case .keys(let keys)?: return keys.count
+        case let access?:
+            guard let query = query(access, of: stage.table, after: nil) else { return 0 }
+            return try await store.countEntries(query, limit: Self.mostByRanges)
+        }
     }
 
     // MARK: Stages

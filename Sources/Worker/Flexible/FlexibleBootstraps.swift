@@ -135,15 +135,15 @@ struct FlexibleBootstraps: SlicePart {
             return answer(request, after: cursor, .init(cursor: cursor), .begunElsewhere, progress: 0)
         }
         let part = try difference(selected.objects, without: touched, from: old, to: new, at: cursor)
-        let bytes = selected.objects.reduce(0) { $0 + $1.body.count }
-        let done = (request.position?.done ?? 0) + UInt64(bytes)
-        if var position = selected.position {
+        if let position = selected.position {
             keepBegun(request, views)
-            position.done = done
+            let begun = request.position
+            var next = Self.next(position, after: begun, selected.objects)
+            if begun == nil {
+                next.total = selected.isLast ? next.looked : UInt64(try await selection.extent())
+            }
             return answer(
-                request, after: cursor, part, .more(position),
-                // How much there is nobody has counted; it approaches the end.
-                progress: min(0.99, Double(done) / Double(done + UInt64(scanned))))
+                request, after: cursor, part, .more(next), progress: Self.progress(at: next, pageBytes: scanned))
         }
         let latest = context.record.latest.version
         // A client says how far it is when there is something beyond what it has said, and by which roles it was sent the set that it says it
@@ -155,6 +155,29 @@ struct FlexibleBootstraps: SlicePart {
         }
         guard let end = try await pages.stretch(after: cursor, views, from: old, to: next) else { return nil }
         return last(request, views, after: cursor, end, maxBytes: maxBytes)
+    }
+
+    /// A position with how far that is.
+    private static func next(
+        _ position: BootstrapPosition, after begun: BootstrapPosition?, _ objects: [BootstrapSelection.Object]
+    ) -> BootstrapPosition {
+        var next = position
+        next.done = (begun?.done ?? 0) &+ UInt64(objects.reduce(0) { $0 + $1.body.count })
+        next.looked = begun.map { begun in begun.looked.map { $0 &+ UInt64(objects.count) } } ?? UInt64(objects.count)
+        next.total = begun?.total
+        return next
+    }
+
+    /// How much of a set's data pages have brought, in equal steps: as much as they have looked at of all the objects.
+    static func progress(at position: BootstrapPosition, pageBytes: Int) -> Double {
+        let share =
+            if let looked = position.looked, let total = position.total {
+                Double(looked) / Double(max(looked, total, 1))
+            } else {
+                // A gateway has passed on the position that does not know of it.
+                Double(position.done) / (Double(position.done) + Double(pageBytes))
+            }
+        return min(0.99, share)
     }
 
     /// The page with which the client has the view.

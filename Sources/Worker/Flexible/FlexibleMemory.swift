@@ -9,6 +9,7 @@ struct FlexibleMemory {
     var views = ViewCache()
     /// Tells the realm's schema from others.
     var stamp = SchemaStamp()
+    var counts = ObjectCounts()
     /// The schema that gateways were told of.
     var announced: UInt64?
     private var decoded: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())

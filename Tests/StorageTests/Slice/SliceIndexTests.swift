@@ -42,6 +42,20 @@ import Testing
     }
 
     @Test(arguments: SliceVariant.allCases)
+    func objectsOfATableAreCountedUpToALimit(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            _ = try await filled(store)
+            for (realm, table, limit, count) in [
+                (1, 1, 100, 40), (1, 2, 40, 40), (1, 1, 39, 39), (2, 2, 9, 0), (3, 1, 9, 0),
+            ]
+                as [(Int64, UInt32, Int, Int)]
+            {
+                #expect(try await store.countObjects(in: RealmID(realm), of: table, limit: limit) == count)
+            }
+        }
+    }
+
+    @Test(arguments: SliceVariant.allCases)
     func objectsAreFoundByRangesOfValuesInPages(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             _ = try await filled(store)

@@ -1,5 +1,6 @@
 import Changesets
 import MemoryStorage
+import Messages
 import RealmState
 import Storage
 import SyncModel
@@ -58,6 +59,56 @@ import Views
 
     private func expectSoundIndexes(_ harness: OwnerHarness) async throws {
         #expect(try await Items.expectSoundIndexes(harness))
+    }
+
+    /// Over all objects of the class, by an index, and over what enters the view and then what leaves it.
+    @Test func progressRisesInEqualSteps() async throws {
+        var scene = try await scene()
+        func expectEqualSteps(_ shares: [Double], _ what: String) {
+            // The last page only says that everything is there.
+            let pages = shares.dropLast()
+            #expect(pages.count >= 3 && shares.last == 1, "\(what): \(shares)")
+            for (index, share) in pages.enumerated() {
+                let expected = min(0.99, Double(index + 1) / Double(pages.count))
+                #expect(abs(share - expected) < 0.4 / Double(pages.count), "\(what), page \(index): \(shares)")
+            }
+        }
+        for (query, isFilled) in [
+            (#"{"Item": "a != -1"}"#, false), (Items.query([0, 1]), false), (Items.query([0, 1]), true),
+        ] {
+            if isFilled { try await scene.harness.finishSteps() }
+            scene.session += 1
+            var reader = try await client(scene.harness, scene.session)
+            #expect(try await reader.bootstrap(1, query, from: scene.harness, maxBytes: 1_000) == nil)
+            expectEqualSteps(Array(reader.shares.dropFirst()), "\(query) \(isFilled)")
+            guard isFilled, query == Items.query([0, 1]) else { continue }
+            let before = reader.shares.count
+            #expect(try await reader.bootstrap(2, Items.query([1, 2]), from: scene.harness, maxBytes: 1_000) == nil)
+            expectEqualSteps(Array(reader.shares.dropFirst(before)), "from one set to another")
+        }
+    }
+
+    @Test func aClassIsCountedNowAndThen() {
+        var counts = ObjectCounts()
+        let (item, other) = (TableID(rawValue: 1), TableID(rawValue: 2))
+        #expect(counts.count(of: item, at: 5) == nil)
+        #expect(counts.keep(5_000, of: item, at: 5) == 5_000 && counts.keep(10, of: other, at: 5) == 10)
+        #expect(counts.count(of: item, at: 505) == 5_000 && counts.count(of: item, at: 506) == nil)
+        #expect(counts.count(of: other, at: 105) == 10 && counts.count(of: other, at: 106) == nil)
+        // Of an earlier history.
+        #expect(counts.count(of: item, at: 4) == nil)
+        #expect(counts.keep(ObjectCounts.most, of: item, at: 7) == 2 * ObjectCounts.most)
+    }
+
+    /// A gateway of a release before passes a position on without what it does not know.
+    @Test func progressRisesWhereNobodyKnowsHowMuchThereIs() {
+        var last = 0.0
+        for done in 1...20 as ClosedRange<UInt64> {
+            let share = FlexibleBootstraps.progress(
+                at: BootstrapPosition(table: 1, key: [], done: done * 1_000), pageBytes: 1_000)
+            #expect(share > last && share < 1)
+            last = share
+        }
     }
 
     @Test func aSetsObjectsAreFoundByAnIndexOnceItIsFilled() async throws {

@@ -141,6 +141,9 @@ final class CountingStore: SliceStore {
         objectsFound.withLock { $0 += found.count }
         return found
     }
+    func countObjects(in realm: RealmID, of table: UInt32, limit: Int) async throws(StoreError) -> Int {
+        try await store.countObjects(in: realm, of: table, limit: limit)
+    }
     func countEntries(_ query: IndexQuery, limit: Int) async throws(StoreError) -> Int {
         try await store.countEntries(query, limit: limit)
     }

@@ -50,6 +50,8 @@ struct ViewingClient {
     /// Of subscription sets' data.
     private(set) var pages = 0
 
+    /// What each page has said of how much of the data is done.
+    private(set) var shares: [Double] = []
     init(file: ClientFileIdent, session: UInt64, user: String, roles: String) {
         self.file = file
         self.user = user
@@ -204,6 +206,7 @@ struct ViewingClient {
             let part = try #require(page.view?.bootstrap)
             pages += 1
             if part.outcome == .last, let between, try await !between() {
+            shares.append(part.progress)
                 // What came before it is kept.
                 stored = (version, entries)
                 return nil
