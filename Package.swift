@@ -320,7 +320,7 @@ let package = Package(
             "Worker",
             [
                 "SyncModel", "AMQP", "MessagingSupport", "Changesets", "Merge", "MergeConformance", "RealmState",
-                "Views", "Rules",
+                "Views", "Rules", "Gateway",
                 "SyncProtocol", "Messages",
                 "Storage", "StorageSQLite", "StorageSupport", "MemoryStorage", logging,
             ]),

@@ -19,4 +19,16 @@ import Testing
         }
         #expect(used > 0)
     }
+
+    /// Clients that do nothing wrong and wait for nothing.
+    @Test(arguments: 1...seeds) func noWriteOfAnHonestClientIsUndone(seed: UInt64) async throws {
+        var early = 0
+        for round in 0..<10 {
+            let simulation = try await QuickClientSimulation(seed: seed * 100 + UInt64(round))
+            try await simulation.run()
+            try await simulation.finish()
+            early += simulation.early
+        }
+        #expect(early > 0)
+    }
 }

@@ -43,15 +43,16 @@ struct ViewingClient {
     private var stored: (version: UInt64, entries: [HistoryEntry])?
     private var history: [Entry] = []
     private var uploaded = UploadCursor()
+    private var gone: ClientVersion = 0
 
     private let user: String
     /// How often it was told to come again since it was far behind.
     private(set) var sessionsEnded = 0
     /// Of subscription sets' data.
     private(set) var pages = 0
-
     /// What each page has said of how much of the data is done.
     private(set) var shares: [Double] = []
+
     init(file: ClientFileIdent, session: UInt64, user: String, roles: String) {
         self.file = file
         self.user = user
@@ -205,8 +206,8 @@ struct ViewingClient {
             let page = try published.one(PageAnswer.self)
             let part = try #require(page.view?.bootstrap)
             pages += 1
-            if part.outcome == .last, let between, try await !between() {
             shares.append(part.progress)
+            if part.outcome == .last, let between, try await !between() {
                 // What came before it is kept.
                 stored = (version, entries)
                 return nil
@@ -291,9 +292,22 @@ struct ViewingClient {
     }
 
     private mutating func send(to harness: OwnerHarness, atMost count: Int) async throws -> RefusedAnswer? {
+        let follows = uploaded.clientVersion
+        guard let upload = nextUpload(atMost: count) else { return nil }
+        let message = ChangesetMessage(
+            realm: harness.realm,
+            upload: .init(
+                session: SessionReference(gateway: "g", number: session), clientFile: file.ident, generation: 1,
+                follows: follows, progress: upload.progress, lockedServerVersion: upload.lockedServerVersion,
+                rights: harness.rights), entries: upload.entries)
+        return try await harness.send(message).every(RefusedAnswer.self).first
+    }
+
+    /// - Parameter last: the version through which it is uploaded.
+    private mutating func nextUpload(atMost count: Int = .max, through last: ClientVersion? = nil) -> Upload? {
         var entries: [UploadedChangeset] = []
         var scanned = uploaded
-        for entry in history where entry.version > uploaded.clientVersion {
+        for entry in history where entry.version > uploaded.clientVersion && last.map({ entry.version <= $0 }) ?? true {
             guard entries.count < count else { break }
             if !entry.original.isEmpty {
                 entries.append(
@@ -304,13 +318,47 @@ struct ViewingClient {
             scanned = UploadCursor(clientVersion: entry.version, serverVersion: entry.serverVersion)
         }
         guard !entries.isEmpty || scanned.serverVersion > uploaded.serverVersion else { return nil }
-        let message = ChangesetMessage(
-            realm: harness.realm,
-            upload: .init(
-                session: SessionReference(gateway: "g", number: session), clientFile: file.ident, generation: 1,
-                follows: uploaded.clientVersion, progress: scanned, lockedServerVersion: cursor, rights: harness.rights),
-            entries: entries)
         uploaded = scanned
-        return try await harness.send(message).every(RefusedAnswer.self).first
+        return Upload(session: 1, progress: scanned, lockedServerVersion: cursor, entries: entries)
+    }
+
+    // MARK: Message by message
+
+    /// It comes again, and uploads again what nobody has said that it is integrated.
+    mutating func comeAgain() {
+        uploaded = progress.upload
+        gone = 0
+    }
+
+    /// An error has ended its session.
+    mutating func forgetStored() { stored = nil }
+
+    /// The next UPLOAD of what was written up to a version.
+    mutating func upload(through last: ClientVersion) -> Upload? {
+        gone = last
+        return nextUpload(through: last)
+    }
+
+    /// How far it has gone through what it has written, and how far that is.
+    var scanned: ClientVersion { max(uploaded.clientVersion, gone) }
+    var written: ClientVersion { newest }
+
+    /// Takes a DOWNLOAD.
+    ///
+    /// - Parameter sets: what it has asked for, by version.
+    mutating func receive(_ download: Download, _ sets: [UInt64: String]) throws {
+        let batch = try #require(download.batch)
+        let version = batch.queryVersion.rawValue
+        received += download.entries.map(\.changeset)
+        var entries = download.entries
+        if batch.state != .steadyState {
+            entries = (stored.flatMap { $0.version == version ? $0.entries : nil } ?? []) + entries
+            stored = (version, entries)
+            guard batch.state == .lastInBatch else { return }
+            stored = nil
+            active = ViewDefinition(version: version, queries: try #require(sets[version]), roles: roles)
+            for index in entries.indices { entries[index].serverVersion = download.progress.download.serverVersion }
+        }
+        try integrate(entries, download.progress.download, download.progress.latest, download.progress.upload)
     }
 }

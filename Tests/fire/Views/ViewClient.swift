@@ -66,8 +66,10 @@ final class ViewClient: Sendable {
         }
     }
 
-    /// Registers, logs in and opens the realm, with everything in it.
-    func open() async throws {
+    /// Registers, logs in and opens the realm.
+    ///
+    /// - Parameter waits: until everything is in it. Else it writes at once, before its subscription's data is there.
+    func open(waits: Bool = true) async throws {
         let app = App(id: ViewWorld.app, configuration: AppConfiguration(baseURL: url))
         app.syncManager.errorHandler = { [undone] error, _ in undone.heard(error) }
         let user = try await FireUser.logIn(name, to: app)
@@ -76,8 +78,21 @@ final class ViewClient: Sendable {
             subscriptions.append(QuerySubscription("Card", name: "cards", where: query))
         })
         configuration.dynamicSchema = ViewWorld.classes
-        let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
+        let realm = try await Realm(configuration: configuration, downloadBeforeOpen: waits ? .always : .never)
         ledger.withLock { $0.realm = realm }
+        if !waits { try make(in: groups.sorted()[0], realm) }
+    }
+
+    /// Writes a new card.
+    private func make(in group: String, _ realm: Realm) throws {
+        let id = "\(name)/\(attempted)"
+        try realm.write {
+            _ = realm.dynamicCreate("Card", value: ["_id": id, "group": group, "text": "written by \(name)"])
+        }
+        ledger.withLock {
+            $0.attempted += 1
+            $0.made.insert(id)
+        }
     }
 
     /// Writes until told to stop.
@@ -108,27 +123,26 @@ final class ViewClient: Sendable {
         if die < 6 { return try subscribe(&random) }
         let number = attempted
         let id = "\(name)/\(number)"
-        let groups = groups.sorted()
-        let group = groups[Int.random(in: 0..<groups.count, using: &random)]
+        let group = aGroup(&random)
         let target = ViewWorld.groups.sorted()[Int.random(in: 0..<ViewWorld.groups.count, using: &random)]
         let known = try cards.keys.sorted()
         let chosen = known.isEmpty ? nil : known[Int.random(in: 0..<known.count, using: &random)]
         let isNew = die < 50 || chosen == nil
+        guard !isNew, let chosen else { return try make(in: group, realm) }
         try realm.write {
-            guard !isNew, let chosen else {
-                _ = realm.dynamicCreate("Card", value: ["_id": id, "group": group, "text": "written by \(name)"])
-                return
-            }
             // It may have left the view since.
             guard let card = realm.dynamicObject(ofType: "Card", forPrimaryKey: chosen) else { return }
             if die < 75 { card["text"] = "rewritten \(id)" } else { card["group"] = target }
         }
-        ledger.withLock {
-            $0.attempted += 1
-            if isNew { $0.made.insert(id) }
-        }
+        ledger.withLock { $0.attempted += 1 }
     }
 
+    private func aGroup(_ random: inout SeededGenerator) -> String {
+        let groups = groups.sorted()
+        return groups[Int.random(in: 0..<groups.count, using: &random)]
+    }
+
+    /// Subscribes to other groups, and writes to one of them at once.
     private func subscribe(_ random: inout SeededGenerator) throws {
         let all = ViewWorld.groups.sorted()
         var groups = Set(all.filter { _ in Bool.random(using: &random) })
@@ -140,6 +154,7 @@ final class ViewClient: Sendable {
             $0.groups = groups
             $0.queryChanges += 1
         }
+        if Bool.random(using: &random) { try make(in: aGroup(&random), realm) }
     }
 
     /// Follows what is acknowledged while the client writes.
@@ -171,12 +186,20 @@ final class ViewClient: Sendable {
 
 /// What the server told clients that it has undone, by key: all of the app's clients have keys of their own.
 final class UndoneWrites: Sendable {
-    private let keys = Mutex<Set<String>>([])
+    private let keys = Mutex<(all: Set<String>, outside: Set<String>)>(([], []))
 
-    var all: Set<String> { keys.withLock { $0 } }
+    var all: Set<String> { keys.withLock { $0.all } }
+    /// Those that were said to lie outside of the client's subscriptions. No client makes any such card: only its roles may forbid a write.
+    var outside: Set<String> { keys.withLock { $0.outside } }
 
     func heard(_ error: any Error) {
         guard let error = error as? SyncError, let writes = error.compensatingWriteInfo else { return }
-        keys.withLock { $0.formUnion(writes.compactMap(\.primaryKey.stringValue)) }
+        keys.withLock { keys in
+            for write in writes {
+                guard let key = write.primaryKey.stringValue else { continue }
+                keys.all.insert(key)
+                if write.reason.contains("outside of the current query view") { keys.outside.insert(key) }
+            }
+        }
     }
 }

@@ -30,7 +30,9 @@ final class ViewRun: Sendable {
         try await witness.open()
         try await witness.upload()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for client in clients { group.addTask { try await client.open() } }
+            for (number, client) in clients.enumerated() {
+                group.addTask { try await client.open(waits: number.isMultiple(of: 2)) }
+            }
             try await group.waitForAll()
         }
     }
@@ -96,6 +98,11 @@ final class ViewRun: Sendable {
             report.findings.append("\(ViewWorld.app): \(error)")
         }
         report.undone = undone.all.count
+        if !undone.outside.isEmpty {
+            report.findings.append(
+                "\(ViewWorld.app): \(undone.outside.count) writes of honest clients were undone for their subscriptions, such as "
+                    + "\(undone.outside.sorted().prefix(3))")
+        }
         for client in clients {
             report.attempted += client.attempted
             report.acknowledged += client.acknowledged

@@ -1,0 +1,387 @@
+import AMQP
+import Changesets
+import DequeModule
+import Messages
+import SeededRandom
+import Storage
+import SyncModel
+import SyncProtocol
+import Testing
+import Views
+
+@testable import Gateway
+@testable import Worker
+
+/// One random schedule of clients that send as fast as they can, MARK, QUERY and UPLOAD without a pause, through sessions of a gateway to a realm's
+/// owner. They are honest: their roles let them write everything, and they make only what their newest subscription set selects. So none of
+/// their writes may ever be said not to count.
+final class QuickClientSimulation {
+    private typealias Items = FlexibleItems
+
+    private struct Peer {
+        let index: Int
+        var client: ViewingClient?
+        /// Nil: it has no session.
+        var session: GatewaySession?
+        var number: UInt64 = 0
+        var checker = ServerConnectionChecker(mode: .flexible)
+        /// What the gateway has sent and the client has not read.
+        var mail: Deque<ServerMessage> = []
+        /// What it has subscribed to, and how far it had written by then.
+        var sets: [(version: UInt64, owners: Set<Int64>, snapshot: ClientVersion)] = []
+        var askedFor: UInt64 = 0
+        var markTarget: UInt64 = 0
+        var markSent: UInt64 = 0
+        var markReceived: UInt64 = 0
+        var mayUpload = false
+        var keys: Int64 = 0
+
+        var owners: Set<Int64> { sets.last?.owners ?? [] }
+        var texts: [UInt64: String] {
+            Dictionary(uniqueKeysWithValues: sets.map { ($0.version, FlexibleItems.query($0.owners)) } + [(0, "{}")])
+        }
+    }
+
+    private static let all: Set<Int64> = [0, 1, 2]
+    private static let sets: [Set<Int64>] = [[0], [1], [0, 1], [1, 2], [0, 2], all]
+    /// Keys that all clients use. Their objects' owner never changes, so that who makes one sees the one that is there.
+    private static let shared: ClosedRange<Int64> = 1...6
+
+    private let seed: UInt64
+    private var random: SeededGenerator
+    private var harness: OwnerHarness
+    private var limits = WorkerLimits()
+    private let fans: FlexibleFans
+    private var peers: [Peer]
+    private var requests: [(number: UInt64, action: SessionAction)] = []
+    private var notices: Deque<IntegratedNotice> = []
+    private var numbers: UInt64 = 0
+    private var time: UInt64 = 100
+    private let app = AppRecord(id: OwnerHarness.app, syncMode: .flexible, createdAt: 1)
+    private let roles: String
+    /// Of the writes that clients were told do not count.
+    private(set) var undone: [String] = []
+    /// Writes that were made while the data of the set that they were made under had still to come.
+    private(set) var early = 0
+
+    init(seed: UInt64) async throws {
+        self.seed = seed
+        random = SeededGenerator(seed: seed)
+        limits.indexStepBytes = 1 << 10
+        if seed % 4 == 1 { limits.maxViewArrears = 200 }
+        harness = try await OwnerHarness.make(limits: limits, realm: RealmName(flexible: OwnerHarness.app))
+        let time = harness.time
+        fans = FlexibleFans(clock: GatewayClock(unixMilliseconds: { time.now() }))
+        roles = try Items.roles(reads: Self.all, writes: Self.all)
+        peers = (0..<3).map { Peer(index: $0) }
+    }
+
+    private func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+
+    // MARK: Schedule
+
+    func run() async throws {
+        for _ in 0..<pick(30...150) {
+            time += 10
+            let index = pick(0...2)
+            switch pick(0...19) {
+            case 0...3: for _ in 0..<pick(1...3) { try write(index) }
+            case 4: subscribe(index)
+            case 5:
+                // Nothing of this waits for anything.
+                subscribe(index)
+                try write(index)
+                try await sendAll(index)
+            case 6, 7: try await sendAll(index)
+            case 8...12: for _ in 0..<pick(1...4) { try await deliverRequest() }
+            case 13, 14: try await deliverNotice()
+            case 15...17: for _ in 0..<pick(1...4) { try await read(index) }
+            case 18: if pick(0...4) == 0 { try await loseConnection(index) }
+            default:
+                if pick(0...5) == 0 {
+                    harness = try await OwnerHarness.make(limits: limits, on: harness.store, realm: harness.realm)
+                } else {
+                    _ = try await harness.owner.step(for: .zero)
+                    try await tick()
+                }
+            }
+        }
+    }
+
+    /// Everybody sends and gets everything.
+    func finish() async throws {
+        var rest = 0
+        for _ in 0..<500 where rest < 3 {
+            rest += 1
+            for index in peers.indices {
+                try await sendAll(index)
+                while !peers[index].mail.isEmpty {
+                    rest = 0
+                    try await read(index)
+                }
+            }
+            while !requests.isEmpty {
+                rest = 0
+                try await deliverRequest(inOrder: true)
+            }
+            while !notices.isEmpty { try await deliverNotice() }
+            try await tick()
+        }
+        let items = try await Items.items(harness)
+        for peer in peers {
+            let client = try #require(peer.client, "seed \(seed), client \(peer.index)")
+            #expect(client.active.version == peer.sets.last?.version ?? 0, "seed \(seed), client \(peer.index)")
+            let view = items.filter { peer.owners.contains($0.value.owner) }
+            #expect(Items.items(client.state) == view, "seed \(seed), client \(peer.index)")
+        }
+        #expect(undone.isEmpty, "seed \(seed)")
+    }
+
+    private func tick() async throws {
+        harness.time.advance(2_500)
+        for index in peers.indices { try await perform(.tick, index) }
+    }
+
+    // MARK: Clients
+
+    private func write(_ index: Int) throws {
+        let peer = peers[index]
+        guard var client = peer.client else { return }
+        let items = Items.items(client.state)
+        let timestamp = SyncTimestamp(time + UInt64(pick(0...6)))
+        let key = items.keys.sorted().randomElement(using: &random)
+        switch pick(0...9) {
+        case 0...4:
+            guard let owner = peer.owners.sorted().randomElement(using: &random) else { return }
+            peers[index].keys += 1
+            var new = Int64(index + 1) * 1_000 + peer.keys
+            if pick(0...3) == 0, let free = Self.shared.first(where: { $0 % 3 == owner && items[$0] == nil }) {
+                new = free
+            }
+            try client.write(at: timestamp, Items.create(new, owner: owner, a: Int64(pick(0...9))))
+            if client.active.version != peer.sets.last?.version { early += 1 }
+        case 5, 6:
+            guard let key, !Self.shared.contains(key) else { return }
+            try client.write(at: timestamp, Items.set(key, "owner", Int64(pick(0...2))))
+            // Its user goes on with what it has put out of its view.
+            if pick(0...1) == 0 { try client.write(at: timestamp, Items.set(key, "a", Int64(pick(0...9)))) }
+        case 7:
+            guard let key else { return }
+            try client.write(at: timestamp, Items.erase(key))
+        default:
+            guard let key else { return }
+            try client.write(at: timestamp, Items.set(key, "a", Int64(pick(0...9))))
+        }
+        peers[index].client = client
+    }
+
+    private func subscribe(_ index: Int) {
+        guard let client = peers[index].client else { return }
+        peers[index].sets.append(
+            (
+                version: UInt64(peers[index].sets.count + 1), owners: Self.sets[pick(0...Self.sets.count - 1)],
+                snapshot: client.written
+            ))
+    }
+
+    /// Sends all that there is to send, in the order in which clients do.
+    private func sendAll(_ index: Int) async throws {
+        if peers[index].session == nil { try await bind(index) }
+        while let message = nextMessage(index) { try await receive(message, index) }
+    }
+
+    private func nextMessage(_ index: Int) -> ClientMessage? {
+        guard peers[index].session != nil, peers[index].checker.session(1)?.state == .live,
+            var client = peers[index].client
+        else { return nil }
+        if peers[index].markTarget > peers[index].markSent {
+            peers[index].markSent = peers[index].markTarget
+            return .mark(session: 1, request: RequestIdent(peers[index].markTarget))
+        }
+        guard peers[index].mayUpload else { return nil }
+        let next = peers[index].sets.first { $0.version > peers[index].askedFor }
+        if client.scanned < next?.snapshot ?? client.written {
+            let upload = client.upload(through: next?.snapshot ?? client.written)
+            peers[index].client = client
+            if let upload { return .upload(upload) }
+        }
+        guard let next else { return nil }
+        peers[index].askedFor = next.version
+        peers[index].markTarget += 1
+        let set = QuerySet(version: QueryVersion(next.version), text: Items.query(next.owners))
+        return .query(SyncProtocol.Query(session: 1, query: set))
+    }
+
+    private func bind(_ index: Int) async throws {
+        numbers += 1
+        let context = SessionContext(
+            realm: harness.realm, reference: SessionReference(gateway: "g", number: numbers), user: "u\(index)",
+            connection: "c\(numbers)", protocolVersion: 14, userAgent: "",
+            limits: .init(pageBytes: pick(1...60)))
+        peers[index].number = numbers
+        peers[index].checker = ServerConnectionChecker(mode: .flexible)
+        peers[index].session = GatewaySession(session: 1, context: context, rights: .all, roles: roles)
+        peers[index].markSent = peers[index].markReceived
+        let needsIdent = peers[index].client == nil
+        try await receive(
+            .bind(Bind(session: 1, target: FlexibleTarget().text, needsIdent: needsIdent)), index)
+        if !needsIdent { try await identify(index) }
+    }
+
+    private func identify(_ index: Int) async throws {
+        guard var client = peers[index].client else { return }
+        client.comeAgain()
+        peers[index].client = client
+        peers[index].askedFor = client.active.version
+        let set = QuerySet(version: QueryVersion(client.active.version), text: client.active.queries)
+        try await receive(
+            .ident(
+                Ident(
+                    session: 1, file: client.file, download: client.progress.download, latest: client.progress.latest,
+                    query: set)), index)
+    }
+
+    private func loseConnection(_ index: Int) async throws {
+        guard peers[index].session != nil else { return }
+        try await perform(.connectionLost, index)
+        peers[index].mail = []
+        // If it is back at once it goes on uploading; else it waits for what the server has.
+        if pick(0...1) == 0 {
+            peers[index].mayUpload = false
+            peers[index].markTarget = peers[index].markReceived + 1
+        }
+    }
+
+    /// A client reads a message.
+    private func read(_ index: Int) async throws {
+        guard let message = peers[index].mail.popFirst() else { return }
+        switch message {
+        case .ident(_, let file):
+            var client = ViewingClient(file: file, session: peers[index].number, user: "u\(index)", roles: roles)
+            try client.make(Items.schema(), at: 1)
+            peers[index].client = client
+            peers[index].markTarget += 1
+            try await identify(index)
+        case .download(let download):
+            let texts = peers[index].texts
+            try peers[index].client?.receive(download, texts)
+        case .mark(_, let request):
+            peers[index].markReceived = request.rawValue
+            peers[index].mayUpload = true
+        case .jsonError(_, .compensatingWrite, let body):
+            undone += body.rejectedUpdates?.map { "client \(index): \($0.reason)" } ?? ["?"]
+        case .jsonError(_, let code, let body):
+            #expect(body.action == .transient && body.tryAgain, "seed \(seed): \(code) \(body.message)")
+            peers[index].client?.forgetStored()
+            peers[index].mail = []
+            try await receive(.unbind(session: 1), index)
+        default: Issue.record("seed \(seed): client \(index) is sent \(message.name)")
+        }
+    }
+
+    // MARK: The gateway
+
+    private func receive(_ message: ClientMessage, _ index: Int) async throws {
+        switch (peers[index].checker.receive(message), message) {
+        case (.accept, .bind(let bind)): try await perform(.bind(needsIdent: bind.needsIdent, app: app), index)
+        case (.accept, .ident(let ident)): try await perform(.ident(ident), index)
+        case (.accept, .upload(let upload)): try await perform(.upload(upload, bytes: 100), index)
+        case (.accept, .mark(_, let request)): try await perform(.mark(request), index)
+        case (.accept, .query(let query)): try await perform(.query(query.query), index)
+        case (.unbind(let answer), _): try await perform(.unbind(answer: answer), index)
+        case (.ignore, _): break
+        case (let verdict, _): Issue.record("seed \(seed): \(message.name) of client \(index): \(verdict)")
+        }
+    }
+
+    private func perform(_ event: SessionEvent, _ index: Int) async throws {
+        let environment = SessionEnvironment(now: harness.time.now(), isCongested: false, isLinkUp: true)
+        let number = peers[index].number
+        for action in peers[index].session?.handle(event, environment) ?? [] {
+            switch action {
+            case .send(let message), .sendReset(let message, _): try send(message, index)
+            case .sendPacked(let download, _): try send(.download(download), index)
+            case .recorded(let upload, let locked):
+                peers[index].checker.identified(1, upload: upload, lockedServerVersion: locked)
+            case .follow(let following):
+                let latest = fans.follow(number, following, of: harness.realm)
+                if latest > following.version { try await perform(.heardOf(latest), index) }
+            case .unsubscribe: fans.leave(number, of: harness.realm)
+            case .forget:
+                fans.leave(number, of: harness.realm)
+                peers[index].session = nil
+            case .page(var request):
+                request.schema = fans.knownSchema(of: harness.realm)
+                requests.append((number, .page(request)))
+            case .subscribeAndBind, .identify, .publish, .report, .reset: requests.append((number, action))
+            case .claim: break
+            }
+        }
+    }
+
+    private func send(_ message: ServerMessage, _ index: Int) throws {
+        try peers[index].checker.send(message)
+        peers[index].mail.append(message)
+    }
+
+    private func tell(_ event: SessionEvent, _ number: UInt64) async throws {
+        guard let index = peers.firstIndex(where: { $0.number == number }) else { return }
+        try await perform(event, index)
+    }
+
+    /// The owner gets a request or an upload; those of a session mostly in their order.
+    private func deliverRequest(inOrder: Bool = false) async throws {
+        guard !requests.isEmpty else { return }
+        var index = inOrder || pick(0...1) == 0 ? 0 : pick(0...requests.count - 1)
+        // A page is asked for one at a time, and uploads overtake it, or are overtaken.
+        if pick(0...9) > 0 {
+            index = requests.firstIndex { $0.number == requests[index].number } ?? index
+        }
+        let (number, action) = requests.remove(at: index)
+        switch action {
+        case .subscribeAndBind(let request):
+            let published = try await harness.send(request)
+            for answer in try published.every(BoundAnswer.self) { try await tell(.bound(answer), number) }
+            try await refuse(published, number)
+        case .identify(let request):
+            let published = try await harness.send(request)
+            for answer in try published.every(ConfirmAnswer.self) { try await tell(.confirm(answer), number) }
+            for answer in try published.every(IdentifiedAnswer.self) { try await tell(.identified(answer), number) }
+            try await refuse(published, number)
+        case .page(let request):
+            let published = try await harness.send(request)
+            for var page in try published.every(PageAnswer.self) {
+                if let schema = page.view?.schema { fans.learn(schema, of: harness.realm) }
+                page.view?.schema = nil
+                try await tell(.page(page), number)
+            }
+            try await refuse(published, number)
+        case .publish(let message, let upload):
+            try await tell(.published(upload), number)
+            try await refuse(try await harness.send(message))
+        case .report(let notice): _ = try await harness.send(notice)
+        default: Issue.record("seed \(seed): \(action)")
+        }
+        notices.append(contentsOf: harness.takeNotices())
+    }
+
+    /// - Parameter number: of the session that waits for an answer. Owners do not answer requests that have been on their way for long.
+    private func refuse(_ published: Published, _ number: UInt64? = nil) async throws {
+        let answers: Set = [
+            BoundAnswer.type, IdentifiedAnswer.type, ConfirmAnswer.type, PageAnswer.type, RefusedAnswer.type,
+        ]
+        if let number, !published.all.contains(where: { $0.message.properties.type.map(answers.contains) ?? false }) {
+            try await tell(.requestFailed(GatewayError(.timeout, "")), number)
+        }
+        for answer in try published.every(RefusedAnswer.self) {
+            try await tell(.refused(answer), answer.session.number)
+        }
+    }
+
+    private func deliverNotice() async throws {
+        guard let notice = notices.popFirst() else { return }
+        for letters in fans.take(notice) {
+            for number in letters.sessions { try await tell(letters.event, number) }
+        }
+    }
+}
