@@ -91,15 +91,11 @@ struct PasswordAccounts: Sendable {
     func sendConfirmation(app: AppRecord, email: String, address: ClientAddress) async throws {
         guard app.emailPasswordLogin else { throw APIError.providerNotFound }
         let email = try Self.checked(email: email)
-        let url = try await mails.settings(of: app.id)?.confirmURL
-        if url == nil {
-            try mails.limit(address)
-        } else {
-            try mails.limit(app: app.id, email: email, address: address)
-        }
+        try mails.limit(address)
         let record = try await store.password(app: app.id, email: email)
         if let record, record.pending == nil { throw APIError.alreadyConfirmed }
-        guard let url else { throw APIError.providerNotFound }
+        guard let url = try await mails.settings(of: app.id)?.confirmURL else { throw APIError.providerNotFound }
+        try mails.limit(app: app.id, email: email)
         let origin = sessions.origin(app: app.id, of: email, address)
         guard let record, let pending = record.pending, PendingRegistration(pending).maySendMail(askedFrom: origin)
         else { return }

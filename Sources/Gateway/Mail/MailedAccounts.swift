@@ -22,15 +22,20 @@ struct MailedAccounts: Sendable {
 
     /// - Throws: `APIError`: 429 if the mailbox, the address or the app had too many mails, 503 if nobody sends any.
     func limit(app: String, email: String, address: ClientAddress) throws {
-        try mails.checkOpen(for: app)
         try limit(address)
-        try perMailbox.take("\(app)|\(email)", orRefuse: "too many mails to this mailbox")
-        try perApp.take(app, orRefuse: "too many mails of this app")
+        try limit(app: app, email: email)
     }
 
     /// - Throws: `APIError`: 429 if the address has asked too often.
     func limit(_ address: ClientAddress) throws {
         try perAddress.take(address.network, orRefuse: "too many mails asked for from this address")
+    }
+
+    /// - Throws: `APIError`: 429 if the mailbox or the app had too many mails, 503 if nobody sends any.
+    func limit(app: String, email: String) throws {
+        try mails.checkOpen(for: app)
+        try perMailbox.take("\(app)|\(email)", orRefuse: "too many mails to this mailbox")
+        try perApp.take(app, orRefuse: "too many mails of this app")
     }
 
     /// Sends a mail whose reader can prove that the address is theirs.

@@ -44,7 +44,8 @@ package struct Bind: Hashable, Sendable {
 
     /// Begins as users of stock clients know it, with as much of the path as a message has room for.
     private func illegal(_ reason: String) -> SyncProtocolError {
-        let path = target.unicodeScalars.prefix(100).map { $0.value < 0x20 ? " " : String($0) }.joined()
+        let path = target.unicodeScalars.prefix(100)
+            .map { $0.properties.generalCategory == .control ? " " : String($0) }.joined()
         return SyncProtocolError(
             .illegalRealmPath, session: session,
             "Illegal Realm path (BIND): serialized partition '\(path)' is invalid: \(reason)")

@@ -138,7 +138,8 @@ struct PermissionTests {
         try await GatewayHarness.with(broker: true, configure: { $0.timings.appCache = .seconds(600) }) { gateway in
             var app = AppRecord(id: "flexible", syncMode: .flexible, createdAt: 1)
             app.clientSchemas = SchemaVersionRange("1")
-            try await gateway.store.insert(app, rules: #"{"defaultRoles":[{"name":"all","apply_when":{}}]}"#)
+            let all = #"{"name":"all","apply_when":{},"document_filters":{"read":true,"write":true},"read":true}"#
+            try await gateway.store.insert(app, rules: #"{"defaultRoles":[\#(all)]}"#)
             let tokens = try await gateway.logInAnonymously(app: "flexible")
             let offers = "com.mongodb.realm-query-sync#14"
             try await SyncClient.with(
