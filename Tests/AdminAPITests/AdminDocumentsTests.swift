@@ -1,6 +1,7 @@
 import AdminAPI
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 /// The JSON of the admin API, key by key: scripts and dashboards rest on it.
@@ -10,7 +11,7 @@ import Testing
         let document = try JSONDecoder().decode(type, from: Data(json.utf8))
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        #expect(String(decoding: try encoder.encode(document), as: UTF8.self) == json)
+        expectEqual(String(decoding: try encoder.encode(document), as: UTF8.self), json)
     }
 
     @Test func appsKeepTheirKeys() throws {
@@ -26,7 +27,7 @@ import Testing
             #"{"classes":[{"name":"Dog","properties":[{"name":"age","type":"int?"}],"type":"object(_id: int)"}]}"#)
         try keeps(AppRequest.self, #"{"compatibility":"convergent","id":"own","maxOfflineDays":3}"#)
         try keeps(AppRequest.self, #"{"quotas":{"realms":null,"userSockets":5}}"#)
-        #expect(AppRequest(quotas: ["userSockets": 5]).quotas == ["userSockets": 5])
+        expectEqual(AppRequest(quotas: ["userSockets": 5]).quotas, ["userSockets": 5])
         try keeps(
             AppRequest.self,
             #"{"id":"own","onReadDenied":"keep","onWriteDenied":"error","rules":{"partition":{"read":true,"write":[1,2.5,null]}}}"#
@@ -95,8 +96,8 @@ import Testing
             CampaignCounts.self,
             from: Data(
                 #"{"discarded":5,"failed":0,"found":10,"manual":2,"notified":9,"pending":1,"recovered":2}"#.utf8))
-        #expect(counts == CampaignCounts(notified: 9, recovered: 2, discarded: 5, manual: 2, pending: 1))
-        #expect(counts.superseded == 0 && counts.unproven == 0)
+        expectEqual(counts, CampaignCounts(notified: 9, recovered: 2, discarded: 5, manual: 2, pending: 1))
+        expectTrue(counts.superseded == 0 && counts.unproven == 0)
     }
 
     @Test func plansKeepTheirKeys() throws {
@@ -123,10 +124,10 @@ import Testing
     }
 
     @Test func aRoutesPathHoldsItsValuesEncoded() {
-        #expect(AdminRoute.apps.path() == "/api/admin/v1/apps")
-        #expect(
-            AdminRoute.clientRealmHistory.path("tasks", "7", query: [(.partition, "\"n w\""), (.limit, nil)])
-                == "/api/admin/v1/apps/tasks/client-realms/7?partition=%22n%20w%22")
-        #expect(AdminRoute.campaign.path("a/b?c") == "/api/admin/v1/campaigns/a%2Fb%3Fc")
+        expectEqual(AdminRoute.apps.path(), "/api/admin/v1/apps")
+        expectEqual(
+            AdminRoute.clientRealmHistory.path("tasks", "7", query: [(.partition, "\"n w\""), (.limit, nil)]),
+            "/api/admin/v1/apps/tasks/client-realms/7?partition=%22n%20w%22")
+        expectEqual(AdminRoute.campaign.path("a/b?c"), "/api/admin/v1/campaigns/a%2Fb%3Fc")
     }
 }

@@ -19,15 +19,15 @@ import Testing
             try await harness.withCoordinator { coordinator in
                 for (path, token) in [("apps", nil), ("apps", "wrong"), ("nowhere", nil)] as [(String, String?)] {
                     let answer = try await coordinator.request("GET", path, token: token)
-                    #expect(answer.status == 401 && answer["error"] == "unauthorized")
+                    expectTrue(answer.status == 401 && answer["error"] == "unauthorized")
                 }
-                #expect(try await coordinator.request("GET", "apps").status == 200)
+                try await expectEqual(coordinator.request("GET", "apps").status, 200)
                 let missing = try await coordinator.request("GET", "nowhere")
-                #expect(missing.status == 404 && missing["error"] == "not_found")
+                expectTrue(missing.status == 404 && missing["error"] == "not_found")
                 let put = try await coordinator.request("PUT", "apps")
-                #expect(put.status == 405 && put["error"] == "method_not_allowed")
-                #expect(put["message"] == "the route is there for GET, POST")
-                #expect(try await coordinator.request("PUT", "apps", token: nil).status == 401)
+                expectTrue(put.status == 405 && put["error"] == "method_not_allowed")
+                expectEqual(put["message"], "the route is there for GET, POST")
+                try await expectEqual(coordinator.request("PUT", "apps", token: nil).status, 401)
             }
         }
     }
@@ -36,12 +36,13 @@ import Testing
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in
                 let created = try await coordinator.request("POST", "apps", #"{"id":"tasks","maxOfflineDays":3}"#)
-                #expect(created.status == 201 && created["maxOfflineDays"] == "3" && created["syncState"] == "enabled")
+                expectTrue(
+                    created.status == 201 && created["maxOfflineDays"] == "3" && created["syncState"] == "enabled")
                 let again = try await coordinator.request("POST", "apps", #"{"id":"tasks"}"#)
-                #expect(again.status == 409 && again["error"] == "already_exists")
-                #expect(try await coordinator.request("GET", "apps")["apps.0.id"] == "tasks")
-                #expect(try await coordinator.request("GET", "apps/tasks")["users"] == "0")
-                #expect(try await coordinator.request("GET", "apps/none").status == 404)
+                expectTrue(again.status == 409 && again["error"] == "already_exists")
+                try await expectEqual(coordinator.request("GET", "apps")["apps.0.id"], "tasks")
+                try await expectEqual(coordinator.request("GET", "apps/tasks")["users"], "0")
+                try await expectEqual(coordinator.request("GET", "apps/none").status, 404)
 
                 let queue = try await harness.channel.declareQueue(
                     AMQPQueueDeclaration(name: "", durable: false, exclusive: true))
@@ -50,11 +51,11 @@ import Testing
                 // The notice of the creation may still be under way; that of the change follows it.
                 try await eventually { coordinator.isServing }
                 let changed = try await coordinator.request("PATCH", "apps/tasks", #"{"clientRecovery":false}"#)
-                #expect(changed.text.contains("\"clientRecovery\":false") && changed["maxOfflineDays"] == "3")
-                #expect(try await harness.next(SettingsNotice.self, in: queue.name).app == "tasks")
+                expectTrue(changed.text.contains("\"clientRecovery\":false") && changed["maxOfflineDays"] == "3")
+                try await expectEqual(harness.next(SettingsNotice.self, in: queue.name).app, "tasks")
 
-                #expect(try await coordinator.request("POST", "apps/tasks/sync/pause")["syncState"] == "paused")
-                #expect(try await coordinator.request("POST", "apps/tasks/sync/enable")["syncState"] == "enabled")
+                try await expectEqual(coordinator.request("POST", "apps/tasks/sync/pause")["syncState"], "paused")
+                try await expectEqual(coordinator.request("POST", "apps/tasks/sync/enable")["syncState"], "enabled")
             }
         }
     }
@@ -62,10 +63,10 @@ import Testing
     @Test func anAppsSchemaIsShown() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in
-                #expect(try await coordinator.request("GET", "apps/none/schema").status == 404)
+                try await expectEqual(coordinator.request("GET", "apps/none/schema").status, 404)
                 _ = try await coordinator.request("POST", "apps", #"{"id":"tasks"}"#)
                 let empty = try await coordinator.request("GET", "apps/tasks/schema")
-                #expect(empty.status == 200 && empty["classes.0.name"] == nil)
+                expectTrue(empty.status == 200 && empty["classes.0.name"] == nil)
                 try await harness.store.extendSchema(
                     ofApp: "tasks",
                     with: [
@@ -74,10 +75,10 @@ import Testing
                         SchemaElement(className: "Cat", type: "embedded"),
                     ])
                 let shown = try await coordinator.request("GET", "apps/tasks/schema")
-                #expect(shown["classes.0.name"] == "Cat" && shown["classes.0.type"] == "embedded")
-                #expect(shown["classes.1.type"] == "object(_id: int)")
-                #expect(shown["classes.1.properties.0.name"] == "age")
-                #expect(shown["classes.1.properties.0.type"] == "int?")
+                expectTrue(shown["classes.0.name"] == "Cat" && shown["classes.0.type"] == "embedded")
+                expectEqual(shown["classes.1.type"], "object(_id: int)")
+                expectEqual(shown["classes.1.properties.0.name"], "age")
+                expectEqual(shown["classes.1.properties.0.type"], "int?")
             }
         }
     }
@@ -87,18 +88,18 @@ import Testing
             try await harness.withCoordinator { coordinator in
                 let created = try await coordinator.request(
                     "POST", "apps", #"{"id":"own","compatibility":"convergent"}"#)
-                #expect(created.status == 201 && created["compatibility"] == "convergent")
+                expectTrue(created.status == 201 && created["compatibility"] == "convergent")
                 let standard = try await coordinator.request("POST", "apps", #"{"id":"any"}"#)
-                #expect(standard["compatibility"] == "stockClients")
-                #expect(try await coordinator.request("GET", "apps")["apps.1.compatibility"] == "convergent")
-                #expect(try await coordinator.request("GET", "apps/own")["compatibility"] == "convergent")
+                expectEqual(standard["compatibility"], "stockClients")
+                try await expectEqual(coordinator.request("GET", "apps")["apps.1.compatibility"], "convergent")
+                try await expectEqual(coordinator.request("GET", "apps/own")["compatibility"], "convergent")
                 let refused = try await coordinator.request(
                     "PATCH", "apps/own", #"{"compatibility":"stockClients","maxOfflineDays":3}"#)
-                #expect(refused.status == 409 && refused["error"] == "fixed_at_creation")
-                #expect(refused["message"]?.contains("create another app with compatibility stockClients") == true)
-                #expect(try await coordinator.request("GET", "apps/own")["maxOfflineDays"] == "30")
+                expectTrue(refused.status == 409 && refused["error"] == "fixed_at_creation")
+                expectEqual(refused["message"]?.contains("create another app with compatibility stockClients"), true)
+                try await expectEqual(coordinator.request("GET", "apps/own")["maxOfflineDays"], "30")
                 let same = try await coordinator.request("PATCH", "apps/own", #"{"compatibility":"convergent"}"#)
-                #expect(same.status == 200 && same["compatibility"] == "convergent")
+                expectTrue(same.status == 200 && same["compatibility"] == "convergent")
             }
         }
     }
@@ -132,14 +133,15 @@ import Testing
                 ]
                 for (method, path, body, expected) in wrong {
                     let answer = try await coordinator.request(method, path, body.isEmpty ? nil : body)
-                    #expect(answer.status == 400 && answer["error"] == "invalid_request", "\(method) \(path) \(body)")
-                    #expect(answer["message"]?.contains(expected) == true, "\(answer.text)")
+                    expectTrue(
+                        answer.status == 400 && answer["error"] == "invalid_request", "\(method) \(path) \(body)")
+                    expectEqual(answer["message"]?.contains(expected), true, "\(answer.text)")
                 }
                 let large = try await coordinator.request(
                     "POST", "apps/tasks/sync/terminate", String(repeating: " ", count: 70_000))
-                #expect(large.status == 413 && large["error"] == "too_large")
+                expectTrue(large.status == 413 && large["error"] == "too_large")
                 let none = try await coordinator.request("POST", "apps/none/sync/terminate")
-                #expect(none.status == 404)
+                expectEqual(none.status, 404)
             }
         }
     }
@@ -150,7 +152,7 @@ import Testing
             try await harness.withCoordinator { coordinator in
                 _ = try await coordinator.request("POST", "apps/tasks/sync/terminate", #"{"campaign":"k1"}"#)
                 let response = try await coordinator.execute("GET", "campaigns/k1/events")
-                #expect(response.status == .ok)
+                expectEqual(response.status, .ok)
                 try await harness.publish(
                     harness.found([2, 3], campaign: "k1", slice: 0), to: harness.topology.outcomes)
                 try await harness.publish(harness.found([], campaign: "k1", slice: 1), to: harness.topology.outcomes)
@@ -161,20 +163,21 @@ import Testing
                 let text = try await response.body.collect(upTo: 1 << 20)
                 let lines = String(decoding: text.readableBytesView, as: UTF8.self).split(separator: "\n")
                 let last = RunningCoordinator.Answer(status: 200, text: String(lines.last ?? ""))
-                #expect(last["state"] == "closed" && last["counts.found"] == "2" && last["counts.recovered"] == "1")
+                expectTrue(last["state"] == "closed" && last["counts.found"] == "2" && last["counts.recovered"] == "1")
                 let first = RunningCoordinator.Answer(status: 200, text: String(lines.first ?? ""))
-                #expect(first["id"] == "k1" && lines.count >= 2)
+                expectTrue(first["id"] == "k1" && lines.count >= 2)
 
                 let page = try await coordinator.request("GET", "campaigns/k1/client-realms?limit=1")
-                #expect(page["clientRealms.0.clientFile"] == "2" && page["clientRealms.0.outcome"] == "recovered")
+                expectTrue(page["clientRealms.0.clientFile"] == "2" && page["clientRealms.0.outcome"] == "recovered")
                 let next = try #require(page["next"])
                 let rest = try await coordinator.request("GET", "campaigns/k1/client-realms?limit=1&after=\(next)")
-                #expect(rest["clientRealms.0.clientFile"] == "3")
+                expectEqual(rest["clientRealms.0.clientFile"], "3")
                 let discarded = try await coordinator.request("GET", "campaigns/k1/client-realms?outcome=discarded")
-                #expect(discarded["clientRealms.0.clientFile"] == "3" && discarded["clientRealms.1.clientFile"] == nil)
+                expectTrue(
+                    discarded["clientRealms.0.clientFile"] == "3" && discarded["clientRealms.1.clientFile"] == nil)
                 let history = try await coordinator.request("GET", "apps/tasks/client-realms/2?partition=nw")
-                #expect(history["clientRealms.0.campaign"] == "k1")
-                #expect(try await coordinator.request("GET", "campaigns?app=tasks")["campaigns.0.id"] == "k1")
+                expectEqual(history["clientRealms.0.campaign"], "k1")
+                try await expectEqual(coordinator.request("GET", "campaigns?app=tasks")["campaigns.0.id"], "k1")
             }
         }
     }
@@ -205,8 +208,8 @@ import Testing
                     slices = try await coordinator.request("GET", "cluster/slices")
                     return slices["slices.0.owner"] == "w1"
                 }
-                #expect(slices["slices.0.epoch"] == "4" && slices["slices.1.standBy.0"] == "w1")
-                #expect(try await coordinator.request("GET", "cluster/workers")["workers.0.worker"] == "w1")
+                expectTrue(slices["slices.0.epoch"] == "4" && slices["slices.1.standBy.0"] == "w1")
+                try await expectEqual(coordinator.request("GET", "cluster/workers")["workers.0.worker"], "w1")
             }
         }
     }

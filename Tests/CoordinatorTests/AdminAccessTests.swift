@@ -13,7 +13,7 @@ import Testing
         _ role: String, called name: String, _ coordinator: RunningCoordinator
     ) async throws -> String {
         let made = try await coordinator.request("POST", "tokens", #"{"name":"\#(name)","role":"\#(role)"}"#)
-        #expect(made.status == 201 && made["role"] == role && made["createdBy"] == "bootstrap")
+        expectTrue(made.status == 201 && made["role"] == role && made["createdBy"] == "bootstrap")
         return try #require(made["token"])
     }
 
@@ -30,7 +30,7 @@ import Testing
                     "operate": try await Self.token("operate", called: "doer", coordinator),
                     "own": try await Self.token("own", called: "owner", coordinator),
                 ]
-                #expect(Set(tokens.values.map(\.utf8.count)) == [64])
+                expectEqual(Set(tokens.values.map(\.utf8.count)), [64])
                 let requests: [(String, String, String?, Set<String>)] = [
                     ("GET", "apps", nil, ["read", "operate", "own"]),
                     ("GET", "audit", nil, ["read", "operate", "own"]),
@@ -44,10 +44,10 @@ import Testing
                 for (method, path, body, roles) in requests {
                     for role in ["read", "operate", "own"] {
                         let answer = try await coordinator.request(method, path, body, token: tokens[role])
-                        #expect((answer.status != 403) == roles.contains(role), "\(method) \(path) as \(role)")
+                        expectEqual((answer.status != 403), roles.contains(role), "\(method) \(path) as \(role)")
                         guard answer.status == 403 else { continue }
-                        #expect(answer["error"] == "forbidden")
-                        #expect(answer["message"]?.contains("has \(role)") == true, "\(answer.text)")
+                        expectEqual(answer["error"], "forbidden")
+                        expectEqual(answer["message"]?.contains("has \(role)"), true, "\(answer.text)")
                     }
                 }
             }
@@ -59,21 +59,21 @@ import Testing
             try await harness.withCoordinator { first in
                 let token = try await Self.token("operate", called: "ci", first)
                 let again = try await first.request("POST", "tokens", #"{"name":"ci","role":"read"}"#)
-                #expect(again.status == 409 && again["error"] == "already_exists")
+                expectTrue(again.status == 409 && again["error"] == "already_exists")
                 try await harness.withCoordinator("c2") { second in
-                    #expect(try await second.request("GET", "apps", token: token).status == 200)
-                    #expect(try await first.request("DELETE", "tokens/ci").status == 204)
+                    try await expectEqual(second.request("GET", "apps", token: token).status, 200)
+                    try await expectEqual(first.request("DELETE", "tokens/ci").status, 204)
                     let refused = try await second.request("GET", "apps", token: token)
-                    #expect(refused.status == 401 && refused["message"]?.contains("was revoked") == true)
+                    expectTrue(refused.status == 401 && refused["message"]?.contains("was revoked") == true)
                 }
                 let missing = try await first.request("GET", "apps", token: nil)
-                #expect(missing.status == 401 && missing["message"]?.contains("send an admin token") == true)
-                #expect(try await first.request("DELETE", "tokens/ci").status == 404)
-                #expect(try await first.request("DELETE", "tokens/bootstrap").status == 409)
+                expectTrue(missing.status == 401 && missing["message"]?.contains("send an admin token") == true)
+                try await expectEqual(first.request("DELETE", "tokens/ci").status, 404)
+                try await expectEqual(first.request("DELETE", "tokens/bootstrap").status, 409)
                 for body in [
                     #"{"name":"bootstrap","role":"read"}"#, #"{"name":"A","role":"read"}"#,
                     #"{"name":"a","role":"root"}"#, #"{"name":"a"}"#, #"{"name":"","role":"read"}"#,
-                ] { #expect(try await first.request("POST", "tokens", body).status == 400, "\(body)") }
+                ] { try await expectEqual(first.request("POST", "tokens", body).status, 400, "\(body)") }
             }
         }
     }
@@ -95,30 +95,31 @@ import Testing
                     [$0.token, $0.role.rawValue, $0.method, $0.path, $0.details ?? "", "\($0.status ?? 0)"]
                 }
                 let base = "/api/admin/v1/apps"
-                #expect(
-                    seen == [
+                expectEqual(
+                    seen,
+                    [
                         ["ci", "operate", "POST", base, "", "400"],
                         ["looker", "read", "POST", "\(base)/tasks/sync/pause", "", "403"],
                         ["ci", "operate", "PATCH", "\(base)/none", "clientRecovery=false", "404"],
                         ["ci", "operate", "POST", base, #"id="tasks", maxOfflineDays=3"#, "201"],
                     ])
-                #expect(all.count == 6 && all.allSatisfy { $0.at > 1_700_000_000_000 })
-                #expect(all.last?.details == #"name="ci", role="operate""#)
+                expectTrue(all.count == 6 && all.allSatisfy { $0.at > 1_700_000_000_000 })
+                expectEqual(all.last?.details, #"name="ci", role="operate""#)
 
                 let page = try await Self.audit(coordinator, "?limit=4")
-                #expect(page.entries == Array(all.prefix(4)))
+                expectEqual(page.entries, Array(all.prefix(4)))
                 let rest = try await Self.audit(coordinator, "?limit=4&after=\(try #require(page.next))")
-                #expect(rest.entries == Array(all.dropFirst(4)) && rest.next == nil)
-                #expect(try await coordinator.request("GET", "audit?after=x").status == 400)
+                expectTrue(rest.entries == Array(all.dropFirst(4)) && rest.next == nil)
+                try await expectEqual(coordinator.request("GET", "audit?after=x").status, 400)
 
                 let stored = try FileManager.default.contentsOfDirectory(atPath: harness.folder)
                     .filter { $0.hasPrefix("control") }
                     .map {
                         String(decoding: try Data(contentsOf: URL(filePath: "\(harness.folder)/\($0)")), as: UTF8.self)
                     }
-                #expect(!stored.isEmpty && stored.contains { $0.contains("looker") })
+                expectTrue(!stored.isEmpty && stored.contains { $0.contains("looker") })
                 for secret in [token, looker, CoordinatorHarness.token, "s3cret"] {
-                    #expect(!stored.contains { $0.contains(secret) })
+                    expectTrue(!stored.contains { $0.contains(secret) })
                 }
             }
         }

@@ -9,6 +9,7 @@ import Operations
 import Storage
 import StorageSQLite
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -34,7 +35,7 @@ import Testing
         let description = try APIDescription("admin")
         let served = try await Self.server().routes().routes
         let routes = Set(served.map { APIDescription.Operation($0.method.rawValue, "\($0.path)") })
-        #expect(routes.count > 40)
+        expectTrue(routes.count > 40)
         for difference in description.differences(from: routes) { Issue.record("\(difference)") }
     }
 
@@ -42,8 +43,8 @@ import Testing
         let description = try APIDescription("admin")
         for operation in description.operations {
             let role = try #require(AdminRoute(endpoint: operation.path)).role(for: operation.method)
-            #expect(
-                description.content(of: operation)?["x-role"]?.stringValue == role.rawValue,
+            expectEqual(
+                description.content(of: operation)?["x-role"]?.stringValue, role.rawValue,
                 "\(description.file), \(operation): x-role is \(role.rawValue)")
         }
     }
@@ -51,8 +52,8 @@ import Testing
     @Test func bodiesHaveTheKeysThatAreRead() throws {
         let description = try APIDescription("admin")
         for (schema, keys) in Self.bodies {
-            #expect(
-                description.keys(ofSchema: schema) == keys,
+            expectEqual(
+                description.keys(ofSchema: schema), keys,
                 "\(description.file), components/schemas/\(schema): the keys that are read are \(keys.sorted())")
         }
     }

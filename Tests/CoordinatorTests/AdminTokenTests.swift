@@ -3,6 +3,7 @@ import Foundation
 import Messages
 import Operations
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -28,7 +29,7 @@ import Testing
             let error = #expect(throws: CoordinatorError.self) {
                 try AdminToken.resolve(configuration(host: host, file: "/tmp/never"))
             }
-            #expect(error?.code == .noAdminToken)
+            expectEqual(error?.code, .noAdminToken)
         }
         #expect(throws: CoordinatorError.self) { try AdminToken.resolve(configuration()) }
     }
@@ -38,11 +39,11 @@ import Testing
             let path = "\(folder)/token"
             _ = try AdminToken.resolve(configuration(file: path))
             let token = try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .newlines)
-            #expect(token.count == 64)
+            expectEqual(token.count, 64)
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-            #expect(mode == 0o600)
-            #expect(try AdminToken.resolve(configuration(file: path)).matches(token))
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["token"])
+            expectEqual(mode, 0o600)
+            try expectTrue(AdminToken.resolve(configuration(file: path)).matches(token))
+            try expectEqual(FileManager.default.contentsOfDirectory(atPath: folder), ["token"])
         }
     }
 
@@ -54,24 +55,24 @@ import Testing
             let error = #expect(throws: CoordinatorError.self) {
                 try AdminToken.resolve(configuration(file: path))
             }
-            #expect(error?.code == .tokenFile)
+            expectEqual(error?.code, .tokenFile)
         }
     }
 
     @Test func onlyTheSameTokenMatches() throws {
         let right = "right-right-right-right-right-right"
         let token = try AdminToken.resolve(configuration(token: right, host: "0.0.0.0"))
-        #expect(token.matches(right))
+        expectTrue(token.matches(right))
         for wrong in ["", String(right.dropLast()), right + " ", right.uppercased(), right + right] {
-            #expect(!token.matches(wrong))
+            expectTrue(!token.matches(wrong))
         }
     }
 
     @Test func aTokenThatCouldBeGuessedIsRefused() throws {
         let short = String(repeating: "x", count: 31)
         let error = #expect(throws: CoordinatorError.self) { try AdminToken.resolve(configuration(token: short)) }
-        #expect(error?.description.contains("31 bytes, expected at least 32") == true)
-        #expect(error?.description.contains(short) == false)
+        expectEqual(error?.description.contains("31 bytes, expected at least 32"), true)
+        expectEqual(error?.description.contains(short), false)
         try withFolder { folder in
             let path = "\(folder)/token"
             try short.write(toFile: path, atomically: true, encoding: .utf8)
@@ -79,7 +80,7 @@ import Testing
             let error = #expect(throws: CoordinatorError.self) {
                 try AdminToken.resolve(configuration(file: path))
             }
-            #expect(error?.code == .tokenFile)
+            expectEqual(error?.code, .tokenFile)
         }
     }
 }

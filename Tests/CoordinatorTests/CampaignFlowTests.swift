@@ -24,18 +24,18 @@ import Testing
                 let answer = try await coordinator.request(
                     "POST", "apps/tasks/sync/terminate", #"{"reason":"drill","enable":false,"campaign":"k1"}"#)
                 // 202 if the broker connection was not up yet: then the active coordinator publishes it.
-                #expect(answer.status == 201 || answer.status == 202)
-                #expect(answer["id"] == "k1" && answer["generation"] == "2" && answer["counts.found"] == "0")
+                expectTrue(answer.status == 201 || answer.status == 202)
+                expectTrue(answer["id"] == "k1" && answer["generation"] == "2" && answer["counts.found"] == "0")
                 for slice in harness.slices.all {
                     let message = try await harness.next(TerminationMessage.self, in: harness.topology.slice(slice))
-                    #expect(
-                        message == TerminationMessage(app: "tasks", campaign: "k1", generation: 2, reason: "drill"))
+                    expectEqual(
+                        message, TerminationMessage(app: "tasks", campaign: "k1", generation: 2, reason: "drill"))
                 }
                 try await eventually { try await harness.store.campaign("k1")?.campaign.state == .counting }
-                #expect(try await coordinator.request("GET", "apps/tasks")["syncState"] == "terminated")
+                try await expectEqual(coordinator.request("GET", "apps/tasks")["syncState"], "terminated")
                 let again = try await coordinator.request(
                     "POST", "apps/tasks/sync/terminate", #"{"campaign":"k1"}"#)
-                #expect(again["generation"] == "2")
+                expectEqual(again["generation"], "2")
             }
         }
     }
@@ -49,10 +49,10 @@ import Testing
                 let answer = try await coordinator.request(
                     "POST", "apps/tasks/sync/reset", #"{"partition":"nw","clientFile":7,"campaign":"r1"}"#)
                 // 202 if the broker had no time: then the active coordinator publishes it.
-                #expect((answer.status == 201 || answer.status == 202) && answer["kind"] == "reset")
+                expectTrue((answer.status == 201 || answer.status == 202) && answer["kind"] == "reset")
                 let message = try await harness.next(
                     ResetMessage.self, in: harness.topology.slice(realm.slice(of: harness.slices)))
-                #expect(message == ResetMessage(realm: realm, clientFile: 7, campaign: "r1", reason: nil))
+                expectEqual(message, ResetMessage(realm: realm, clientFile: 7, campaign: "r1", reason: nil))
             }
         }
     }
@@ -72,14 +72,14 @@ import Testing
                     (#"{"campaign":"r3","partition":""}"#, "r3", nil),
                 ] as [(String, String, FileIdent?)] {
                     let answer = try await coordinator.request("POST", path, body)
-                    #expect(
+                    expectTrue(
                         (answer.status == 201 || answer.status == 202) && answer["kind"] == "reset", "\(answer.text)")
                     var message = try await harness.next(ResetMessage.self, in: slice)
                     // What was published before may come again.
                     while message.campaign != campaign {
                         message = try await harness.next(ResetMessage.self, in: slice)
                     }
-                    #expect(message.realm == realm && message.clientFile == file)
+                    expectTrue(message.realm == realm && message.clientFile == file)
                 }
                 // What the slice finds, and how its client's reset ends, is of one client realm.
                 var found = harness.found([7], campaign: "r1", slice: 0, generation: 1)
@@ -91,12 +91,12 @@ import Testing
                 try await harness.publish(ended, to: harness.topology.outcomes)
                 try await eventually { try await harness.store.campaign("r1")?.campaign.state == .closed }
                 let history = try await coordinator.request("GET", "apps/tasks/client-realms/7")
-                #expect(history["clientRealms.0.outcome"] == "recovered" && history["clientRealms.1.outcome"] == nil)
+                expectTrue(history["clientRealms.0.outcome"] == "recovered" && history["clientRealms.1.outcome"] == nil)
                 let listed = try await coordinator.request("GET", "campaigns/r1/client-realms?flexible=true")
-                #expect(listed["clientRealms.0.clientFile"] == "7")
-                #expect(try await coordinator.request("POST", path, #"{"partition":"nw"}"#).status == 404)
-                #expect(
-                    try await coordinator.request("POST", path, #"{"partition":"nw","flexible":true}"#).status == 400)
+                expectEqual(listed["clientRealms.0.clientFile"], "7")
+                try await expectEqual(coordinator.request("POST", path, #"{"partition":"nw"}"#).status, 404)
+                try await expectEqual(
+                    coordinator.request("POST", path, #"{"partition":"nw","flexible":true}"#).status, 400)
             }
         }
     }
@@ -108,7 +108,7 @@ import Testing
             try await harness.withCoordinator { _ in
                 for slice in harness.slices.all {
                     let message = try await harness.next(TerminationMessage.self, in: harness.topology.slice(slice))
-                    #expect(message.campaign == "k1" && message.generation == 2)
+                    expectTrue(message.campaign == "k1" && message.generation == 2)
                 }
                 try await eventually { try await harness.store.campaign("k1")?.campaign.state == .counting }
             }
@@ -140,9 +140,9 @@ import Testing
             try await harness.withCoordinator("second") { coordinator in
                 try await eventually { try await coordinator.request("GET", "campaigns/k1")["state"] == "closed" }
                 let counts = try await harness.store.campaign("k1")?.counts
-                #expect(counts == CampaignCounts(notified: 1, recovered: 1, discarded: 1, manual: 1, failed: 1))
+                expectEqual(counts, CampaignCounts(notified: 1, recovered: 1, discarded: 1, manual: 1, failed: 1))
                 let campaign = try await coordinator.request("GET", "campaigns/k1")
-                #expect(campaign["slices.0.found"] == "2" && campaign["slices.1.chunksReported"] == "1")
+                expectTrue(campaign["slices.0.found"] == "2" && campaign["slices.1.chunksReported"] == "1")
             }
         }
     }
@@ -156,8 +156,8 @@ import Testing
                         to: harness.topology.outcomes)
                 }
                 try await eventually { try await harness.store.campaign("shell-1")?.campaign.state == .running }
-                #expect(try await harness.store.app("tasks")?.generation == 6)
-                #expect(try await coordinator.request("GET", "campaigns/shell-1")["counts.pending"] == "2")
+                try await expectEqual(harness.store.app("tasks")?.generation, 6)
+                try await expectEqual(coordinator.request("GET", "campaigns/shell-1")["counts.pending"], "2")
             }
         }
     }
@@ -180,12 +180,12 @@ import Testing
                     }
                     try await delivery.ack()
                     let headers = delivery.message.properties.headers
-                    #expect(headers[DeadLetter.queueHeader]?.stringValue == outcomes)
+                    expectEqual(headers[DeadLetter.queueHeader]?.stringValue, outcomes)
                     reasons[headers[DeadLetter.appHeader]?.stringValue ?? ""] =
                         headers[DeadLetter.reasonHeader]?.stringValue
                 }
-                #expect(reasons["nobody"] == "there is no app nobody")
-                #expect(reasons[""]?.contains("found message refused") == true)
+                expectEqual(reasons["nobody"], "there is no app nobody")
+                expectEqual(reasons[""]?.contains("found message refused"), true)
             }
         }
     }
@@ -208,15 +208,15 @@ import Testing
             while let delivery = try await consumer.nextBatch(max: 1)?.first {
                 try await delivery.ack()
                 guard delivery.message.properties.type != "tick" else { continue }
-                #expect(
+                expectTrue(
                     delivery.message.properties.messageID == "later"
                         && delivery.message.markedVersion == MessageVersion.known + 1)
                 // As if it had never been delivered.
-                #expect(delivery.message.properties.headers["x-delivery-count"]?.intValue ?? 0 <= 1)
+                expectTrue(delivery.message.properties.headers["x-delivery-count"]?.intValue ?? 0 <= 1)
                 break
             }
             try await consumer.cancel()
-            #expect(try await harness.channel.get(queue: harness.topology.dead) == nil)
+            try await expectTrue(harness.channel.get(queue: harness.topology.dead) == nil)
         }
     }
 
@@ -257,9 +257,9 @@ import Testing
                 try await eventually { first.readiness.component("coordinator.role")?.reason == "active" }
                 try await harness.withCoordinator("second") { second in
                     try await eventually { second.isServing }
-                    #expect(second.readiness.component("coordinator.role")?.reason == "standing by")
+                    expectEqual(second.readiness.component("coordinator.role")?.reason, "standing by")
                     // Both serve the admin API.
-                    #expect(try await second.request("GET", "apps")["apps.0.id"] == "tasks")
+                    try await expectEqual(second.request("GET", "apps")["apps.0.id"], "tasks")
                     first.task.cancel()
                     _ = await first.task.result
                     try await eventually { second.readiness.component("coordinator.role")?.reason == "active" }
@@ -275,7 +275,7 @@ import Testing
         try await with { harness in
             try await harness.withCoordinator(tick: .milliseconds(20)) { _ in
                 for slice in harness.slices.all {
-                    #expect(try await harness.next(TickMessage.self, in: harness.topology.slice(slice)).at > 0)
+                    try await expectTrue(harness.next(TickMessage.self, in: harness.topology.slice(slice)).at > 0)
                 }
                 let queue = AMQPQueueDeclaration(name: harness.topology.slice(SliceNumber(0)), passive: true)
                 func waiting() async throws -> Int {
@@ -292,7 +292,7 @@ import Testing
                         to: harness.topology.presence, mandatory: false)
                     _ = try await harness.next(TickMessage.self, in: harness.topology.slice(SliceNumber(1)))
                 }
-                #expect(try await waiting() < UnheardTicks.maximum)
+                try await expectTrue(waiting() < UnheardTicks.maximum)
             }
         }
     }

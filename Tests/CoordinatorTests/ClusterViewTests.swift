@@ -1,6 +1,7 @@
 import AdminAPI
 import Messages
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -24,8 +25,8 @@ import Testing
         var view = ClusterView()
         view.heard(beat("a", owns: [0], standsBy: [1], epoch: 7), at: 1000)
         let all = try slices(view, at: 1001)
-        #expect(all[0].owner == "a" && all[0].epoch == 7 && all[0].lastHeardAt == 1000)
-        #expect(all[1].owner == nil && all[1].standBy == ["a"])
+        expectTrue(all[0].owner == "a" && all[0].epoch == 7 && all[0].lastHeardAt == 1000)
+        expectTrue(all[1].owner == nil && all[1].standBy == ["a"])
     }
 
     @Test func whatASliceIsBusyWithIsWhatItsOwnerSays() throws {
@@ -38,18 +39,18 @@ import Testing
             message.activity = busy(changesets)
             view.heard(message, at: 1000)
         }
-        #expect(view.activity(of: SliceNumber(0), at: 1001)?.apps.map(\.changesets) == [9])
-        #expect(view.activity(of: SliceNumber(1), at: 1001) == nil)
-        #expect(view.activity(of: SliceNumber(0), at: 1000 + ClusterView.silence) == nil)
+        expectEqual(view.activity(of: SliceNumber(0), at: 1001)?.apps.map(\.changesets), [9])
+        expectTrue(view.activity(of: SliceNumber(1), at: 1001) == nil)
+        expectTrue(view.activity(of: SliceNumber(0), at: 1000 + ClusterView.silence) == nil)
         view.heard(beat("b", owns: [0], epoch: 6), at: 1002)
-        #expect(view.activity(of: SliceNumber(0), at: 1003) == nil)
+        expectTrue(view.activity(of: SliceNumber(0), at: 1003) == nil)
     }
 
     @Test func ofTwoOwnersTheLaterEpochIsRight() throws {
         for order in [["a", "b"], ["b", "a"]] {
             var view = ClusterView()
             for name in order { view.heard(beat(name, owns: [0], epoch: name == "b" ? 5 : 4), at: 1000) }
-            #expect(try slices(view, at: 1000)[0].owner == "b")
+            try expectEqual(slices(view, at: 1000)[0].owner, "b")
         }
     }
 
@@ -57,16 +58,16 @@ import Testing
         var view = ClusterView()
         view.heard(beat("a", owns: [0]), at: 1000)
         view.heard(beat("b", owns: [1], isStaying: false), at: 1000)
-        #expect(try slices(view, at: 1000).map(\.owner) == ["a", nil])
-        #expect(try slices(view, at: 1000 + ClusterView.silence).map(\.owner) == [nil, nil])
-        #expect(view.workers().map(\.isStaying) == [true, false])
+        try expectEqual(slices(view, at: 1000).map(\.owner), ["a", nil])
+        try expectEqual(slices(view, at: 1000 + ClusterView.silence).map(\.owner), [nil, nil])
+        expectEqual(view.workers().map(\.isStaying), [true, false])
     }
 
     @Test func aWorkerIsHeardAfterItsClockWasPutBack() throws {
         var view = ClusterView()
         view.heard(beat("a", owns: [1], at: 5_000_000), at: 1000)
         view.heard(beat("a", owns: [0], at: 1001), at: 1001)
-        #expect(try slices(view, at: 1001).map(\.owner) == ["a", nil])
+        try expectEqual(slices(view, at: 1001).map(\.owner), ["a", nil])
     }
 
     @Test func numbersFromOutsideDoNotTrap() throws {
@@ -75,16 +76,16 @@ import Testing
         odd.owns += [SliceNumber(-5), SliceNumber(4097)]
         odd.load = .infinity
         view.heard(odd, at: 1000)
-        #expect(try slices(view, at: 1000)[0].owner == "a")
-        #expect(view.workers()[0].load == 0)
+        try expectEqual(slices(view, at: 1000)[0].owner, "a")
+        expectEqual(view.workers()[0].load, 0)
     }
 
     @Test func workersAreForgottenAndBounded() {
         var view = ClusterView()
         view.heard(beat("old"), at: 0)
         for number in 0..<(ClusterView.maxWorkers + 5) { view.heard(beat("w\(number)"), at: 1000 + UInt64(number)) }
-        #expect(view.workers().count == ClusterView.maxWorkers)
+        expectEqual(view.workers().count, ClusterView.maxWorkers)
         view.heard(beat("late"), at: 1000 + 2 * ClusterView.memory)
-        #expect(view.workers().map(\.worker) == ["late"])
+        expectEqual(view.workers().map(\.worker), ["late"])
     }
 }

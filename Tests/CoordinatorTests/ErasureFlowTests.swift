@@ -31,19 +31,19 @@ import Testing
         try await with { harness, coordinator in
             let path = "apps/tasks/realms/erase"
             let plan = try await coordinator.request("POST", path, #"{"partition": "nw", "dryRun": true}"#)
-            #expect(plan.status == 200 && plan["realms"] == "1" && plan["objects"] == "0")
+            expectTrue(plan.status == 200 && plan["realms"] == "1" && plan["objects"] == "0")
             let unsure = try await coordinator.request("POST", path, #"{"partition": "nw"}"#)
-            #expect(unsure.status == 400 && unsure["message"]?.contains("confirm") == true)
-            #expect(try await harness.store.campaigns(app: nil, after: nil, limit: 9).isEmpty)
+            expectTrue(unsure.status == 400 && unsure["message"]?.contains("confirm") == true)
+            try await expectTrue(harness.store.campaigns(app: nil, after: nil, limit: 9).isEmpty)
             let none = try await coordinator.request("POST", path, #"{"partition": "x", "confirm": "x"}"#)
-            #expect(none.status == 404)
+            expectEqual(none.status, 404)
             let body = #"{"partition": "nw", "confirm": "nw", "campaign": "e1", "reason": "left"}"#
             let answer = try await coordinator.request("POST", path, body)
-            #expect((answer.status == 201 || answer.status == 202) && answer["kind"] == "erasure")
+            expectTrue((answer.status == 201 || answer.status == 202) && answer["kind"] == "erasure")
             let message = try await harness.next(
                 EraseMessage.self, in: harness.topology.slice(realm.slice(of: harness.slices)))
-            #expect(message == EraseMessage(realm: realm, campaign: "e1", reason: "left"))
-            #expect(try await coordinator.request("POST", path, body)["id"] == "e1")
+            expectEqual(message, EraseMessage(realm: realm, campaign: "e1", reason: "left"))
+            try await expectEqual(coordinator.request("POST", path, body)["id"], "e1")
             var found = harness.found([2, 3], campaign: "e1", slice: 0)
             found.kind = "erasure"
             try await harness.publish(found, to: harness.topology.outcomes)
@@ -66,24 +66,24 @@ import Testing
             try await harness.withCoordinator { coordinator in
                 try await eventually { coordinator.isServing }
                 let path = "apps/flex/realms/erase"
-                #expect(
-                    try await coordinator.request("POST", path, #"{"dryRun":true}"#)["partitions.0"]?.isEmpty == true)
+                try await expectEqual(
+                    coordinator.request("POST", path, #"{"dryRun":true}"#)["partitions.0"]?.isEmpty, true)
                 let unsure = try await coordinator.request("POST", path, #"{"confirm":""}"#)
-                #expect(unsure.status == 400 && unsure["message"]?.contains("the app once more") == true)
+                expectTrue(unsure.status == 400 && unsure["message"]?.contains("the app once more") == true)
                 let answer = try await coordinator.request("POST", path, #"{"confirm":"flex","campaign":"e1"}"#)
-                #expect(answer.status == 201 || answer.status == 202)
+                expectTrue(answer.status == 201 || answer.status == 202)
                 let message = try await harness.next(
                     EraseMessage.self, in: harness.topology.slice(realm.slice(of: harness.slices)))
-                #expect(message.realm == realm)
-                #expect(
-                    try await coordinator.request(
+                expectEqual(message.realm, realm)
+                try await expectEqual(
+                    coordinator.request(
                         "POST", "apps/back/realms/erase", #"{"flexible":true,"confirm":"back"}"#
                     )
-                    .status == 404)
+                    .status, 404)
                 // By the rules a partition would be the user's own, and the app has none.
                 let user = try await coordinator.request("DELETE", "apps/flex/users/u1?withRealm=true")
-                #expect(user.status == 409 && user["message"]?.contains("flexible sync") == true)
-                #expect(try await harness.store.user(app: "flex", id: "u1") != nil)
+                expectTrue(user.status == 409 && user["message"]?.contains("flexible sync") == true)
+                try await expectTrue(harness.store.user(app: "flex", id: "u1") != nil)
             }
         }
     }
@@ -100,20 +100,20 @@ import Testing
                 UserRecord(app: "other", id: "u1", identities: [], email: nil, isDisabled: false, createdAt: 1))
             _ = try await harness.store.terminate(
                 CampaignRequest(id: "k1", app: "tasks", reason: nil, at: 1), enable: true, slices: 2)
-            #expect(try await coordinator.request("DELETE", "apps/tasks").status == 400)
-            #expect(try await coordinator.request("DELETE", "apps/tasks?dryRun=true")["users"] == "1200")
+            try await expectEqual(coordinator.request("DELETE", "apps/tasks").status, 400)
+            try await expectEqual(coordinator.request("DELETE", "apps/tasks?dryRun=true")["users"], "1200")
             let answer = try await coordinator.request("DELETE", "apps/tasks?confirm=tasks")
-            #expect(answer.status == 202 && answer["app"] == "tasks")
-            #expect(try await coordinator.request("GET", "apps/tasks").status == 404)
+            expectTrue(answer.status == 202 && answer["app"] == "tasks")
+            try await expectEqual(coordinator.request("GET", "apps/tasks").status, 404)
             for slice in harness.slices.all {
                 let message = try await harness.next(EraseAppMessage.self, in: harness.topology.slice(slice))
-                #expect(message.app == "tasks")
+                expectEqual(message.app, "tasks")
             }
             try await eventually { try await harness.store.users(app: "tasks", after: nil, limit: 1).isEmpty }
             try await eventually { try await harness.store.campaigns(app: "tasks", after: nil, limit: 1).isEmpty }
-            #expect(try await harness.store.rulesHistory(app: "tasks", after: nil, limit: 1).isEmpty)
-            #expect(try await harness.store.users(app: "other", after: nil, limit: 9).count == 1)
-            #expect(try await coordinator.request("GET", "apps/tasks/deletion")["finishedAt"] == nil)
+            try await expectTrue(harness.store.rulesHistory(app: "tasks", after: nil, limit: 1).isEmpty)
+            try await expectEqual(harness.store.users(app: "other", after: nil, limit: 9).count, 1)
+            try await expectTrue(coordinator.request("GET", "apps/tasks/deletion")["finishedAt"] == nil)
             // What is still said of it is of no use to anybody, and no dead letter.
             try await harness.publish(harness.found([2], campaign: "k1", slice: 0), to: harness.topology.outcomes)
             for slice in harness.slices.all {
@@ -125,12 +125,12 @@ import Testing
                 try await coordinator.request("GET", "apps/tasks/deletion")["finishedAt"] != nil
             }
             let done = try await coordinator.request("GET", "deletions")
-            #expect(done["deletions.0.realms"] == "\(3 * harness.slices.value)")
+            expectEqual(done["deletions.0.realms"], "\(3 * harness.slices.value)")
             let dead = AMQPQueueDeclaration(name: harness.topology.dead, passive: true)
-            #expect(try await harness.channel.declareQueue(dead, record: false).messageCount == 0)
+            try await expectEqual(harness.channel.declareQueue(dead, record: false).messageCount, 0)
             let again = try await coordinator.request("POST", "apps", #"{"id": "tasks"}"#)
-            #expect(again.status == 409 && again["message"]?.contains("deleted") == true)
-            #expect(try await coordinator.request("DELETE", "apps/tasks")["finishedAt"] != nil)
+            expectTrue(again.status == 409 && again["message"]?.contains("deleted") == true)
+            try await expectTrue(coordinator.request("DELETE", "apps/tasks")["finishedAt"] != nil)
         }
     }
 
@@ -149,19 +149,19 @@ import Testing
                         app: "tasks", id: user, identities: [], email: nil, isDisabled: false, createdAt: 1))
                 let path = "apps/tasks/users/\(user)?withRealm=true"
                 guard rules == "own" else {
-                    #expect(try await coordinator.request("DELETE", path).status == 409)
-                    #expect(try await harness.store.user(app: "tasks", id: user) != nil)
+                    try await expectEqual(coordinator.request("DELETE", path).status, 409)
+                    try await expectTrue(harness.store.user(app: "tasks", id: user) != nil)
                     return
                 }
                 let plan = try await coordinator.request("DELETE", path + "&dryRun=true")
-                #expect(plan["realms"] == "1" && plan["partitions.0"] == own.partition)
-                #expect(try await harness.store.user(app: "tasks", id: user) != nil)
+                expectTrue(plan["realms"] == "1" && plan["partitions.0"] == own.partition)
+                try await expectTrue(harness.store.user(app: "tasks", id: user) != nil)
                 let answer = try await coordinator.request("DELETE", path)
-                #expect(answer.status == 200 && answer["erasures.0"] == "tasks.user-\(user).erased-0")
-                #expect(try await harness.store.user(app: "tasks", id: user) == nil)
+                expectTrue(answer.status == 200 && answer["erasures.0"] == "tasks.user-\(user).erased-0")
+                try await expectTrue(harness.store.user(app: "tasks", id: user) == nil)
                 let message = try await harness.next(
                     EraseMessage.self, in: harness.topology.slice(own.slice(of: harness.slices)))
-                #expect(message.realm == own)
+                expectEqual(message.realm, own)
             }
         }
     }

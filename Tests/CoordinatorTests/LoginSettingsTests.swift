@@ -17,13 +17,13 @@ import Testing
                 let set = try await coordinator.request("PUT", "apps/tasks/logins/custom-token", settings)
                 let shown = try await coordinator.request("GET", "apps/tasks/logins")
                 for answer in [set, shown] {
-                    #expect(answer.status == 200 && answer["custom-token.issuer"] == "https://a/")
-                    #expect(!answer.text.contains(Self.secret))
+                    expectTrue(answer.status == 200 && answer["custom-token.issuer"] == "https://a/")
+                    expectTrue(!answer.text.contains(Self.secret))
                 }
                 let stored = try #require(try await harness.store.loginSettings(app: "tasks", provider: "custom-token"))
-                #expect(try JSONDecoder().decode(TokenLoginSettings.self, from: stored).secret == Self.secret)
+                try expectEqual(JSONDecoder().decode(TokenLoginSettings.self, from: stored).secret, Self.secret)
                 let audit = try await coordinator.request("GET", "audit")
-                #expect(audit.text.contains("secret") && !audit.text.contains(Self.secret))
+                expectTrue(audit.text.contains("secret") && !audit.text.contains(Self.secret))
             }
         }
     }
@@ -39,14 +39,14 @@ import Testing
                 ]
                 for (provider, body) in bodies {
                     let path = "apps/tasks/logins/\(provider)"
-                    #expect(try await coordinator.request("PUT", path, body).status == 200)
-                    #expect(try await coordinator.request("DELETE", path).status == 200)
+                    try await expectEqual(coordinator.request("PUT", path, body).status, 200)
+                    try await expectEqual(coordinator.request("DELETE", path).status, 200)
                 }
                 let left = try await coordinator.request("GET", "apps/tasks/logins")
-                #expect(left.text == "{\"api-key\":false}\n")
-                #expect(try await coordinator.request("PUT", "apps/tasks/logins/passkey").status == 404)
-                #expect(try await coordinator.request("PUT", "apps/none/logins/api-key").status == 404)
-                #expect(try await coordinator.request("PUT", "apps/tasks/logins/custom-token", "{}").status == 400)
+                expectEqual(left.text, "{\"api-key\":false}\n")
+                try await expectEqual(coordinator.request("PUT", "apps/tasks/logins/passkey").status, 404)
+                try await expectEqual(coordinator.request("PUT", "apps/none/logins/api-key").status, 404)
+                try await expectEqual(coordinator.request("PUT", "apps/tasks/logins/custom-token", "{}").status, 400)
             }
         }
     }

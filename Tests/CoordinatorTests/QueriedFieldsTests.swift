@@ -44,14 +44,14 @@ import Testing
             for report in reports { try await harness.publish(report, to: harness.topology.outcomes) }
             try await eventually { try await harness.store.app("tasks")?.rulesVersion == 3 }
             let (_, found) = try await queryable(harness)
-            #expect(found.classes == ["Task": ["done"], "Team": ["name"]] && found.global.isEmpty)
+            expectTrue(found.classes == ["Task": ["done"], "Team": ["name"]] && found.global.isEmpty)
             let audit = try await coordinator.request("GET", "audit")
-            #expect(audit["entries.0.details"]?.hasSuffix("asked for subscriptions by it: Team.name") == true)
-            #expect(audit["entries.1.details"]?.contains("client file 7 of user 65f0") == true)
-            #expect(audit["entries.1.token"] == "development mode" && audit["entries.1.status"] == "200")
-            #expect(audit["entries.1.path"] == "/api/admin/v1/apps/tasks/rules")
-            #expect(try await coordinator.request("GET", "apps/tasks/rules")["author"] == "development mode")
-            #expect(try await coordinator.request("GET", "audit")["entries.2.details"] == nil)
+            expectEqual(audit["entries.0.details"]?.hasSuffix("asked for subscriptions by it: Team.name"), true)
+            expectEqual(audit["entries.1.details"]?.contains("client file 7 of user 65f0"), true)
+            expectTrue(audit["entries.1.token"] == "development mode" && audit["entries.1.status"] == "200")
+            expectEqual(audit["entries.1.path"], "/api/admin/v1/apps/tasks/rules")
+            try await expectEqual(coordinator.request("GET", "apps/tasks/rules")["author"], "development mode")
+            try await expectTrue(coordinator.request("GET", "audit")["entries.2.details"] == nil)
         }
     }
 
@@ -70,7 +70,7 @@ import Testing
             last.app = "other"
             try await harness.publish(last, to: harness.topology.outcomes)
             try await eventually { try await harness.store.app("other")?.rulesVersion == 2 }
-            #expect(try await harness.store.app("tasks")?.rulesVersion == 1)
+            try await expectEqual(harness.store.app("tasks")?.rulesVersion, 1)
         }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -21,7 +22,7 @@ import Testing
             Issue.record("found \(decoded)")
             return
         }
-        #expect(type == "notified" && report.clientFile == 4 && report.realm.partition == "\"nw\"")
+        expectTrue(type == "notified" && report.clientFile == 4 && report.realm.partition == "\"nw\"")
     }
 
     @Test(
@@ -33,10 +34,10 @@ import Testing
     func whatCannotBeDecodedIsPoisonWithAReason(body: String, type: String?) {
         guard case .poison(let reason) = decode(body, type: type) else {
             // A tick's time is not looked at: it says nothing but that it came.
-            #expect(type == "tick")
+            expectEqual(type, "tick")
             return
         }
-        #expect(!reason.isEmpty)
+        expectTrue(!reason.isEmpty)
     }
 
     @Test func anotherContentTypeIsPoison() {

@@ -77,15 +77,15 @@ import Testing
                 _ = try await coordinator.request("POST", "apps", #"{"id":"tasks"}"#)
                 try await harness.store.extendSchema(ofApp: "tasks", with: Self.declared)
                 let dry = try await coordinator.request("POST", "apps/tasks/schema/prune", #"{"dryRun":true}"#)
-                #expect(dry.status == 200 && dry["count"] == "3" && dry["kept"] == "2")
-                #expect(try await harness.store.schema(ofApp: "tasks").count == 5)
+                expectTrue(dry.status == 200 && dry["count"] == "3" && dry["kept"] == "2")
+                try await expectEqual(harness.store.schema(ofApp: "tasks").count, 5)
                 let done = try await coordinator.request("POST", "apps/tasks/schema/prune", "{}")
-                #expect(done["count"] == "3" && done["pruned.classes.0.name"] == "Gone")
+                expectTrue(done["count"] == "3" && done["pruned.classes.0.name"] == "Gone")
                 let left = try await harness.store.schema(ofApp: "tasks")
-                #expect(Set(left) == Set(Self.declared.prefix(2)))
+                expectEqual(Set(left), Set(Self.declared.prefix(2)))
                 let audit = try await coordinator.request("GET", "audit")
-                #expect(audit["entries.0.path"]?.hasSuffix("apps/tasks/schema/prune") == true)
-                #expect(try await coordinator.request("POST", "apps/none/schema/prune", "{}").status == 404)
+                expectEqual(audit["entries.0.path"]?.hasSuffix("apps/tasks/schema/prune"), true)
+                try await expectEqual(coordinator.request("POST", "apps/none/schema/prune", "{}").status, 404)
             }
         }
     }
@@ -97,9 +97,9 @@ import Testing
                 _ = try await coordinator.request("POST", "apps", #"{"id":"tasks","developmentMode":false}"#)
                 try await harness.store.extendSchema(ofApp: "tasks", with: Self.declared)
                 let done = try await coordinator.request("POST", "apps/tasks/schema/prune", "{}")
-                #expect(done["count"] == "1" && done["pruned.classes.0.name"] == "Gone")
+                expectTrue(done["count"] == "1" && done["pruned.classes.0.name"] == "Gone")
                 let all = try await coordinator.request("POST", "apps/tasks/schema/prune", #"{"declared":true}"#)
-                #expect(all["count"] == "2")
+                expectEqual(all["count"], "2")
             }
         }
     }
@@ -113,12 +113,11 @@ import Testing
         let items = try #require(cart.column("items"))
         var survey = SchemaSurvey()
         survey.add(schema)
-        #expect(!survey.isUsed(schema))
+        expectTrue(!survey.isUsed(schema))
         let inner = StoredObject([name.id: .string("nut")])
         survey.add(StoredObject([items.id: .list([.embedded(inner)])]), of: cart, in: schema)
         let elements = ["name", "junk"].map { SchemaElement(className: "Item", property: $0, type: "string") }
-        #expect(
-            survey.unused(of: elements, inDevelopmentMode: true, declaredToo: false).map(\.property) == ["junk"])
-        #expect(!survey.isUsed(schema))
+        expectEqual(survey.unused(of: elements, inDevelopmentMode: true, declaredToo: false).map(\.property), ["junk"])
+        expectTrue(!survey.isUsed(schema))
     }
 }

@@ -35,7 +35,7 @@ struct BrokerUsersTests {
         let text = try await broker(cluster, ["init", "--credentials", "\(cluster.folder)/secrets"] + further)
         for role in ["gateway", "worker", "coordinator", "operator"] {
             let password = try String(contentsOfFile: "\(cluster.folder)/secrets/\(role).password", encoding: .utf8)
-            #expect(!text.contains(password.trimmingCharacters(in: .newlines)))
+            expectTrue(!text.contains(password.trimmingCharacters(in: .newlines)))
         }
         return try JSONDecoder().decode(Made.self, from: Data(text.utf8))
     }
@@ -53,7 +53,7 @@ struct BrokerUsersTests {
     private func settings(_ cluster: LocalCluster, _ role: String) throws -> [String: String] {
         let file = "\(cluster.folder)/secrets/\(role).env"
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
-        #expect(mode == 0o600)
+        expectEqual(mode, 0o600)
         let line = try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(in: .newlines)
         let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
         try #require(parts.count == 2 && parts[0] == "SLUICE_AMQP_URL")
@@ -65,7 +65,7 @@ struct BrokerUsersTests {
         try await withCluster(start: { cluster in
             let printed = try await cluster.operateJSON(
                 Made.self, "broker", "init", "--credentials", "\(cluster.folder)/secrets")
-            #expect(!printed.applied)
+            expectTrue(!printed.applied)
             let commands = try #require(printed.commands)
             for line in commands where line.hasPrefix("rabbitmqctl ") {
                 let folder = try #require(TestBroker.folder)
@@ -74,7 +74,7 @@ struct BrokerUsersTests {
                 let words = line.replacing("rabbitmqctl ", with: "'\(root)/broker' ctl '\(folder)' -q ")
                 _ = try await cluster.shell("bash", ["-c", words])
             }
-            #expect(try await wrong(cluster) == [])
+            try await expectEqual(wrong(cluster), [])
             try await cluster.start(
                 "coordinator", ["coordinator", "--port", "\(cluster.coordinatorPort)"],
                 settings: settings(cluster, "coordinator"))
@@ -88,12 +88,12 @@ struct BrokerUsersTests {
                 try await cluster.start(
                     "worker-1", ["worker", "--id", "worker-1"], settings: settings(cluster, "worker"))
             }
-            #expect(try await wrong(cluster) == [])
+            try await expectEqual(wrong(cluster), [])
             // The cluster lives on what the command makes, too: it finds nothing to change.
-            #expect(try await make(cluster).changes == [])
+            try await expectEqual(make(cluster).changes, [])
             for process in ["coordinator", "gateway", "worker-1", "worker-2"] {
                 let log = cluster.log(of: process)
-                #expect(!log.contains("accessRefused"), "\(process)")
+                expectTrue(!log.contains("accessRefused"), "\(process)")
             }
             // What a person at the shell does, too.
             let login = try settings(cluster, "operator").map { "\($0)=\($1)" }
@@ -103,7 +103,7 @@ struct BrokerUsersTests {
             let published = try await cluster.shell(
                 "env",
                 login + [cluster.sluice, "publish", "reset", "--app", cluster.app, "--partition", Device.partition])
-            #expect(published.contains("published"))
+            expectTrue(published.contains("published"))
         }
     }
 
@@ -111,36 +111,36 @@ struct BrokerUsersTests {
         try await withCluster(workers: 1) { cluster in
             // Processes with all rights have made everything but the users.
             let before = try await wrong(cluster)
-            #expect(before.count == 4 && before.allSatisfy { $0.hasSuffix("does not exist") }, "\(before)")
+            expectTrue(before.count == 4 && before.allSatisfy { $0.hasSuffix("does not exist") }, "\(before)")
             try await TestBroker.control("-q", "add_user", "\(cluster.prefix)-worker", "a password of somebody")
             var error = await #expect(throws: (any Error).self) { _ = try await make(cluster) }
-            #expect("\(String(describing: error))".contains("--new-passwords"))
+            expectTrue("\(String(describing: error))".contains("--new-passwords"))
             try await TestBroker.control("-q", "set_user_tags", "\(cluster.prefix)-worker", "administrator")
             error = await #expect(throws: (any Error).self) { _ = try await make(cluster, "--new-passwords") }
-            #expect("\(String(describing: error))".contains("somebody else's"))
-            #expect(!FileManager.default.fileExists(atPath: "\(cluster.folder)/secrets"))
+            expectTrue("\(String(describing: error))".contains("somebody else's"))
+            expectTrue(!FileManager.default.fileExists(atPath: "\(cluster.folder)/secrets"))
             try await TestBroker.control("-q", "set_user_tags", "\(cluster.prefix)-worker")
-            #expect(try await make(cluster, "--new-passwords").changes.count == 5)
-            #expect(try await wrong(cluster) == [])
+            try await expectEqual(make(cluster, "--new-passwords").changes.count, 5)
+            try await expectEqual(wrong(cluster), [])
 
             // A cluster that does not know the broker is refused, as by its processes.
             error = await #expect(throws: (any Error).self) { _ = try await make(cluster, "--cluster", "ee") }
-            #expect("\(String(describing: error))".contains("belongs to cluster"))
+            expectTrue("\(String(describing: error))".contains("belongs to cluster"))
             try await TestBroker.control(
                 "-q", "set_permissions", "\(cluster.prefix)-gateway", ".*", ".*", ".*")
             let broad = try await wrong(cluster)
-            #expect(broad.count == 3 && broad.allSatisfy { $0.contains("too broad: may") }, "\(broad)")
-            #expect(try await make(cluster).changes == ["permissions of \(cluster.prefix)-gateway"])
-            #expect(try await wrong(cluster) == [])
+            expectTrue(broad.count == 3 && broad.allSatisfy { $0.contains("too broad: may") }, "\(broad)")
+            try await expectEqual(make(cluster).changes, ["permissions of \(cluster.prefix)-gateway"])
+            try await expectEqual(wrong(cluster), [])
         }
     }
 
     @Test func initMakesAllThatIsMissingOnce() async throws {
         try await withIdleCluster { cluster in
             let first = try await make(cluster)
-            #expect(first.applied && first.changes.contains("8 exchanges") && first.changes.contains("6 queues"))
-            #expect(try await make(cluster).changes == [])
-            #expect(try await wrong(cluster) == [])
+            expectTrue(first.applied && first.changes.contains("8 exchanges") && first.changes.contains("6 queues"))
+            try await expectEqual(make(cluster).changes, [])
+            try await expectEqual(wrong(cluster), [])
         }
     }
 }

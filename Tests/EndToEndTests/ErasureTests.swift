@@ -40,14 +40,14 @@ extension SharedClusterTests {
             try await connected.upload()
             try await other.upload()
             try await away.download()
-            #expect(try away.ids().count == 20)
+            try expectEqual(away.ids().count, 20)
             try await away.suspend()
             try away.create("offline")
 
             let realm = ["--app", cluster.app, "--partition", Device.partition]
             let plan = try await cluster.operateJSON(
                 Plan.self, "realms", "erase", "--app", cluster.app, "--partition", Device.partition, "--dry-run")
-            #expect(plan.realms == 1 && plan.clientRealms == 2 && plan.objects == 20)
+            expectTrue(plan.realms == 1 && plan.clientRealms == 2 && plan.objects == 20)
             await #expect(throws: LocalClusterError.self) {
                 _ = try await cluster.operate(["realms", "erase"] + realm)
             }
@@ -58,7 +58,7 @@ extension SharedClusterTests {
                 guard connected.resets.value == 1 else { throw LocalClusterError("it has not") }
             }
             try await connected.download()
-            #expect(try connected.ids().isEmpty)
+            try expectTrue(connected.ids().isEmpty)
             try connected.create("new")
             try await connected.upload()
             // Worlds later: the realm is another one, and has grown.
@@ -69,9 +69,9 @@ extension SharedClusterTests {
             try await away.upload()
             try await away.download()
             try await connected.download()
-            #expect(try away.ids() == ["new", "offline"])
-            #expect(try connected.ids() == ["new", "offline"])
-            #expect(try other.ids() == ["stays"] && other.resets.value == 0)
+            try expectEqual(away.ids(), ["new", "offline"])
+            try expectEqual(connected.ids(), ["new", "offline"])
+            try expectTrue(other.ids() == ["stays"] && other.resets.value == 0)
             try await LocalCluster.retrying("the campaign has all outcomes") {
                 let campaign = try await cluster.operateJSON(
                     Campaign.self, "campaigns", "show", "erasure-of-\(cluster.app)")
@@ -79,7 +79,7 @@ extension SharedClusterTests {
                     campaign.counts.recovered == 2
                 else { throw LocalClusterError("\(campaign)") }
             }
-            #expect(try await cluster.operate("realms", "verify", "--app", cluster.app).contains("replay equal"))
+            try await expectTrue(cluster.operate("realms", "verify", "--app", cluster.app).contains("replay equal"))
         }
 
         @Test func aUserGoesWithItsOwnRealmAndAnAppWithEverything() async throws {
@@ -102,11 +102,11 @@ extension SharedClusterTests {
             }
             let other = try await cluster.operate(
                 "realms", "export", "--app", cluster.app, "--realm", devices[1].user.id)
-            #expect(other.contains("mine"))
+            expectTrue(other.contains("mine"))
             let text = try await cluster.operate("apps", "delete", cluster.app, "--yes", "--json")
             let deletion = try JSONDecoder().decode(Deletion.self, from: Data(text.utf8))
-            #expect(deletion.finishedAt != nil && deletion.realms >= 1)
-            #expect(try await !cluster.operate("realms", "list").contains(devices[1].user.id))
+            expectTrue(deletion.finishedAt != nil && deletion.realms >= 1)
+            try await expectTrue(!cluster.operate("realms", "list").contains(devices[1].user.id))
             await #expect(throws: LocalClusterError.self) {
                 try await cluster.makeApp()
             }

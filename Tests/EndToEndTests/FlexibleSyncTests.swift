@@ -102,7 +102,7 @@ extension SharedClusterTests {
             try one.create("b")
             try await one.upload()
             try await other.eventually(has: ["a", "b"])
-            #expect(one.ids == ["a", "b"])
+            expectEqual(one.ids, ["a", "b"])
         }
 
         @Test func aCopyOfAnotherSchemaVersionIsUploadedAndMadeAnew() async throws {
@@ -133,8 +133,8 @@ extension SharedClusterTests {
             try await writeOffline()
             try await LocalCluster.retrying("the file is closed") { _ = try await open(2) }
             let realm = try await open(2)
-            #expect(realm.dynamicObjects("Item").map { $0["_id"] as? String } == ["offline"])
-            #expect(realm.subscriptions.count == 1 && heard.withLock { $0.isEmpty })
+            expectTrue(realm.dynamicObjects("Item").map { $0["_id"] as? String } == ["offline"])
+            expectTrue(realm.subscriptions.count == 1 && heard.withLock { $0.isEmpty })
 
             // Whose build is too old hears so at once, and its data stays.
             try await cluster.operate("apps", "set", cluster.app, "--schema-versions", "3")
@@ -143,7 +143,7 @@ extension SharedClusterTests {
                     throw LocalClusterError("nothing was said")
                 }
             }
-            #expect(realm.dynamicObjects("Item").count == 1)
+            expectEqual(realm.dynamicObjects("Item").count, 1)
         }
 
         @Test func threeUsersHaveWhatIsTheirsAndWhatIsShared() async throws {
@@ -181,26 +181,26 @@ extension SharedClusterTests {
                 guard heard.withLock({ !$0.isEmpty }) else { throw LocalClusterError("nothing was said") }
             }
             let (error, author) = try #require(heard.withLock { $0.first })
-            #expect(error.code == .writeRejected && author == cleo.user.id)
-            #expect(error.compensatingWriteInfo?.first?.objectType == "Item")
-            #expect(error.compensatingWriteInfo?.first?.primaryKey.stringValue == "forged")
-            #expect(error.compensatingWriteInfo?.first?.reason == #"write to "forged" in table "Item" not allowed"#)
+            expectTrue(error.code == .writeRejected && author == cleo.user.id)
+            expectEqual(error.compensatingWriteInfo?.first?.objectType, "Item")
+            expectEqual(error.compensatingWriteInfo?.first?.primaryKey.stringValue, "forged")
+            expectEqual(error.compensatingWriteInfo?.first?.reason, #"write to "forged" in table "Item" not allowed"#)
             try await cleo.eventually(has: ["cleo", "list"])
-            #expect(anna.ids == ["anna", "list"])
+            expectEqual(anna.ids, ["anna", "list"])
 
             // A query change sends the difference.
             let subscriptions = ben.subscriptions
             try await subscriptions.update {
                 subscriptions.first(named: "all")?.updateQuery(to: "shared == %@", true)
             }
-            #expect(ben.ids == ["list"])
+            expectEqual(ben.ids, ["list"])
             try await subscriptions.update {
                 subscriptions.append(QuerySubscription("Item", where: "owner == %@", ben.user.id))
             }
-            #expect(ben.ids == ["ben", "list"])
+            expectEqual(ben.ids, ["ben", "list"])
             try await ben.realm.dynamicObjects("Item").filter("name == 'nothing'").subscribe(
                 name: "nothing", timeout: 60)
-            #expect(subscriptions.map(\.name) == ["all", nil, "nothing"])
+            expectEqual(subscriptions.map(\.name), ["all", nil, "nothing"])
 
             // A query that the server refuses leaves the set before it in force.
             let refused = await #expect(throws: Realm.Error.self) {
@@ -208,11 +208,11 @@ extension SharedClusterTests {
                     subscriptions.append(QuerySubscription("Item", name: "bad", where: "secret == 'x' SORT(name ASC)"))
                 }
             }
-            #expect(refused?.code == .subscriptionFailed && refused?.message.contains("Item") == true)
+            expectTrue(refused?.code == .subscriptionFailed && refused?.message.contains("Item") == true)
             try anna.create("second", name: "errands", isShared: true)
             try await ben.eventually(has: ["ben", "list", "second"])
             try await subscriptions.update { subscriptions.remove(named: "bad") }
-            #expect(subscriptions.state == .complete)
+            expectEqual(subscriptions.state, .complete)
 
             // Roles change while everybody is connected: what is shared can be read no longer by those whose it is not.
             try await cluster.setRules(Self.rules(for: #"{"owner": "%%user.id"}"#), of: cluster.app)
@@ -247,26 +247,26 @@ extension SharedClusterTests {
             }
             // No subscription is needed; there is nothing to read.
             try send("first", of: anna.user)
-            #expect(anna.realm.dynamicObjects("Event").isEmpty)
+            expectTrue(anna.realm.dynamicObjects("Event").isEmpty)
             try await anna.upload()
             try send("forged", of: ben.user)
             try await LocalCluster.retrying("the write is refused") {
                 guard heard.withLock({ !$0.isEmpty }) else { throw LocalClusterError("nothing was said") }
             }
             let error = try #require(heard.withLock { $0.first })
-            #expect(error.code == .writeRejected && !error.isFatal)
-            #expect(error.compensatingWriteInfo?.map(\.primaryKey.stringValue) == ["forged"])
+            expectTrue(error.code == .writeRejected && !error.isFatal)
+            expectEqual(error.compensatingWriteInfo?.map(\.primaryKey.stringValue), ["forged"])
             // Both go on.
             try send("second", of: anna.user)
             try anna.create("list", isShared: true)
             try await anna.upload()
             try await ben.eventually(has: ["list"])
-            #expect(ben.realm.dynamicObjects("Event").isEmpty && anna.realm.dynamicObjects("Event").isEmpty)
+            expectTrue(ben.realm.dynamicObjects("Event").isEmpty && anna.realm.dynamicObjects("Event").isEmpty)
             let exported = try await cluster.operate("realms", "export", "--app", cluster.app, "--flexible")
             let events = exported.split(separator: "\n").filter { $0.contains(#""class":"Event""#) }
-            #expect(events.count == 2 && events[0].contains("first") && events[1].contains("second"))
+            expectTrue(events.count == 2 && events[0].contains("first") && events[1].contains("second"))
             try await cluster.operate("realms", "verify", "--app", cluster.app)
-            #expect(heard.withLock(\.count) == 1)
+            expectEqual(heard.withLock(\.count), 1)
         }
 
         @Test func aResetKeepsSubscriptionsAndRecoversWrites() async throws {
@@ -296,7 +296,7 @@ extension SharedClusterTests {
             try await subscriptions.wait()
             try await ben.upload()
             try await ben.eventually(has: ["late", "list", "meanwhile"])
-            #expect(subscriptions.count == 1 && subscriptions.state == .complete)
+            expectTrue(subscriptions.count == 1 && subscriptions.state == .complete)
             let other = try await Person(cluster)
             try await other.eventually(has: ["list", "meanwhile"])
             try await anna.eventually(has: ["anna", "list", "meanwhile"])
@@ -304,7 +304,7 @@ extension SharedClusterTests {
             try await subscriptions.update {
                 subscriptions.first(named: "all")?.updateQuery(toType: DynamicObject.self)
             }
-            #expect(ben.ids == ["late", "list", "meanwhile", "offline"])
+            expectEqual(ben.ids, ["late", "list", "meanwhile", "offline"])
         }
     }
 }

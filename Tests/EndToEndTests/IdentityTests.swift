@@ -43,7 +43,7 @@ struct IdentityTests {
         try device.create("before")
         try await device.upload()
         let before = try await stored(cluster)
-        #expect(before.made == [0, 1] && before.broker == "this cluster's")
+        expectTrue(before.made == [0, 1] && before.broker == "this cluster's")
         await cluster.stop("worker-1")
         await cluster.stop("coordinator")
         // It goes on meanwhile, as gateways do: the upload waits at the broker.
@@ -53,24 +53,24 @@ struct IdentityTests {
         try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: false)
         for role in ["worker", "coordinator", "gateway"] {
             let refusal = await refusal(of: role, cluster)
-            #expect(refusal.contains("exited with 65") && refusal.contains("there is no store at"), "\(refusal)")
+            expectTrue(refusal.contains("exited with 65") && refusal.contains("there is no store at"), "\(refusal)")
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: store).isEmpty)
-        #expect(try await deadLetters(cluster) == "[]\n")
+        try expectTrue(FileManager.default.contentsOfDirectory(atPath: store).isEmpty)
+        try await expectEqual(deadLetters(cluster), "[]\n")
         try FileManager.default.removeItem(atPath: store)
         try FileManager.default.moveItem(atPath: "\(store)-elsewhere", toPath: store)
         try await cluster.startWorker("worker-1")
         try await cluster.startCoordinator()
         try await device.upload()
-        #expect(try await stored(cluster).cluster == before.cluster)
-        #expect(try await deadLetters(cluster) == "[]\n")
+        try await expectEqual(stored(cluster).cluster, before.cluster)
+        try await expectEqual(deadLetters(cluster), "[]\n")
     }
 
     @Test func aSecondClusterIsRefusedByStoreAndBroker() async throws {
         let cluster = try SharedCluster.cluster
         await cluster.stop()
         let prefix = await refusal(of: "worker", cluster, "--prefix", "\(cluster.prefix)-two")
-        #expect(prefix.contains("exited with 65") && prefix.contains("SLUICE_AMQP_PREFIX=\(cluster.prefix)"))
+        expectTrue(prefix.contains("exited with 65") && prefix.contains("SLUICE_AMQP_PREFIX=\(cluster.prefix)"))
         // Another cluster's store at this one's broker.
         let other = LocalCluster(
             amqpURL: cluster.amqpURL, folder: "\(cluster.folder)/other", sluice: cluster.sluice, slices: 2,
@@ -82,15 +82,15 @@ struct IdentityTests {
             "store", "adopt", "--broker", "--yes", "--store", "sqlite:\(other.folder)/store")
         for role in ["worker", "coordinator", "gateway"] {
             let refusal = await refusal(of: role, cluster)
-            #expect(refusal.contains("exited with 65") && refusal.contains("belongs to cluster"), "\(refusal)")
+            expectTrue(refusal.contains("exited with 65") && refusal.contains("belongs to cluster"), "\(refusal)")
         }
         let asked = await #expect(throws: LocalClusterError.self) {
             try await cluster.operate("store", "adopt", "--broker")
         }
-        #expect(asked?.description.contains("say --yes") == true)
-        #expect(try await stored(cluster).broker.hasPrefix("of cluster "))
+        expectEqual(asked?.description.contains("say --yes"), true)
+        try await expectTrue(stored(cluster).broker.hasPrefix("of cluster "))
         try await cluster.operate("store", "adopt", "--broker", "--yes")
-        #expect(try await stored(cluster).broker == "this cluster's")
+        try await expectEqual(stored(cluster).broker, "this cluster's")
         try await cluster.startAll(workers: 1)
         try await cluster.waitUntilReady(workers: 1)
     }
@@ -102,13 +102,13 @@ struct IdentityTests {
             try? FileManager.default.removeItem(atPath: "\(cluster.folder)/store/slice-1.sqlite\(suffix)")
         }
         let refusal = await refusal(of: "worker", cluster)
-        #expect(refusal.contains("exited with 65") && refusal.contains("adopt --slice 1"), "\(refusal)")
-        #expect(!FileManager.default.fileExists(atPath: "\(cluster.folder)/store/slice-1.sqlite"))
-        #expect(try await stored(cluster).missing == [1])
+        expectTrue(refusal.contains("exited with 65") && refusal.contains("adopt --slice 1"), "\(refusal)")
+        expectTrue(!FileManager.default.fileExists(atPath: "\(cluster.folder)/store/slice-1.sqlite"))
+        try await expectEqual(stored(cluster).missing, [1])
         try await cluster.operate("store", "adopt", "--slice", "1", "--yes")
         try await cluster.startAll(workers: 1)
         try await cluster.waitUntilReady(workers: 1)
-        #expect(try await stored(cluster).missing.isEmpty)
+        try await expectTrue(stored(cluster).missing.isEmpty)
     }
 
     @Test func nothingIsBegunAnewUnlessTheOperatorSaysSo() async throws {
@@ -116,11 +116,11 @@ struct IdentityTests {
         let before = try await stored(cluster)
         await cluster.stop()
         try FileManager.default.removeItem(atPath: "\(cluster.folder)/store")
-        #expect(await refusal(of: "up", cluster).contains("there is no store at"))
+        await expectTrue(refusal(of: "up", cluster).contains("there is no store at"))
         try await cluster.operate("store", "adopt", "--new", "--yes")
         try await cluster.startAll(workers: 1)
         try await cluster.waitUntilReady(workers: 1)
-        #expect(try await stored(cluster).cluster != before.cluster)
+        try await expectTrue(stored(cluster).cluster != before.cluster)
     }
 
     @Test func aCopyOfTheFolderElsewhereIsRefused() async throws {
@@ -131,7 +131,7 @@ struct IdentityTests {
         async let worker = refusal(of: "worker", cluster, "--store", "sqlite:\(copy)")
         async let gateway = refusal(of: "gateway", cluster, "--port", "0", "--store", "sqlite:\(copy)")
         for refusal in [await worker, await gateway] {
-            #expect(
+            expectTrue(
                 refusal.contains("exited with 65") && refusal.contains("processes of one machine")
                     && refusal.contains("sluice store copy"), "\(refusal)")
         }
@@ -141,6 +141,6 @@ struct IdentityTests {
             "worker-2", ["worker", "--id", "worker-2"],
             settings: ["SLUICE_STORE_URL": "sqlite:\(cluster.folder)/alias"])
         try await cluster.waitUntilReady(workers: 2)
-        #expect(try await deadLetters(cluster) == "[]\n")
+        try await expectEqual(deadLetters(cluster), "[]\n")
     }
 }

@@ -70,8 +70,8 @@ extension SharedClusterTests {
             try Notes.write(blue, "blue-flexible")
             try await blue.syncSession?.wait(for: .upload)
             let again = try await Notes.open(user, bluePartition)
-            #expect(Notes.ids(again) == ["blue", "blue-flexible"])
-            #expect(Notes.ids(red) == ["red", "red-offline"])
+            expectEqual(Notes.ids(again), ["blue", "blue-flexible"])
+            expectEqual(Notes.ids(red), ["red", "red-offline"])
 
             blue.syncSession?.suspend()
             try Notes.write(blue, "blue-offline")
@@ -82,7 +82,7 @@ extension SharedClusterTests {
             try Notes.write(red, "red-again")
             try await red.syncSession?.wait(for: .upload)
             try await Notes.eventually(red, has: ["red", "red-offline", "red-again"])
-            #expect(heard.withLock { $0.isEmpty })
+            expectTrue(heard.withLock { $0.isEmpty })
         }
 
         @Test func partitionsWithObjectsOfOneKeyStayAsTheyAre() async throws {
@@ -100,7 +100,7 @@ extension SharedClusterTests {
             }
             try Notes.write(red, "after")
             try await red.syncSession?.wait(for: .upload)
-            #expect(Notes.ids(red) == ["same", "after"])
+            expectEqual(Notes.ids(red), ["same", "after"])
         }
     }
 }
@@ -131,7 +131,7 @@ extension ShakenClusterTests {
             let refusal = await #expect(throws: (any Error).self) {
                 try await cluster.operate("realms", "erase", "--app", cluster.app, "--partition", "blue", "--yes")
             }
-            #expect("\(String(describing: refusal))".contains("being moved"))
+            expectTrue("\(String(describing: refusal))".contains("being moved"))
             for worker in ["worker-1", "worker-2"] { cluster.resume(worker) }
             try await LocalCluster.retrying("the move has ended") {
                 _ = try await cluster.operate("apps", "migrate", cluster.app, "--to", "flexible", "--yes")

@@ -38,10 +38,10 @@ extension SharedClusterTests {
             let lines = try text.split(separator: "\n").map {
                 try JSONDecoder().decode(Line.self, from: Data($0.utf8))
             }
-            #expect(lines.count == 3 && lines.allSatisfy { $0.type == "changeset" && $0.app == cluster.app })
-            #expect(lines.allSatisfy { $0.partition == "\"\(Device.partition)\"" && $0.body == nil })
+            expectTrue(lines.count == 3 && lines.allSatisfy { $0.type == "changeset" && $0.app == cluster.app })
+            expectTrue(lines.allSatisfy { $0.partition == "\"\(Device.partition)\"" && $0.body == nil })
             // "payload" in hexadecimal.
-            #expect(!text.contains("7061796c6f6164") && bodies.contains("7061796c6f6164"))
+            expectTrue(!text.contains("7061796c6f6164") && bodies.contains("7061796c6f6164"))
             try await device.upload()
         }
 
@@ -80,7 +80,7 @@ extension SharedClusterTests {
             let dropped = try await shown.split(separator: "\n").map {
                 try JSONDecoder().decode(Gap.self, from: Data($0.utf8)).dropped ?? 0
             }
-            #expect(dropped.contains { $0 > 0 })
+            expectTrue(dropped.contains { $0 > 0 })
         }
 
         @Test func aPlanTellsWhoWouldReset() async throws {
@@ -97,10 +97,11 @@ extension SharedClusterTests {
                 var offlineWriters: Int
             }
             let plan = try await cluster.operateJSON(Plan.self, "campaigns", "plan", "--app", cluster.app)
-            #expect(plan.clientRealms == 2 && plan.offlineWriters == 0)
-            #expect((1...2).contains(plan.writers))
-            #expect(try await cluster.operate("campaigns", "plan", "--app", cluster.app).contains("would reset    2"))
-            #expect(writer.resets.value == 0 && reader.resets.value == 0)
+            expectTrue(plan.clientRealms == 2 && plan.offlineWriters == 0)
+            expectTrue((1...2).contains(plan.writers))
+            try await expectTrue(
+                cluster.operate("campaigns", "plan", "--app", cluster.app).contains("would reset    2"))
+            expectTrue(writer.resets.value == 0 && reader.resets.value == 0)
         }
 
         @Test func queuesShowHowFarTheOwnersAreBehind() async throws {
@@ -160,10 +161,10 @@ extension ShakenClusterTests {
             }
             let entries = try await listed(2)
             let garbage = try #require(entries.first { $0.id == nil })
-            #expect(entries.contains { $0.id == "dog-7" } && garbage.name.count == 12)
-            #expect(entries.allSatisfy { $0.queue == "\(cluster.prefix).slice.\(slice)" })
-            #expect(try await !retrying("dead-letters", "show", garbage.name).contains("not json"))
-            #expect(try await retrying("dead-letters", "show", garbage.name, "--bodies").contains("not json at all"))
+            expectTrue(entries.contains { $0.id == "dog-7" } && garbage.name.count == 12)
+            expectTrue(entries.allSatisfy { $0.queue == "\(cluster.prefix).slice.\(slice)" })
+            try await expectTrue(!retrying("dead-letters", "show", garbage.name).contains("not json"))
+            try await expectTrue(retrying("dead-letters", "show", garbage.name, "--bodies").contains("not json at all"))
             // The reason is mended: now there is such an app.
             try await cluster.makeApp()
             let device = try await Device(cluster)
@@ -188,10 +189,10 @@ extension ShakenClusterTests {
                 var clientFiles: [String: Int]
             }
             let realms = try await cluster.operateJSON([Realm].self, "realms", "list", "--app", cluster.app)
-            #expect(realms.map(\.partition) == ["\"\(Device.partition)\""] && realms[0].clientFiles["live"] == 1)
-            #expect(realms[0].version >= 20)
+            expectTrue(realms.map(\.partition) == ["\"\(Device.partition)\""] && realms[0].clientFiles["live"] == 1)
+            expectTrue(realms[0].version >= 20)
             let shown = try await cluster.operate("realms", "show", "--app", cluster.app, "--realm", Device.partition)
-            #expect(shown.contains("objects      20"))
+            expectTrue(shown.contains("objects      20"))
 
             struct Verdict: Decodable {
                 var replay: String
@@ -200,25 +201,25 @@ extension ShakenClusterTests {
                 var findingCount: Int
             }
             let before = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--app", cluster.app)
-            #expect(before.replay == "equal" && before.objects == 20 && before.findingCount == 0)
+            expectTrue(before.replay == "equal" && before.objects == 20 && before.findingCount == 0)
 
             let lines = try await cluster.operate("realms", "export", "--app", cluster.app, "--realm", Device.partition)
                 .split(separator: "\n")
-            #expect(lines.count { $0.hasPrefix(#"{"class":"Item","#) } == 20)
+            expectEqual(lines.count { $0.hasPrefix(#"{"class":"Item","#) }, 20)
             let history = try await cluster.operate(
                 "realms", "export", "--app", cluster.app, "--realm", Device.partition, "--history")
-            #expect(history.split(separator: "\n").count == Int(realms[0].version) + 1)
+            expectEqual(history.split(separator: "\n").count, Int(realms[0].version) + 1)
 
             // A new generation begins its history with what the state is; it must come to the same.
             try await cluster.operate("sync", "terminate", cluster.app, "--enable", "--watch")
             try device.create("afterwards")
             try await device.upload()
             let after = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--app", cluster.app)
-            #expect(after.replay == "equal" && after.objects == 21 && after.findingCount == 0)
+            expectTrue(after.replay == "equal" && after.objects == 21 && after.findingCount == 0)
             // The same without a cluster.
             await cluster.stop()
             let offline = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--app", cluster.app)
-            #expect(offline.digest == after.digest && offline.findingCount == 0)
+            expectTrue(offline.digest == after.digest && offline.findingCount == 0)
         }
 
         @Test func theDoctorFindsNothingWrongAndThenWhatIsMissing() async throws {

@@ -27,7 +27,7 @@ private func requireEverywhere(
     for device in devices + [fresh] {
         try await device.download()
         let found = try device.ids()
-        #expect(found == ids, "lost \(ids.subtracting(found).count), too many \(found.subtracting(ids).count)")
+        expectEqual(found, ids, "lost \(ids.subtracting(found).count), too many \(found.subtracting(ids).count)")
     }
 }
 
@@ -44,8 +44,8 @@ struct PausedOwnerTests {
             var ids = try await quiet.finish()
             let change = try await pauseTheOwner(in: cluster, devices)
             ids.formUnion(change.written)
-            #expect(change.second.worker != change.first.worker)
-            #expect(["dead", "lease"].contains(change.second.how))
+            expectTrue(change.second.worker != change.first.worker)
+            expectTrue(["dead", "lease"].contains(change.second.how))
             // Served again, while the old owner still believes that the slice is its own.
             try devices[0].create("served")
             try await devices[0].upload()
@@ -129,11 +129,11 @@ extension ShakenClusterTests {
             requireOneWriterAtATime(history)
             // Nobody died: each change was a hand-over.
             let changes = history.filter { new in !earlier.contains { $0.slice == new.slice && $0.epoch == new.epoch } }
-            #expect(changes.allSatisfy { $0.how == "released" })
-            #expect(changes.contains { $0.worker == "worker-3" && $0.how == "released" })
+            expectTrue(changes.allSatisfy { $0.how == "released" })
+            expectTrue(changes.contains { $0.worker == "worker-3" && $0.how == "released" })
             let cost = try await redeliveries() - before
-            #expect(cost.givenBack == 0)
-            #expect(cost.made <= cost.allowed, "\(["worker-1", "worker-2", "worker-3"].map(cluster.ownership))")
+            expectEqual(cost.givenBack, 0)
+            expectTrue(cost.made <= cost.allowed, "\(["worker-1", "worker-2", "worker-3"].map(cluster.ownership))")
         }
 
         @Test func handingOverOnSIGTERMCostsNoRedelivery() async throws {
@@ -154,12 +154,12 @@ extension ShakenClusterTests {
             try await requireEverywhere(ids, devices, cluster)
             let history = try await cluster.history(ofPartition: Device.partition)
             requireOneWriterAtATime(history)
-            #expect(history.last?.worker == successor)
-            #expect(history.last?.how == "released")
-            #expect(history.dropLast().last?.releasedAt != nil)
+            expectEqual(history.last?.worker, successor)
+            expectEqual(history.last?.how, "released")
+            expectTrue(history.dropLast().last?.releasedAt != nil)
             let cost = try await cluster.redeliveries(among: workers, to: [successor]) - before
-            #expect(cost.givenBack == 0)
-            #expect(cost.made <= cost.allowed, "\(workers.map(cluster.ownership))")
+            expectEqual(cost.givenBack, 0)
+            expectTrue(cost.made <= cost.allowed, "\(workers.map(cluster.ownership))")
         }
 
         @Test(.needsBrokerControl) func aGatewayWhoseQueueIsDeletedDeclaresItAgain() async throws {
@@ -176,7 +176,7 @@ extension ShakenClusterTests {
             try await LocalCluster.retrying("the live session hears of it unasked") {
                 guard try second.ids() == ["after"] else { throw LocalClusterError("it has \(try second.ids())") }
             }
-            #expect(cluster.log(of: "gateway").contains("the gateway's queue is declared again"))
+            expectTrue(cluster.log(of: "gateway").contains("the gateway's queue is declared again"))
         }
     }
 }
@@ -193,13 +193,13 @@ extension SharedClusterTests {
             for role in ["worker", "coordinator", "gateway"] {
                 let error = await #expect(throws: LocalClusterError.self) { try await other.operate(role) }
                 let text = error?.description ?? ""
-                #expect(text.contains("this cluster has \(count) slices and the settings say \(count + 1)"))
-                #expect(text.contains("set SLUICE_SLICES=\(count)"))
-                #expect(text.contains("exited with 65"))
+                expectTrue(text.contains("this cluster has \(count) slices and the settings say \(count + 1)"))
+                expectTrue(text.contains("set SLUICE_SLICES=\(count)"))
+                expectTrue(text.contains("exited with 65"))
             }
             let history = try await cluster.history("--slice", "1")
-            #expect(Set(history.map(\.slice)) == [1])
-            #expect(history.first?.how == "claimed")
+            expectEqual(Set(history.map(\.slice)), [1])
+            expectEqual(history.first?.how, "claimed")
             await #expect(throws: LocalClusterError.self) { try await cluster.history("--slice", "\(count)") }
         }
     }

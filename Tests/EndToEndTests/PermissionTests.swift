@@ -36,14 +36,14 @@ extension SharedClusterTests {
             try device.create("mine")
             try await device.upload()
             let error = try await refusal(of: second, first.id)
-            #expect(error.code == .permissionDeniedError && error.isFatal)
-            #expect(error.message.contains("permission denied"))
-            #expect(error.deleteRealmUserInfo() == nil)
+            expectTrue(error.code == .permissionDeniedError && error.isFatal)
+            expectTrue(error.message.contains("permission denied"))
+            expectTrue(error.deleteRealmUserInfo() == nil)
             // A partition that nobody may open does not come into being.
             _ = try await refusal(of: second, "nobody's")
-            #expect(try await versions(cluster).keys.sorted() == ["\"\(first.id)\""])
+            try await expectEqual(versions(cluster).keys.sorted(), ["\"\(first.id)\""])
             let other = try await Device(user: second, partition: second.id)
-            #expect(try other.ids().isEmpty)
+            try expectTrue(other.ids().isEmpty)
         }
 
         @Test func whoMayOnlyReadReadsAndWhatTheyWriteIsPutRight() async throws {
@@ -55,7 +55,7 @@ extension SharedClusterTests {
             try await cluster.setRules(
                 #"{"partition":{"read":true,"write":{"%%user.id":"\#(writer.user.id)"}}}"#, of: cluster.app)
             let reader = try await Device(cluster, mode: "recoverOrDiscard")
-            #expect(try reader.ids() == ["a"])
+            try expectEqual(reader.ids(), ["a"])
             // Its classes are declared, which is no write.
             try await reader.upload()
             let before = try await versions(cluster)
@@ -65,14 +65,14 @@ extension SharedClusterTests {
                     throw LocalClusterError("\(reader.resets.value) resets, it has \(try reader.ids())")
                 }
             }
-            #expect(try await versions(cluster) == before)
+            try await expectEqual(versions(cluster), before)
             // It goes on as what it is: a copy.
             try writer.create("c")
             try await writer.upload()
             try await reader.download()
-            #expect(try reader.ids() == ["a", "c"] && writer.ids() == ["a", "c"])
+            try expectTrue(reader.ids() == ["a", "c"] && writer.ids() == ["a", "c"])
             let campaigns = try await cluster.operate("campaigns", "list", "--accounts", "--json")
-            #expect(campaigns.contains("permission denied") || campaigns.contains("discarded"))
+            expectTrue(campaigns.contains("permission denied") || campaigns.contains("discarded"))
         }
 
         @Test func whoWritesAnywayIsToldWhereTheAppSaysSo() async throws {
@@ -87,10 +87,10 @@ extension SharedClusterTests {
             let reader = try await Device(cluster)
             try reader.create("b")
             let error = try await #require(throws: SyncError.self) { try await reader.upload() }
-            #expect(error.code == .permissionDeniedError && error.message.contains("permission denied"))
-            #expect(try reader.ids() == ["a", "b"] && reader.resets.value == 0)
+            expectTrue(error.code == .permissionDeniedError && error.message.contains("permission denied"))
+            try expectTrue(reader.ids() == ["a", "b"] && reader.resets.value == 0)
             try await writer.download()
-            #expect(try writer.ids() == ["a"])
+            try expectEqual(writer.ids(), ["a"])
         }
 
         @Test func nothingIsIntegratedAfterRulesAreTightened() async throws {
@@ -116,7 +116,7 @@ extension SharedClusterTests {
             let error = await #expect(throws: SyncError.self) {
                 while true { try await device.upload() }
             }
-            #expect(error?.code == .permissionDeniedError)
+            expectEqual(error?.code, .permissionDeniedError)
             isOver.withLock { $0 = true }
             try await writing
             // What the device has sent is in the slice's queue before an event of the operator's, which is integrated: so all else has been
@@ -128,7 +128,7 @@ extension SharedClusterTests {
             try await LocalCluster.retrying("the event is integrated") {
                 let now = try await versions(cluster)[name] ?? 0
                 guard now > version else { throw LocalClusterError("version \(now)") }
-                #expect(now == version + 1)
+                expectEqual(now, version + 1)
             }
             // Once they may be read again, what was written before is there, and the rest is not: its author may read alone.
             try await cluster.setRules(#"{"partition":{"read":true,"write":false}}"#, of: cluster.app)
@@ -136,14 +136,14 @@ extension SharedClusterTests {
                 try await Device(cluster)
             }
             let found = try reader.ids().compactMap(Int.init)
-            #expect(found.count > 10 && found.allSatisfy { $0 <= last }, "\(found.max() ?? 0) after \(last)")
+            expectTrue(found.count > 10 && found.allSatisfy { $0 <= last }, "\(found.max() ?? 0) after \(last)")
         }
 
         @Test func rulesThatAreLoosenedLetUsersIn() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp("--rules", "none")
             let user = try await Device.user(of: cluster)
-            #expect(try await refusal(of: user, "p").code == .permissionDeniedError)
+            try await expectEqual(refusal(of: user, "p").code, .permissionDeniedError)
             try await cluster.setRules(#"{"partition":{"read":true,"write":true}}"#, of: cluster.app)
             let device = try await LocalCluster.retrying("the gateway goes by the new rules") {
                 // The file is there since the first try, so opening it does not wait for the server.
@@ -167,7 +167,7 @@ extension SharedClusterTests {
             }
             try staying.create("a")
             try await staying.upload()
-            #expect(staying.user.isLoggedIn)
+            expectTrue(staying.user.isLoggedIn)
         }
     }
 }
@@ -195,9 +195,9 @@ extension ShakenClusterTests {
             }
             try device.create("a")
             try await device.upload()
-            #expect(try await refusals() == before)
+            try await expectEqual(refusals(), before)
             let other = try await Device(cluster)
-            #expect(try other.ids() == ["a"])
+            try expectEqual(other.ids(), ["a"])
         }
 
         @Test func rulesHoldAlsoIfNobodyOwnsTheSliceWhenTheyChange() async throws {
@@ -226,7 +226,7 @@ extension ShakenClusterTests {
                 guard try device.ids() == ["before"] else { throw LocalClusterError("it has \(try device.ids())") }
             }
             let reader = try await Device(cluster)
-            #expect(try reader.ids() == ["before"])
+            try expectEqual(reader.ids(), ["before"])
         }
     }
 }

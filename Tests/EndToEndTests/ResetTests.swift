@@ -36,7 +36,7 @@ extension SharedClusterTests {
                     ResetCampaign.self, "campaigns", "show", termination.campaign)
                 guard campaign.counts.discarded == 1 else { throw LocalClusterError("\(campaign.counts)") }
             }
-            #expect(try device.ids() == ["synced"])
+            try expectEqual(device.ids(), ["synced"])
         }
 
         @Test func oneClientRealmCanBeResetFromTheShell() async throws {
@@ -52,11 +52,11 @@ extension SharedClusterTests {
             try await LocalCluster.retrying("the client realm has reset") {
                 guard device.resets.value == 1 else { throw LocalClusterError("\(device.resets.value) resets") }
             }
-            #expect(bystander.resets.value == 0)
+            expectEqual(bystander.resets.value, 0)
             try device.create("b")
             try await device.upload()
             try await bystander.download()
-            #expect(try bystander.ids() == ["a", "b"])
+            try expectEqual(bystander.ids(), ["a", "b"])
         }
     }
 }
@@ -91,20 +91,20 @@ extension ShakenClusterTests {
             let counts = try await LocalCluster.retrying("the campaign is complete") {
                 let campaign = try await cluster.operateJSON(
                     ResetCampaign.self, "campaigns", "show", termination.campaign)
-                #expect(campaign.counts.addsUp)
+                expectTrue(campaign.counts.addsUp)
                 guard campaign.counts.found == 2, campaign.counts.pending == 0 else {
                     throw LocalClusterError("it stands at \(campaign.counts)")
                 }
                 return campaign.counts
             }
-            #expect(counts.recovered == 1)
-            #expect(counts.discarded == 1)
+            expectEqual(counts.recovered, 1)
+            expectEqual(counts.discarded, 1)
             try await keeping.upload()
             try await dropping.download()
-            #expect(try dropping.ids() == ["synced", "kept"])
-            #expect(try keeping.ids() == ["synced", "kept"])
-            #expect(keeping.resets.value == 1)
-            #expect(dropping.resets.value == 1)
+            try expectEqual(dropping.ids(), ["synced", "kept"])
+            try expectEqual(keeping.ids(), ["synced", "kept"])
+            expectEqual(keeping.resets.value, 1)
+            expectEqual(dropping.resets.value, 1)
         }
     }
 }

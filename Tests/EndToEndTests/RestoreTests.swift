@@ -25,7 +25,7 @@ import Testing
             try await cluster.operate("store", "init", "--without-roles")
             // The tests' server does not wait for its disk, which is a warning.
             let made = try await cluster.shell("bash", ["-c", "\(cluster.sluice) store check || [[ $? == 1 ]]"])
-            #expect(made.contains(schema))
+            expectTrue(made.contains(schema))
         }
 
         func drop(_ cluster: LocalCluster) async throws {
@@ -65,10 +65,10 @@ import Testing
             try await late.written(atLeast: 60)
             written.formUnion(try await late.finish())
             try await idle.download()
-            #expect(try idle.ids() == written)
+            try expectEqual(idle.ids(), written)
 
             let running = await #expect(throws: LocalClusterError.self) { try await cluster.operate("restore", backup) }
-            #expect(running?.description.contains("exited with 65") == true)
+            expectEqual(running?.description.contains("exited with 65"), true)
             for name in cluster.processIdentifiers.keys { await cluster.kill(name) }
             // What was written while nobody listened is not in the backup either.
             for (number, device) in devices.enumerated() {
@@ -78,7 +78,7 @@ import Testing
             let occupied = await #expect(throws: LocalClusterError.self) {
                 try await cluster.operate("restore", backup, "--force")
             }
-            #expect(occupied?.description.contains("exited with 65") == true)
+            expectEqual(occupied?.description.contains("exited with 65"), true)
             try await store.lose(cluster)
             _ = try await LocalCluster.retrying("the broker has noticed") {
                 try await cluster.operate("restore", backup)
@@ -101,7 +101,7 @@ import Testing
             }
             for device in devices + [idle] {
                 try await device.download()
-                #expect(try device.ids() == all)
+                try expectEqual(device.ids(), all)
             }
             try await LocalCluster.retrying("the campaign has all outcomes") {
                 let campaigns = try await cluster.operateJSON([Campaign].self, "campaigns", "list")
@@ -111,7 +111,7 @@ import Testing
                 else { throw LocalClusterError("\(campaigns)") }
             }
             let verified = try await cluster.operate("realms", "verify", "--all")
-            #expect(verified.contains("replay equal"))
+            expectTrue(verified.contains("replay equal"))
             try await comesBackInTheOtherEngine(backup, engine, cluster)
             await cluster.stop()
             try await store.drop(cluster)
@@ -126,7 +126,7 @@ import Testing
         if other.schema != nil { try await cluster.operate("store", "init", "--without-roles", "--store", url) }
         try await cluster.operate("restore", backup, "--force", "--store", url)
         let verified = try await cluster.operate("realms", "verify", "--all", "--store", url)
-        #expect(verified.contains("replay equal"))
+        expectTrue(verified.contains("replay equal"))
         try await other.drop(cluster)
     }
 
@@ -150,7 +150,7 @@ import Testing
             let refused = await #expect(throws: LocalClusterError.self) {
                 try await cluster.operate("store", "adopt", "--rewound", "--yes")
             }
-            #expect(refused?.description.contains("exited with 65") == true)
+            expectEqual(refused?.description.contains("exited with 65"), true)
             for name in cluster.processIdentifiers.keys { await cluster.kill(name) }
             try await store.drop(cluster)
             _ = try await cluster.shell("psql", ["-q", "-v", "ON_ERROR_STOP=1", server, "-f", dump])
@@ -173,7 +173,7 @@ import Testing
                 guard missing.isEmpty else { throw LocalClusterError("missing: \(missing.sorted())") }
             }
             let campaigns = try await cluster.operateJSON([Campaign].self, "campaigns", "list")
-            #expect(campaigns.count == 1 && campaigns[0].id.hasPrefix("restore-") && campaigns[0].counts.found == 2)
+            expectTrue(campaigns.count == 1 && campaigns[0].id.hasPrefix("restore-") && campaigns[0].counts.found == 2)
             await cluster.stop()
             try await store.drop(cluster)
         }

@@ -67,82 +67,84 @@ extension SharedClusterTests {
                 try write("data_sources/db/\(database)/Item/schema.json", #"{"title":"Item","properties":{"_id":{}}}"#)
             }
             let asked = await complaint(cluster, "rules", "import", folder)
-            #expect(asked.contains("--database") && asked.contains("exited with 65"), "\(asked)")
+            expectTrue(asked.contains("--database") && asked.contains("exited with 65"), "\(asked)")
             let document = try await cluster.operate("rules", "import", folder, "--database", "live")
             try document.write(toFile: "\(cluster.folder)/rules.json", atomically: true, encoding: .utf8)
             let app = cluster.app
             let made = try await cluster.operate(
                 "apps", "create", app, "--sync-mode", "flexible", "--rules", "\(cluster.folder)/rules.json")
-            #expect(made.contains(#"nobody may read or write but where class "Item" has roles of its own"#), "\(made)")
-            #expect(made.contains("a user is anybody, without an account"))
+            expectTrue(
+                made.contains(#"nobody may read or write but where class "Item" has roles of its own"#), "\(made)")
+            expectTrue(made.contains("a user is anybody, without an account"))
             let shown = try await cluster.operateJSON(App.self, "apps", "show", app)
-            #expect(shown.rulesVersion == 1 && made.contains(shown.access))
-            #expect(
-                await complaint(cluster, "rules", "import", "/dev/null").contains("neither a folder nor a zip file"))
+            expectTrue(shown.rulesVersion == 1 && made.contains(shown.access))
+            await expectTrue(
+                complaint(cluster, "rules", "import", "/dev/null").contains("neither a folder nor a zip file"))
         }
 
         @Test func rulesAreSetShownCheckedAndExplained() async throws {
             let cluster = try SharedCluster.cluster
             let app = cluster.app
             let created = try await cluster.operate("apps", "create", app)
-            #expect(created.contains("nobody may read or write: the app has no rules yet"))
-            #expect(try await cluster.operate("rules", "show", app).contains("version 0"))
+            expectTrue(created.contains("nobody may read or write: the app has no rules yet"))
+            try await expectTrue(cluster.operate("rules", "show", app).contains("version 0"))
 
             let file = cluster.file("rules.json")
             try #"{"partition": {"read": {"%%user.name": 1}, "write": {"$xor": []}}}"#.write(
                 toFile: file, atomically: true, encoding: .utf8)
             let refused = await complaint(cluster, "rules", "set", app, file)
-            #expect(refused.contains("exited with 65"), "\(refused)")
-            #expect(refused.contains("/partition/read/%%user.name") && refused.contains("/partition/write/$xor"))
+            expectTrue(refused.contains("exited with 65"), "\(refused)")
+            expectTrue(refused.contains("/partition/read/%%user.name") && refused.contains("/partition/write/$xor"))
             let checked = await complaint(cluster, "rules", "check", app, file)
-            #expect(checked.contains("exited with 65"))
-            #expect(await complaint(cluster, "rules", "set", app, "no-such-file").contains("neither one of"))
-            #expect(try await cluster.operateJSON(Rules.self, "rules", "show", app).version == 0)
+            expectTrue(checked.contains("exited with 65"))
+            await expectTrue(complaint(cluster, "rules", "set", app, "no-such-file").contains("neither one of"))
+            try await expectEqual(cluster.operateJSON(Rules.self, "rules", "show", app).version, 0)
 
             let set = try await cluster.operateJSON(Rules.self, "rules", "set", app, "own")
-            #expect(set.version == 1 && set.findings?.isEmpty == true)
-            #expect(await complaint(cluster, "rules", "set", app, "open", "--replaces", "0").contains("somebody else"))
+            expectTrue(set.version == 1 && set.findings?.isEmpty == true)
+            await expectTrue(
+                complaint(cluster, "rules", "set", app, "open", "--replaces", "0").contains("somebody else"))
             try #"{"partition": {"read": true, "write": {"%%user.custom_data.writes": "%%partition"}}}"#.write(
                 toFile: file, atomically: true, encoding: .utf8)
             try await cluster.operate("rules", "check", app, file)
             try await cluster.operate("rules", "set", app, file, "--replaces", "1")
-            #expect(try await cluster.operate("rules", "history", app).contains("bootstrap"))
-            #expect(try await cluster.operate("rules", "show", app, "--version", "1").contains("%%user.id"))
+            try await expectTrue(cluster.operate("rules", "history", app).contains("bootstrap"))
+            try await expectTrue(cluster.operate("rules", "show", app, "--version", "1").contains("%%user.id"))
             let shown = try await cluster.operateJSON(App.self, "apps", "show", app)
-            #expect(shown.rulesVersion == 2 && shown.access.contains("rules of the app's own"))
+            expectTrue(shown.rulesVersion == 2 && shown.access.contains("rules of the app's own"))
 
             let users = [try await StockUser(cluster).id, try await StockUser(cluster).id]
             let page = try await cluster.operateJSON(UserPage.self, "users", "list", app, "--limit", "1")
             let user = try #require(page.users.first?.id)
             let rest = try await cluster.operateJSON(
                 UserPage.self, "users", "list", app, "--after", try #require(page.next))
-            #expect(Set(rest.users.map(\.id) + [user]) == Set(users) && rest.users.count == 1)
+            expectTrue(Set(rest.users.map(\.id) + [user]) == Set(users) && rest.users.count == 1)
 
             func rights() async throws -> String {
                 try await cluster.operateJSON(
                     Explanation.self, "rules", "explain", app, "--user", user, "--partition", "red"
                 ).partition.rights
             }
-            #expect(try await rights() == "read")
+            try await expectEqual(rights(), "read")
             let text = try await cluster.operate("rules", "explain", app, "--user", user, "--partition", "red")
-            #expect(text.contains("unknown") && text.contains("unset"), "\(text)")
+            expectTrue(text.contains("unknown") && text.contains("unset"), "\(text)")
             try await cluster.operate("users", "custom-data", app, user, #"{"writes": ["red"]}"#)
-            #expect(try await rights() == "readWrite")
-            #expect(try await cluster.operate("users", "show", app, user).contains(#"{"writes":["red"]}"#))
+            try await expectEqual(rights(), "readWrite")
+            try await expectTrue(cluster.operate("users", "show", app, user).contains(#"{"writes":["red"]}"#))
             try await cluster.operate("users", "custom-data", app, user, "--clear")
-            #expect(try await rights() == "read")
+            try await expectEqual(rights(), "read")
 
             try await cluster.operate("users", "disable", app, user)
-            #expect(try await cluster.operate("users", "show", app, user).contains("disabled"))
-            #expect(
-                try await cluster.operate("rules", "explain", app, "--user", user, "--partition", "red").contains(
+            try await expectTrue(cluster.operate("users", "show", app, user).contains("disabled"))
+            try await expectTrue(
+                cluster.operate("rules", "explain", app, "--user", user, "--partition", "red").contains(
                     "disabled"))
             try await cluster.operate("users", "enable", app, user)
-            #expect(try await cluster.operate("users", "revoke", app, user).contains("1 logins revoked"))
-            #expect(try await cluster.operate("users", "revoke", app, "--all").contains("1 logins revoked"))
-            #expect(await complaint(cluster, "users", "delete", app, user).contains("--yes"))
+            try await expectTrue(cluster.operate("users", "revoke", app, user).contains("1 logins revoked"))
+            try await expectTrue(cluster.operate("users", "revoke", app, "--all").contains("1 logins revoked"))
+            await expectTrue(complaint(cluster, "users", "delete", app, user).contains("--yes"))
             try await cluster.operate("users", "delete", app, user, "--yes")
-            #expect(await complaint(cluster, "users", "show", app, user).contains("exited with 66"))
+            await expectTrue(complaint(cluster, "users", "show", app, user).contains("exited with 66"))
         }
     }
 }

@@ -17,7 +17,7 @@ extension SharedClusterTests {
             try await second.download()
             let realm = try second.realm
             let object = realm.dynamicObject(ofType: "Item", forPrimaryKey: "a")
-            #expect(object?["name"] as? String == "from the first")
+            expectTrue(object?["name"] as? String == "from the first")
             try second.create("b")
             try await second.upload()
             try await LocalCluster.retrying("the live session hears of it unasked") {
@@ -51,7 +51,7 @@ extension ShakenClusterTests {
             }
             for device in devices {
                 try await device.download()
-                #expect(try device.ids().count == 180)
+                try expectEqual(device.ids().count, 180)
             }
             // The coordinator hears of it with a heartbeat.
             try await LocalCluster.retrying("another worker is said to own the slice") {
@@ -70,7 +70,7 @@ extension ShakenClusterTests {
             await stopped
             try await device.upload()
             let other = try await Device(cluster)
-            #expect(try other.ids().count == 40)
+            try expectEqual(other.ids().count, 40)
         }
 
         @Test func aGatewayKilledAndStartedAgainLosesNothing() async throws {
@@ -86,7 +86,7 @@ extension ShakenClusterTests {
             try second.session.reconnect()
             try await first.upload()
             try await second.download()
-            #expect(try second.ids().count == 40)
+            try expectEqual(second.ids().count, 40)
         }
 
         private func owner(_ cluster: LocalCluster) async throws -> String {

@@ -1,4 +1,5 @@
 import MergeConformance
+import TestSupport
 import Testing
 
 /// What the fuzzers have found to be of interest is run again and again, with the same functions.
@@ -6,7 +7,7 @@ import Testing
     @Test(arguments: FuzzTarget.allCases)
     func everyKeptInputKeepsTheLaws(target: FuzzTarget) throws {
         let inputs = try FuzzCorpus(target.rawValue).inputs
-        #expect(inputs.count > 10)
+        expectTrue(inputs.count > 10)
         for (name, bytes) in inputs {
             do {
                 try target.run(bytes)

@@ -1,4 +1,5 @@
 import MergeConformance
+import TestSupport
 import Testing
 
 @Suite struct VerdictTests {
@@ -6,6 +7,6 @@ import Testing
         var verdict = Verdict()
         verdict.passed = 3
         verdict.failed = 1
-        #expect(verdict.summary == "3 passed, 1 failed")
+        expectEqual(verdict.summary, "3 passed, 1 failed")
     }
 }

@@ -1,6 +1,7 @@
 import AMQP
 import Messages
 import SyncModel
+import TestSupport
 import Testing
 
 @Suite struct CodingTests {
@@ -30,12 +31,12 @@ import Testing
 
     private func roundTrip<M: Message & Equatable>(_ message: M) throws {
         let amqp = try AMQPMessage(message)
-        #expect(amqp.properties.contentType == ContentType.binary)
-        #expect(amqp.properties.type == M.type)
-        #expect(try amqp.decode(M.self) == message)
+        expectEqual(amqp.properties.contentType, ContentType.binary)
+        expectEqual(amqp.properties.type, M.type)
+        try expectEqual(amqp.decode(M.self), message)
         let json = AMQPMessage(
             body: Array(try jsonBody(message)), properties: AMQPProperties(contentType: ContentType.json))
-        #expect(try json.decode(M.self) == message)
+        try expectEqual(json.decode(M.self), message)
     }
 
     private func jsonBody(_ message: some Message) throws -> [UInt8] { Array(try JSON.encode(message)) }
@@ -52,21 +53,21 @@ import Testing
         message.upload?.rights?.usersVersion = 41
         try roundTrip(message)
         let amqp = try AMQPMessage(message)
-        #expect(amqp.properties.headers[ChangesetMessage.usersHeader] == .int(41))
-        #expect(amqp.body == (try AMQPMessage(Self.changeset)).body)
+        expectEqual(amqp.properties.headers[ChangesetMessage.usersHeader], .int(41))
+        expectEqual(amqp.body, (try AMQPMessage(Self.changeset)).body)
         for value in [AMQPValue.int(-1), .string("41")] {
             var forged = amqp
             forged.properties.headers[ChangesetMessage.usersHeader] = value
-            #expect(try forged.decode(ChangesetMessage.self).upload?.rights?.usersVersion == nil)
+            try expectTrue(forged.decode(ChangesetMessage.self).upload?.rights?.usersVersion == nil)
         }
     }
 
     @Test func otherMessagesTravelAsJSON() throws {
         let message = try AMQPMessage(TerminationMessage(app: "tasks", campaign: "c1", generation: 3, reason: nil))
-        #expect(message.properties.contentType == ContentType.json)
-        #expect(
-            try message.decode(TerminationMessage.self)
-                == TerminationMessage(app: "tasks", campaign: "c1", generation: 3, reason: nil))
+        expectEqual(message.properties.contentType, ContentType.json)
+        try expectEqual(
+            message.decode(TerminationMessage.self),
+            TerminationMessage(app: "tasks", campaign: "c1", generation: 3, reason: nil))
     }
 
     @Test func everyTruncationOfABinaryBodyIsRefused() throws {
@@ -96,18 +97,18 @@ import Testing
             entries.blob(entry.changeset)
         }
         let head = body.dropLast(entries.bytes.count)
-        #expect(head.last == 0)
-        #expect(try ChangesetMessage(binaryBody: [1] + head.dropFirst().dropLast() + entries.bytes) == expected)
+        expectEqual(head.last, 0)
+        try expectEqual(ChangesetMessage(binaryBody: [1] + head.dropFirst().dropLast() + entries.bytes), expected)
         let json = try JSON.encode(expected)
-        #expect(try AMQPMessage(body: Array(json)).decode(ChangesetMessage.self) == expected)
-        #expect(!String(decoding: json, as: UTF8.self).contains("rights"))
+        try expectEqual(AMQPMessage(body: Array(json)).decode(ChangesetMessage.self), expected)
+        expectTrue(!String(decoding: json, as: UTF8.self).contains("rights"))
     }
 
     @Test func rightsThatAreNoneOfThreeAreRefused() throws {
         var body = try #require(Self.changeset.binaryBody())
         let index = try #require(body.firstIndex(of: 0xac))
         // 300 in two bytes comes after the rights.
-        #expect(body[index - 1] == 2 && body[index + 1] == 2)
+        expectTrue(body[index - 1] == 2 && body[index + 1] == 2)
         body[index - 1] = 3
         #expect(throws: MessageError.self) { try ChangesetMessage(binaryBody: body) }
         body[index - 2] = 2
@@ -138,10 +139,10 @@ import Testing
     @Test func theShortFormOfAShellEventIsUnderstood() throws {
         let body = #"{"realm": {"app": "tasks", "partition": "store-nw"}, "changesets": ["0a0B", ""], "timestamp": 5}"#
         let message = try AMQPMessage(body: body).decode(ChangesetMessage.self)
-        #expect(message.upload == nil)
-        #expect(message.realm == Self.realm)
-        #expect(message.entries.map(\.changeset) == [[10, 11], []])
-        #expect(message.entries.map(\.timestamp) == [5, 5])
+        expectTrue(message.upload == nil)
+        expectEqual(message.realm, Self.realm)
+        expectEqual(message.entries.map(\.changeset), [[10, 11], []])
+        expectEqual(message.entries.map(\.timestamp), [5, 5])
     }
 
     @Test(arguments: [
@@ -152,32 +153,32 @@ import Testing
     ])
     func badJSONIsRefusedByName(body: String, word: String) {
         let error = #expect(throws: MessageError.self) { try AMQPMessage(body: body).decode(ChangesetMessage.self) }
-        #expect(error?.reason.contains(word) == true, "\(error?.reason ?? "no error")")
+        expectEqual(error?.reason.contains(word), true, "\(error?.reason ?? "no error")")
     }
 
     @Test func anUnknownContentTypeIsRefused() {
         let message = AMQPMessage(body: "x", properties: AMQPProperties(contentType: "text/plain"))
         let error = #expect(throws: MessageError.self) { try message.decode(TickMessage.self) }
-        #expect(error?.reason.contains("text/plain") == true)
+        expectEqual(error?.reason.contains("text/plain"), true)
     }
 
     @Test func anEnvelopeIsFoundInPropertiesOrInTheBody() throws {
         var message = AMQPMessage(body: #"{"type": "reset", "id": "r-1"}"#)
-        #expect(try Envelope(of: message) == Envelope(of: message))
-        #expect(try Envelope(of: message).type == "reset")
-        #expect(try Envelope(of: message).id == "r-1")
+        try expectEqual(Envelope(of: message), Envelope(of: message))
+        try expectEqual(Envelope(of: message).type, "reset")
+        try expectEqual(Envelope(of: message).id, "r-1")
         message.properties.type = "termination"
         message.properties.messageID = "m-1"
-        #expect(try Envelope(of: message).type == "termination")
-        #expect(try Envelope(of: message).id == "m-1")
+        try expectEqual(Envelope(of: message).type, "termination")
+        try expectEqual(Envelope(of: message).id, "m-1")
         #expect(throws: MessageError.self) { try Envelope(of: AMQPMessage(body: "{}")) }
     }
 
     @Test func anEmptyIDIsNone() throws {
-        #expect(try Envelope(of: AMQPMessage(body: #"{"type": "reset", "id": ""}"#)).id == nil)
+        try expectTrue(Envelope(of: AMQPMessage(body: #"{"type": "reset", "id": ""}"#)).id == nil)
         let properties = AMQPProperties(type: "reset", messageID: "")
-        #expect(try Envelope(of: AMQPMessage(body: #"{"id": "r-1"}"#, properties: properties)).id == "r-1")
-        #expect(try Envelope(of: AMQPMessage(body: "{}", properties: properties)).id == nil)
+        try expectEqual(Envelope(of: AMQPMessage(body: #"{"id": "r-1"}"#, properties: properties)).id, "r-1")
+        try expectTrue(Envelope(of: AMQPMessage(body: "{}", properties: properties)).id == nil)
     }
 
     /// What says that an event came before has to be kept as it is, and to fit into the property when the event is published again.
@@ -186,6 +187,6 @@ import Testing
         let error = #expect(throws: MessageError.self) {
             try Envelope(of: AMQPMessage(body: #"{"type": "reset", "id": "\#(id)"}"#))
         }
-        #expect(error?.reason.contains("expected at most 255, none of them U+0000") == true)
+        expectEqual(error?.reason.contains("expected at most 255, none of them U+0000"), true)
     }
 }

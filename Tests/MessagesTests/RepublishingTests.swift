@@ -1,5 +1,6 @@
 import AMQP
 import Messages
+import TestSupport
 import Testing
 
 @Suite struct RepublishingTests {
@@ -10,18 +11,18 @@ import Testing
         message.properties.persistent = false
         message.properties.headers["x"] = .int(1)
         let again = message.forRepublishing()
-        #expect(again.properties.userID == nil)
-        #expect(again.properties.expiration == nil)
-        #expect(again.properties.persistent)
-        #expect(again.properties.messageID == "reset-7")
-        #expect(again.properties.headers == message.properties.headers)
-        #expect(again.body == message.body)
+        expectTrue(again.properties.userID == nil)
+        expectTrue(again.properties.expiration == nil)
+        expectTrue(again.properties.persistent)
+        expectEqual(again.properties.messageID, "reset-7")
+        expectEqual(again.properties.headers, message.properties.headers)
+        expectEqual(again.body, message.body)
     }
 
     @Test func anIDThatIsNamedIsKept() {
         var message = AMQPMessage(body: #"{"type": "reset", "id": "of-the-body"}"#)
         message.properties.messageID = "of-the-properties"
-        #expect(message.forRepublishing().properties.messageID == "of-the-properties")
-        #expect(AMQPMessage(body: "?").forRepublishing().properties.messageID == nil)
+        expectEqual(message.forRepublishing().properties.messageID, "of-the-properties")
+        expectTrue(AMQPMessage(body: "?").forRepublishing().properties.messageID == nil)
     }
 }

@@ -2,6 +2,7 @@ import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
+import TestSupport
 import Testing
 
 @testable import Operations
@@ -69,8 +70,8 @@ import Testing
         try connection.end()
         try connection.answer()
         connection.leave()
-        #expect(connection.leaving.isHalfClosed)
-        #expect(!connection.channel.isActive)
+        expectTrue(connection.leaving.isHalfClosed)
+        expectTrue(!connection.channel.isActive)
     }
 
     @Test func aBodyThatComesAfterItsAnswerIsReadToItsEndUnheeded() throws {
@@ -82,12 +83,12 @@ import Testing
         for _ in 0..<5 {
             let reads = connection.leaving.reads
             try connection.body(1000)
-            #expect(connection.leaving.reads > reads)
+            expectTrue(connection.leaving.reads > reads)
         }
-        #expect(connection.channel.isActive)
+        expectTrue(connection.channel.isActive)
         try connection.end()
-        #expect(!connection.channel.isActive)
-        #expect(connection.heard.parts == heard)
+        expectTrue(!connection.channel.isActive)
+        expectEqual(connection.heard.parts, heard)
     }
 
     @Test func aClientThatLeavesInTheMiddleOfItsBodyIsNoticed() throws {
@@ -97,7 +98,7 @@ import Testing
         connection.leave()
         connection.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         connection.channel.embeddedEventLoop.run()
-        #expect(!connection.channel.isActive)
+        expectTrue(!connection.channel.isActive)
     }
 
     @Test func aBodyThatDoesNotEndIsNotWaitedFor() throws {
@@ -106,9 +107,9 @@ import Testing
         try connection.answer()
         connection.leave()
         connection.channel.embeddedEventLoop.advanceTime(by: .milliseconds(1900))
-        #expect(connection.channel.isActive)
+        expectTrue(connection.channel.isActive)
         connection.channel.embeddedEventLoop.advanceTime(by: .milliseconds(200))
-        #expect(!connection.channel.isActive)
+        expectTrue(!connection.channel.isActive)
     }
 
     /// With a connection that is to be kept, too, for Hummingbird reads a body to its end before the next request.
@@ -120,9 +121,9 @@ import Testing
         try connection.answer()
         if isLeaving { connection.leave() }
         try connection.body(9_000)
-        #expect(connection.channel.isActive)
+        expectTrue(connection.channel.isActive)
         try? connection.body(2_000)
-        #expect(!connection.channel.isActive)
+        expectTrue(!connection.channel.isActive)
     }
 
     @Test func theNextRequestOfAConnectionIsHeard() throws {
@@ -133,7 +134,7 @@ import Testing
             try connection.body(6_000)
             try connection.end()
         }
-        #expect(connection.heard.parts == 9)
-        #expect(connection.channel.isActive)
+        expectEqual(connection.heard.parts, 9)
+        expectTrue(connection.channel.isActive)
     }
 }

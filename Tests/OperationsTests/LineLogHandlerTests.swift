@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Operations
@@ -22,21 +23,21 @@ private final class Lines: Sendable {
         logger(.json, lines).warning(
             "line one\nline \"two\"\u{1}", metadata: ["app": "tasks", "level": "mine", "realm": "\"store\\nw\""])
         let line = try #require(lines.all.withLock { $0.first })
-        #expect(line.filter(\.isNewline).count == 1)
+        expectEqual(line.filter(\.isNewline).count, 1)
         let object = try #require(
             JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String])
-        #expect(object["message"] == "line one\nline \"two\"\u{1}")
-        #expect(object["level"] == "warning")
-        #expect(object["metadata.level"] == "mine")
-        #expect(object["realm"] == "\"store\\nw\"")
-        #expect(object["app"] == "tasks")
+        expectEqual(object["message"], "line one\nline \"two\"\u{1}")
+        expectEqual(object["level"], "warning")
+        expectEqual(object["metadata.level"], "mine")
+        expectEqual(object["realm"], "\"store\\nw\"")
+        expectEqual(object["app"], "tasks")
     }
 
     @Test func textLinesStayOneLine() throws {
         let lines = Lines()
         logger(.text, lines).info("started\nagain", metadata: ["why": "two words", "n": "1"])
         let line = try #require(lines.all.withLock { $0.first })
-        #expect(line.hasSuffix(" INFO sluice.test: started again n=1 why=\"two words\"\n"))
+        expectTrue(line.hasSuffix(" INFO sluice.test: started again n=1 why=\"two words\"\n"))
     }
 
     /// What clients call things must not steer the terminal of whoever watches.
@@ -45,26 +46,26 @@ private final class Lines: Sendable {
         let evil = "\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{2066}x\r\u{8}"
         logger(format, lines).info("made \(evil)", metadata: ["class": "\(evil)", "plain": "äß漢\u{1F600}"])
         let line = try #require(lines.all.withLock { $0.first })
-        #expect(line.dropLast().unicodeScalars.allSatisfy { !$0.steersTerminals })
-        #expect(line.contains("\\u001b[2J\\u009b31m\\u007f\\u202e\\u2066x") && line.contains("äß漢\u{1F600}"))
+        expectTrue(line.dropLast().unicodeScalars.allSatisfy { !$0.steersTerminals })
+        expectTrue(line.contains("\\u001b[2J\\u009b31m\\u007f\\u202e\\u2066x") && line.contains("äß漢\u{1F600}"))
     }
 
     @Test func aTerminalIsShownWhatJSONSays() throws {
         let json = "{\"a\u{9b}\u{202e}\": \"\u{e0001}\"}"
         let shown = json.forTerminals
-        #expect(shown == "{\"a\\u009b\\u202e\": \"\\udb40\\udc01\"}")
+        expectEqual(shown, "{\"a\\u009b\\u202e\": \"\\udb40\\udc01\"}")
         func read(_ text: String) throws -> [String: String]? {
             try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: String]
         }
-        #expect(try read(shown) == read(json))
-        #expect("two\nlines\tof text ü".forTerminals == "two\nlines\tof text ü")
-        #expect("\u{1b}]0;x\u{7}".forTerminals == "\\u001b]0;x\\u0007")
+        try expectEqual(read(shown), read(json))
+        expectEqual("two\nlines\tof text ü".forTerminals, "two\nlines\tof text ü")
+        expectEqual("\u{1b}]0;x\u{7}".forTerminals, "\\u001b]0;x\\u0007")
     }
 
     @Test func longValuesAreCut() throws {
         let lines = Lines()
         logger(.json, lines).info("long", metadata: ["body": "\(String(repeating: "x", count: 1_000_000))"])
-        #expect(try #require(lines.all.withLock { $0.first }).utf8.count < 5000)
+        try expectTrue(#require(lines.all.withLock { $0.first }).utf8.count < 5000)
     }
 
     @Test func aFloodOfOneKindOfLinesIsCutAndCounted() throws {
@@ -76,27 +77,27 @@ private final class Lines: Sendable {
         for number in 0..<2_000 { logger.notice("denied", metadata: ["n": "\(number)"]) }
         logger.notice("something else")
         let written = lines.all.withLock { $0 }
-        #expect(written.last?.contains("something else") == true)
+        expectEqual(written.last?.contains("something else"), true)
         let flood = written.filter { $0.contains("denied") }
-        #expect(flood.count < 1_500)
+        expectTrue(flood.count < 1_500)
         let leftOut = flood.compactMap { line in
             line.split(separator: " ").first { $0.hasPrefix("left_out=") }.flatMap {
                 Int($0.dropFirst("left_out=".count).filter(\.isNumber))
             }
         }
         // Those that were left out last are not told yet.
-        #expect(flood.count + leftOut.reduce(0, +) <= 2_000)
+        expectTrue(flood.count + leftOut.reduce(0, +) <= 2_000)
     }
 
     @Test func whatWasLeftOutIsToldOnceThereIsRoom() {
         let throttle = LogThrottle(burst: 2, perSecond: 1)
         let start = ContinuousClock.now
         func ask(_ seconds: Int) -> Int? { throttle.leftOut(before: .info, "a", at: start + .seconds(seconds)) }
-        #expect(ask(0) == 0 && ask(0) == 0 && ask(0) == nil && ask(0) == nil)
-        #expect(throttle.leftOut(before: .warning, "a", at: start) == 0)
-        #expect(throttle.leftOut(before: .debug, "a", at: start) == 0)
-        #expect(ask(1) == 2 && ask(1) == nil)
-        #expect(ask(100) == 1 && ask(100) == 0)
+        expectTrue(ask(0) == 0 && ask(0) == 0 && ask(0) == nil && ask(0) == nil)
+        expectEqual(throttle.leftOut(before: .warning, "a", at: start), 0)
+        expectEqual(throttle.leftOut(before: .debug, "a", at: start), 0)
+        expectTrue(ask(1) == 2 && ask(1) == nil)
+        expectTrue(ask(100) == 1 && ask(100) == 0)
     }
 
     /// A message that is never the same takes no room without end.
@@ -104,6 +105,6 @@ private final class Lines: Sendable {
         let throttle = LogThrottle(burst: 3, perSecond: 1, maxKinds: 10)
         let start = ContinuousClock.now
         let written = (0..<1_000).count { throttle.leftOut(before: .info, "message \($0)", at: start) != nil }
-        #expect(written == 13)
+        expectEqual(written, 13)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import TestSupport
 import Testing
 
 @testable import Operations
@@ -18,23 +19,24 @@ import FoundationNetworking
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await service.run() }
             let port = try await service.boundPort.value()
-            #expect(port > 0)
+            expectTrue(port > 0)
 
             let health = try await get(port, "/health")
-            #expect(health.status == 200 && health.body.contains("alive"))
+            expectTrue(health.status == 200 && health.body.contains("alive"))
 
             let early = try await get(port, "/ready")
-            #expect(early.status == 503)
-            #expect(
-                early.body == "{\"components\":[{\"name\":\"store\",\"ready\":false,\"reason\":\"starting\"}],"
+            expectEqual(early.status, 503)
+            expectEqual(
+                early.body,
+                "{\"components\":[{\"name\":\"store\",\"ready\":false,\"reason\":\"starting\"}],"
                     + "\"ready\":false}\n")
             readiness.set("store", ready: true)
-            #expect(try await get(port, "/ready").status == 200)
+            try await expectEqual(get(port, "/ready").status, 200)
 
             let metrics = try await get(port, "/metrics")
-            #expect(metrics.contentType == PrometheusRegistry.contentType)
-            #expect(metrics.body.contains("sluice_metrics_overflow_total 0"))
-            #expect(try await get(port, "/elsewhere").status == 404)
+            expectEqual(metrics.contentType, PrometheusRegistry.contentType)
+            expectTrue(metrics.body.contains("sluice_metrics_overflow_total 0"))
+            try await expectEqual(get(port, "/elsewhere").status, 404)
             group.cancelAll()
         }
     }

@@ -1,5 +1,6 @@
 import CoreMetrics
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Operations
@@ -10,8 +11,8 @@ import Testing
         Counter(label: "sluice.outcomes.processed", factory: registry).increment(by: 3)
         Counter(label: "sluice.outcomes.processed", factory: registry).increment()
         let text = registry.render()
-        #expect(text.contains("# TYPE sluice_outcomes_processed_total counter\n"))
-        #expect(text.contains("sluice_outcomes_processed_total 4\n"))
+        expectTrue(text.contains("# TYPE sluice_outcomes_processed_total counter\n"))
+        expectTrue(text.contains("sluice_outcomes_processed_total 4\n"))
     }
 
     @Test func everySeriesSaysWhatItIs() {
@@ -21,8 +22,8 @@ import Testing
         let lines = registry.render().split(separator: "\n")
         let typed = lines.filter { $0.hasPrefix("# TYPE ") }.compactMap { $0.split(separator: " ").dropFirst(2).first }
         let helped = lines.filter { $0.hasPrefix("# HELP ") }.compactMap { $0.split(separator: " ").dropFirst(2).first }
-        #expect(typed == helped && Set(typed).count == typed.count)
-        #expect(lines.contains("# HELP sluice_worker_slices_taken_total Slices taken"))
+        expectTrue(typed == helped && Set(typed).count == typed.count)
+        expectTrue(lines.contains("# HELP sluice_worker_slices_taken_total Slices taken"))
     }
 
     @Test func aProcessTellsOfItself() throws {
@@ -31,13 +32,13 @@ import Testing
             let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("\(name) ") })
             return try #require(Double(line.dropFirst(name.count + 1)))
         }
-        #expect(try value("process_resident_memory_bytes") > 1_000_000)
-        #expect(try value("process_cpu_seconds_total") > 0)
+        try expectTrue(value("process_resident_memory_bytes") > 1_000_000)
+        try expectTrue(value("process_cpu_seconds_total") > 0)
         let (open, most) = (try value("process_open_fds"), try value("process_max_fds"))
-        #expect(open >= 3 && open <= most)
-        #expect(try value("process_threads") >= 1)
+        expectTrue(open >= 3 && open <= most)
+        try expectTrue(value("process_threads") >= 1)
         let start = try value("process_start_time_seconds")
-        #expect(abs(start - Double(time(nil))) < 86_400)
+        expectTrue(abs(start - Double(time(nil))) < 86_400)
     }
 
     @Test func timersAreHistogramsInSeconds() {
@@ -46,12 +47,12 @@ import Testing
         timer.recordMilliseconds(3)
         timer.recordSeconds(120)
         let text = registry.render()
-        #expect(text.contains("sluice_commit_duration_seconds_bucket{le=\"0.0025\"} 0\n"))
-        #expect(text.contains("sluice_commit_duration_seconds_bucket{le=\"0.005\"} 1\n"))
-        #expect(text.contains("sluice_commit_duration_seconds_bucket{le=\"60\"} 1\n"))
-        #expect(text.contains("sluice_commit_duration_seconds_bucket{le=\"+Inf\"} 2\n"))
-        #expect(text.contains("sluice_commit_duration_seconds_count 2\n"))
-        #expect(text.contains("sluice_commit_duration_seconds_sum 120.003\n"))
+        expectTrue(text.contains("sluice_commit_duration_seconds_bucket{le=\"0.0025\"} 0\n"))
+        expectTrue(text.contains("sluice_commit_duration_seconds_bucket{le=\"0.005\"} 1\n"))
+        expectTrue(text.contains("sluice_commit_duration_seconds_bucket{le=\"60\"} 1\n"))
+        expectTrue(text.contains("sluice_commit_duration_seconds_bucket{le=\"+Inf\"} 2\n"))
+        expectTrue(text.contains("sluice_commit_duration_seconds_count 2\n"))
+        expectTrue(text.contains("sluice_commit_duration_seconds_sum 120.003\n"))
     }
 
     @Test func metersAndUnaggregatedRecordersAreGauges() {
@@ -60,16 +61,15 @@ import Testing
         meter.set(5)
         meter.decrement(by: 1.5)
         Gauge(label: "sluice.depth", factory: registry).record(7)
-        #expect(registry.render().contains("# TYPE sluice_sessions gauge\nsluice_sessions 3.5\n"))
-        #expect(registry.render().contains("sluice_depth 7\n"))
+        expectTrue(registry.render().contains("# TYPE sluice_sessions gauge\nsluice_sessions 3.5\n"))
+        expectTrue(registry.render().contains("sluice_depth 7\n"))
     }
 
     @Test func labelsAreEscapedSortedAndSanitized() {
         let registry = PrometheusRegistry()
         let dimensions = [("app-id", "a\"b\\c\nd"), ("Zone", "x"), ("le", "1"), ("app.id", "second of one name")]
         Counter(label: "9.odd name", dimensions: dimensions, factory: registry).increment()
-        #expect(
-            registry.render().contains("_9_odd_name_total{Zone=\"x\",app_id=\"a\\\"b\\\\c\\nd\",le_=\"1\"} 1\n"))
+        expectTrue(registry.render().contains("_9_odd_name_total{Zone=\"x\",app_id=\"a\\\"b\\\\c\\nd\",le_=\"1\"} 1\n"))
     }
 
     @Test func labelSetsPastTheBoundShareOneSeriesAndAreCounted() {
@@ -78,17 +78,17 @@ import Testing
             Counter(label: "requests", dimensions: [("app", "\(app)")], factory: registry).increment()
         }
         let text = registry.render()
-        #expect(text.contains("requests_total{app=\"1\"} 1\n"))
-        #expect(!text.contains("requests_total{app=\"2\"}"))
-        #expect(text.contains("requests_total{overflow=\"true\"} 8\n"))
-        #expect(text.contains("sluice_metrics_overflow_total 8\n"))
+        expectTrue(text.contains("requests_total{app=\"1\"} 1\n"))
+        expectTrue(!text.contains("requests_total{app=\"2\"}"))
+        expectTrue(text.contains("requests_total{overflow=\"true\"} 8\n"))
+        expectTrue(text.contains("sluice_metrics_overflow_total 8\n"))
     }
 
     @Test func metricsPastTheBoundAreNotRendered() {
         let registry = PrometheusRegistry(limits: .init(seriesPerMetric: 2, metrics: 3))
         for number in 0..<9 { Counter(label: "metric\(number)", factory: registry).increment() }
-        #expect(registry.render().split(separator: "\n").filter { $0.hasPrefix("metric") }.count == 3)
-        #expect(registry.render().contains("sluice_metrics_overflow_total 6\n"))
+        expectEqual(registry.render().split(separator: "\n").filter { $0.hasPrefix("metric") }.count, 3)
+        expectTrue(registry.render().contains("sluice_metrics_overflow_total 6\n"))
     }
 
     @Test func aNameWithTwoKindsIsSplitIntoTwoMetrics() {
@@ -96,17 +96,17 @@ import Testing
         Gauge(label: "size", factory: registry).record(1)
         Recorder(label: "size", factory: registry).record(2)
         let text = registry.render()
-        #expect(text.contains("# TYPE size gauge\n"))
-        #expect(text.contains("# TYPE size_histogram histogram\n"))
+        expectTrue(text.contains("# TYPE size gauge\n"))
+        expectTrue(text.contains("# TYPE size_histogram histogram\n"))
     }
 
     @Test func aDestroyedMetricLeavesThePage() {
         let registry = PrometheusRegistry()
         let counter = Counter(label: "gone", factory: registry)
         counter.increment()
-        #expect(registry.render().contains("gone_total 1"))
+        expectTrue(registry.render().contains("gone_total 1"))
         counter.destroy()
-        #expect(!registry.render().contains("gone_total"))
+        expectTrue(!registry.render().contains("gone_total"))
     }
 
     @Test func manyTasksCountTogether() async {
@@ -118,6 +118,6 @@ import Testing
                 }
             }
         }
-        #expect(registry.render().contains("shared_total 4000\n"))
+        expectTrue(registry.render().contains("shared_total 4000\n"))
     }
 }

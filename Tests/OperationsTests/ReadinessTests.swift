@@ -1,10 +1,11 @@
+import TestSupport
 import Testing
 
 @testable import Operations
 
 @Suite struct ReadinessTests {
     @Test func nothingKnownIsNotReady() {
-        #expect(!Readiness().isReady)
+        expectTrue(!Readiness().isReady)
     }
 
     @Test func expectedComponentsKeepItNotReadyUntilAllReport() {
@@ -12,10 +13,10 @@ import Testing
         readiness.set("worker.broker", ready: false, reason: "starting")
         readiness.set("worker.store", ready: false, reason: "starting")
         readiness.set("worker.broker", ready: true)
-        #expect(!readiness.isReady)
+        expectTrue(!readiness.isReady)
         readiness.set("worker.store", ready: true, reason: "open")
-        #expect(readiness.isReady)
-        #expect(readiness.components.map(\.name) == ["worker.broker", "worker.store"])
+        expectTrue(readiness.isReady)
+        expectEqual(readiness.components.map(\.name), ["worker.broker", "worker.store"])
     }
 
     @Test func aComponentThatFallsIsGivenWithItsReason() {
@@ -23,7 +24,7 @@ import Testing
         readiness.set("broker", ready: false, reason: "starting")
         readiness.set("broker", ready: true)
         readiness.set("broker", ready: false, reason: "blocked by an alarm")
-        #expect(!readiness.isReady)
-        #expect(readiness.component("broker")?.reason == "blocked by an alarm")
+        expectTrue(!readiness.isReady)
+        expectEqual(readiness.component("broker")?.reason, "blocked by an alarm")
     }
 }

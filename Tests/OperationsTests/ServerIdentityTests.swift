@@ -76,17 +76,17 @@ import Testing
             let identity = try Self.identity(certificates)
             try await Self.serve(identity) { port in
                 try await Self.withClient(trusting: "old", certificates) { ask in
-                    #expect(try await ask(port) == 200)
+                    try await expectEqual(ask(port), 200)
                     try certificates.replace("server", by: "new-server")
                     identity.refresh()
                     // The open connection goes on; another one is shown the new certificate.
-                    #expect(try await ask(port) == 200)
+                    try await expectEqual(ask(port), 200)
                     try await Self.withClient(trusting: "old", certificates) { another in
                         await #expect(throws: (any Error).self) { _ = try await another(port) }
                     }
                     try await Self.withClient(trusting: "new", certificates) { another in
                         let status = try await another(port)
-                        #expect(status == 200)
+                        expectEqual(status, 200)
                     }
                 }
             }
@@ -100,31 +100,31 @@ import Testing
                 func isOld() async throws {
                     try await Self.withClient(trusting: "old", certificates) { ask in
                         let status = try await ask(port)
-                        #expect(status == 200)
+                        expectEqual(status, 200)
                     }
                 }
                 // A new certificate with the old key, as in the middle of a replacement.
                 try certificates.replace("server", by: "new-server", parts: ["pem"])
                 identity.refresh()
-                #expect(identity.isFailing)
+                expectTrue(identity.isFailing)
                 try await isOld()
                 try Data("no certificate".utf8).write(to: URL(filePath: certificates.path("server.pem")))
                 identity.refresh()
-                #expect(identity.isFailing)
+                expectTrue(identity.isFailing)
                 try await isOld()
                 try FileManager.default.removeItem(atPath: certificates.path("server.pem"))
                 identity.refresh()
-                #expect(identity.isFailing)
+                expectTrue(identity.isFailing)
                 try await isOld()
                 try certificates.replace("server", by: "old-server")
                 identity.refresh()
-                #expect(!identity.isFailing)
+                expectTrue(!identity.isFailing)
                 try certificates.replace("server", by: "new-server")
                 identity.refresh()
-                #expect(!identity.isFailing)
+                expectTrue(!identity.isFailing)
                 try await Self.withClient(trusting: "new", certificates) { ask in
                     let status = try await ask(port)
-                    #expect(status == 200)
+                    expectEqual(status, 200)
                 }
             }
         }
@@ -134,10 +134,10 @@ import Testing
         try await Self.withAuthorities { certificates in
             try certificates.replace("server", by: "new-server", parts: ["key"])
             let mismatch = #expect(throws: OperationsError.self) { try Self.identity(certificates) }
-            #expect(mismatch?.description.contains("operations.tls_certificate") == true)
+            expectEqual(mismatch?.description.contains("operations.tls_certificate"), true)
             try FileManager.default.removeItem(atPath: certificates.path("server.key"))
             let missing = #expect(throws: OperationsError.self) { try Self.identity(certificates) }
-            #expect(missing?.description.contains(certificates.path("server.key")) == true)
+            expectEqual(missing?.description.contains(certificates.path("server.key")), true)
         }
     }
 
@@ -146,12 +146,12 @@ import Testing
             let error = await #expect(throws: OperationsError.self) {
                 try await SluiceConfiguration.load(environment: ["SLUICE_\(name)_TLS_CERTIFICATE": "/tmp/a.pem"])
             }
-            #expect(error?.description.contains("\(name.lowercased()).tls_key") == true)
+            expectEqual(error?.description.contains("\(name.lowercased()).tls_key"), true)
         }
         let settings = try await SluiceConfiguration.load(environment: [
             "SLUICE_GATEWAY_TLS_CERTIFICATE": "/tmp/a.pem", "SLUICE_GATEWAY_TLS_KEY": "/tmp/a.key",
         ])
-        #expect(settings.gateway.tls == TLSFiles(certificate: "/tmp/a.pem", key: "/tmp/a.key"))
-        #expect(settings.coordinator.tls == nil && settings.operationsTLS == nil)
+        expectEqual(settings.gateway.tls, TLSFiles(certificate: "/tmp/a.pem", key: "/tmp/a.key"))
+        expectTrue(settings.coordinator.tls == nil && settings.operationsTLS == nil)
     }
 }

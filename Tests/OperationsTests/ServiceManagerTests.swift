@@ -18,7 +18,7 @@ import Testing
                 configuration: .init(services: [.init(service: reports)], logger: Logger(label: "test")))
             async let running: Void = group.run()
             try await manager.hears("STATUS=not ready: worker.broker: starting (and 1 more)")
-            #expect(!manager.heard.contains("READY=1"))
+            expectTrue(!manager.heard.contains("READY=1"))
             readiness.set("worker.store", ready: true)
             readiness.set("worker.broker", ready: false, reason: "connection\nrefused")
             try await manager.hears("STATUS=not ready: worker.broker: connection refused")
@@ -28,12 +28,12 @@ import Testing
             // A process that is not ready any more says why, and stays started.
             readiness.set("worker.broker", ready: false, reason: "blocked by an alarm")
             try await manager.hears("STATUS=not ready: worker.broker: blocked by an alarm")
-            #expect(!manager.heard.contains("STOPPING=1"))
+            expectTrue(!manager.heard.contains("STOPPING=1"))
             await group.triggerGracefulShutdown()
             try await running
             try await manager.hears("STOPPING=1")
-            #expect(manager.heard.filter { $0 == "READY=1" }.count == 1)
-            #expect(manager.heard.filter { $0 == "WATCHDOG=1" }.count > 2)
+            expectEqual(manager.heard.filter { $0 == "READY=1" }.count, 1)
+            expectTrue(manager.heard.filter { $0 == "WATCHDOG=1" }.count > 2)
         }
     }
 
@@ -50,7 +50,7 @@ import Testing
             try await manager.hears("STATUS=ready")
             running.cancel()
             try await running.value
-            #expect(!manager.heard.contains("WATCHDOG=1"))
+            expectTrue(!manager.heard.contains("WATCHDOG=1"))
         }
     }
 
@@ -58,22 +58,22 @@ import Testing
         let name = "@sluice-\(UUID().uuidString)"
         let manager = try Manager(name)
         let socket = try #require(NotifySocket(name))
-        #expect(socket.send(["READY=1", "STATUS=here"]))
+        expectTrue(socket.send(["READY=1", "STATUS=here"]))
         try await manager.hears("STATUS=here")
     }
 
     @Test(arguments: ["", "@", "/", "relative/path", "vsock:2:1234", "/" + String(repeating: "x", count: 108)])
     func whatIsNoSocketOfThisMachineIsPassedOver(_ name: String) {
-        #expect(NotifySocket(name) == nil)
+        expectTrue(NotifySocket(name) == nil)
     }
 
     @Test func withoutAServiceManagerThereAreNoReports() {
-        #expect(Self.reports([:], Readiness()) == nil)
+        expectTrue(Self.reports([:], Readiness()) == nil)
     }
 
     @Test func aManagerThatHasGoneIsNotWaitedFor() throws {
         let socket = try #require(NotifySocket("/nowhere/notify"))
-        #expect(!socket.send(["READY=1"]))
+        expectTrue(!socket.send(["READY=1"]))
     }
 
     private static func reports(_ environment: [String: String], _ readiness: Readiness) -> ServiceManagerReports? {

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import TestSupport
 import Testing
 
 @testable import Operations
@@ -11,9 +12,9 @@ import Testing
             "SLUICE_TEST_AMQP_URL": "x", "SLUICE_VECTORS": "y",
         ]
         let found = try SettingNames.unknown(in: environment, file: nil)
-        #expect(found.map(\.name) == ["SLUICE_FROBNICATION", "SLUICE_SLICE"])
-        #expect(found.map(\.nearest) == [nil, "SLUICE_SLICES"])
-        #expect(found[1].description == "SLUICE_SLICE is no setting: did you mean SLUICE_SLICES?")
+        expectEqual(found.map(\.name), ["SLUICE_FROBNICATION", "SLUICE_SLICE"])
+        expectEqual(found.map(\.nearest), [nil, "SLUICE_SLICES"])
+        expectEqual(found[1].description, "SLUICE_SLICE is no setting: did you mean SLUICE_SLICES?")
     }
 
     @Test func keysOfAFileAreLookedAtToo() throws {
@@ -21,11 +22,11 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: file) }
         try "gateway:\n  hots: 0.0.0.0\nslices: 4\n".write(toFile: file, atomically: true, encoding: .utf8)
         let found = try SettingNames.unknown(in: [:], file: file)
-        #expect(found.map(\.description) == ["gateway.hots in \(file) is no setting: did you mean gateway.host?"])
+        expectEqual(found.map(\.description), ["gateway.hots in \(file) is no setting: did you mean gateway.host?"])
         let missing = #expect(throws: OperationsError.self) {
             _ = try SettingNames.unknown(in: [:], file: "/nowhere/x.yaml")
         }
-        #expect(missing?.code == .unreadableFile)
+        expectEqual(missing?.code, .unreadableFile)
     }
 
     @Test func aPortThatIsTakenIsNamedWithItsSetting() async throws {
@@ -38,8 +39,8 @@ import Testing
         let second = OperationsService(
             host: "127.0.0.1", port: port, readiness: Readiness(), metrics: nil, logger: logger)
         let error = await #expect(throws: OperationsError.self) { try await second.run() }
-        #expect(error?.code == .cannotListen)
-        #expect(error?.message.contains("127.0.0.1:\(port)") == true)
-        #expect(error?.message.contains("SLUICE_OPERATIONS_PORT") == true)
+        expectEqual(error?.code, .cannotListen)
+        expectEqual(error?.message.contains("127.0.0.1:\(port)"), true)
+        expectEqual(error?.message.contains("SLUICE_OPERATIONS_PORT"), true)
     }
 }

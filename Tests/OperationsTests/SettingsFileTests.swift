@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Operations
@@ -17,14 +18,15 @@ import Testing
               public_url: https://sync.example.net
             log.level: debug
             """
-        #expect(
-            SettingsFile.keys(in: text) == [
+        expectEqual(
+            SettingsFile.keys(in: text),
+            [
                 "amqp.url", "slices", "store.url", "gateway.host", "gateway.public_url", "log.level",
             ])
     }
 
     @Test(arguments: ["", ":", "a", "- a: 1", "\"a", "'", "a:b", "  :", "\u{0}\n\t: x"])
     func whateverIsInTheFileDoesNoHarm(_ text: String) {
-        #expect(SettingsFile.keys(in: text).count <= 1)
+        expectTrue(SettingsFile.keys(in: text).count <= 1)
     }
 }

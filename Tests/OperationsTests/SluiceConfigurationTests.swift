@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import TestSupport
 import Testing
 
 @testable import Operations
@@ -13,7 +14,7 @@ import Testing
     }
 
     @Test func withoutAnySourceTheDefaultsHold() async throws {
-        #expect(try await SluiceConfiguration.load(environment: [:]) == SluiceConfiguration())
+        try await expectEqual(SluiceConfiguration.load(environment: [:]), SluiceConfiguration())
     }
 
     @Test func flagsWinOverTheEnvironmentAndThatOverTheFile() async throws {
@@ -23,9 +24,9 @@ import Testing
                 overrides: ["gateway.port": "3"],
                 environment: ["SLUICE_GATEWAY_PORT": "2", "SLUICE_AMQP_PREFIX": "environment"], file: file)
         }
-        #expect(settings.gateway.port == 3)
-        #expect(settings.prefix == "environment")
-        #expect(settings.slices == 3)
+        expectEqual(settings.gateway.port, 3)
+        expectEqual(settings.prefix, "environment")
+        expectEqual(settings.slices, 3)
     }
 
     @Test func everySettingCanComeFromTheEnvironment() async throws {
@@ -36,14 +37,14 @@ import Testing
             "SLUICE_WORKER_COMPACTION_VERSIONS": "50", "SLUICE_WORKER_COMPACTION_BYTES": "0",
             "SLUICE_GATEWAY_MAX_APP_SOCKETS": "100", "SLUICE_GATEWAY_REQUEST_SECONDS": "2.5",
         ])
-        #expect(settings.adminTokenFile == "/tmp/token")
-        #expect(settings.tickInterval == .milliseconds(500))
-        #expect(settings.logLevel == .debug && settings.logFormat == .json)
-        #expect(settings.operationsPort == 0)
-        #expect(settings.compactionVersions == 50 && settings.compactionBytes == 0)
-        #expect(settings.gatewayPublicURL == "https://sync.example.org")
-        #expect(settings.gatewayMaxAppSockets == 100 && settings.requestDeadline == .milliseconds(2500))
-        #expect(settings.amqpURL.revealed == "amqps://u:p@mq/v")
+        expectEqual(settings.adminTokenFile, "/tmp/token")
+        expectEqual(settings.tickInterval, .milliseconds(500))
+        expectTrue(settings.logLevel == .debug && settings.logFormat == .json)
+        expectEqual(settings.operationsPort, 0)
+        expectTrue(settings.compactionVersions == 50 && settings.compactionBytes == 0)
+        expectEqual(settings.gatewayPublicURL, "https://sync.example.org")
+        expectTrue(settings.gatewayMaxAppSockets == 100 && settings.requestDeadline == .milliseconds(2500))
+        expectEqual(settings.amqpURL.revealed, "amqps://u:p@mq/v")
     }
 
     @Test(arguments: [
@@ -57,21 +58,21 @@ import Testing
             try await SluiceConfiguration.load(environment: [name: value])
         }
         let key = try #require(error).message.split(separator: " ")[1].replacingOccurrences(of: ":", with: "")
-        #expect(SluiceConfiguration.environmentName(key) == name)
+        expectEqual(SluiceConfiguration.environmentName(key), name)
     }
 
     @Test func aFileThatIsNamedMustExist() async throws {
         let error = await #expect(throws: OperationsError.self) {
             try await SluiceConfiguration.load(environment: ["SLUICE_CONFIG": "/nowhere/sluice.yaml"])
         }
-        #expect(error?.code == .unreadableFile)
+        expectEqual(error?.code, .unreadableFile)
     }
 
     @Test func anUnknownOverrideIsRefused() async throws {
         let error = await #expect(throws: OperationsError.self) {
             try await SluiceConfiguration.load(overrides: ["gatway.port": "1"], environment: [:])
         }
-        #expect(error?.code == .unknownSetting)
+        expectEqual(error?.code, .unknownSetting)
     }
 
     @Test func aTokenThatCouldBeGuessedIsRefused() async throws {
@@ -79,9 +80,9 @@ import Testing
         let error = await #expect(throws: OperationsError.self) {
             try await SluiceConfiguration.load(environment: ["SLUICE_ADMIN_TOKEN": short])
         }
-        #expect(error?.code == .invalidSetting)
-        #expect(error?.description.contains("at least 32 bytes, found 31") == true)
-        #expect(error?.description.contains(short) == false)
+        expectEqual(error?.code, .invalidSetting)
+        expectEqual(error?.description.contains("at least 32 bytes, found 31"), true)
+        expectEqual(error?.description.contains(short), false)
     }
 
     @Test func descriptionsHoldNoSecrets() async throws {
@@ -91,12 +92,12 @@ import Testing
         ])
         var dumped = ""
         dump(settings, to: &dumped)
-        for text in ["\(settings)", String(reflecting: settings), dumped] { #expect(!text.contains("hunter2")) }
-        #expect("\(settings)".contains("store.url: postgres://<redacted>@db/sluice"))
+        for text in ["\(settings)", String(reflecting: settings), dumped] { expectTrue(!text.contains("hunter2")) }
+        expectTrue("\(settings)".contains("store.url: postgres://<redacted>@db/sluice"))
         let inParameters = Secret("postgres://u@db/sluice?sslmode=require&password=hunter2")
-        #expect(
-            SluiceConfiguration.redactedURL(inParameters)
-                == "postgres://<redacted>@db/sluice?sslmode=require&password=<redacted>")
-        #expect(!SluiceConfiguration.redactedURL(Secret("postgres://u:hunt?er2@db/sluice")).contains("er2"))
+        expectEqual(
+            SluiceConfiguration.redactedURL(inParameters),
+            "postgres://<redacted>@db/sluice?sslmode=require&password=<redacted>")
+        expectTrue(!SluiceConfiguration.redactedURL(Secret("postgres://u:hunt?er2@db/sluice")).contains("er2"))
     }
 }

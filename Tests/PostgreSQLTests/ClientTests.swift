@@ -16,8 +16,8 @@ import Testing
             // Its isolation has to be said before its first query.
             _ = try await client.run(PostgresPipeline("INSERT INTO notes VALUES (1, 'a')"), .write(.serializable))
             let oldest = try #require(try await client.query(prepared).first)
-            #expect(oldest.real(0) > slept)
-            #expect(try await client.notes() == [1])
+            expectTrue(oldest.real(0) > slept)
+            try await expectEqual(client.notes(), [1])
         }
     }
 
@@ -36,18 +36,18 @@ import Testing
             pipeline.add("SELECT 5::smallint, 6::integer, false")
             let answer = try await client.run(pipeline)
             let row = answer[0][0]
-            #expect(row.int(0) == .min && row.real(1) == -0.5 && row.bool(2) && row.text(3) == "häuser\u{1F600}")
-            #expect(row.bytes(4) == [0, 255, 39] && row.byteCount(4) == 3)
-            #expect(row.isNull(5) && row.optionalInt(5) == nil && row.optionalText(6) == nil)
-            #expect(answer[1].map { $0.int(0) } == [1, -2, .max])
-            #expect(answer[1].map { $0.optionalInt(1) } == [nil, 7, nil])
-            #expect(answer[1].map { $0.real(2) } == [0.5, .infinity, -1])
-            #expect(answer[1].map { $0.bool(3) } == [true, false, true])
-            #expect(answer[1].map { $0.text(4) } == ["", "b", "'"])
-            #expect(answer[1].map { $0.optionalText(5) } == [nil, "", "x"])
-            #expect(answer[1].map { $0.bytes(6) } == [[], [0], [1, 2, 3]])
-            #expect(answer[2].isEmpty)
-            #expect(answer[3][0].int(0) == 5 && answer[3][0].int(1) == 6 && !answer[3][0].bool(2))
+            expectTrue(row.int(0) == .min && row.real(1) == -0.5 && row.bool(2) && row.text(3) == "häuser\u{1F600}")
+            expectTrue(row.bytes(4) == [0, 255, 39] && row.byteCount(4) == 3)
+            expectTrue(row.isNull(5) && row.optionalInt(5) == nil && row.optionalText(6) == nil)
+            expectEqual(answer[1].map { $0.int(0) }, [1, -2, .max])
+            expectEqual(answer[1].map { $0.optionalInt(1) }, [nil, 7, nil])
+            expectEqual(answer[1].map { $0.real(2) }, [0.5, .infinity, -1])
+            expectEqual(answer[1].map { $0.bool(3) }, [true, false, true])
+            expectEqual(answer[1].map { $0.text(4) }, ["", "b", "'"])
+            expectEqual(answer[1].map { $0.optionalText(5) }, [nil, "", "x"])
+            expectEqual(answer[1].map { $0.bytes(6) }, [[], [0], [1, 2, 3]])
+            expectTrue(answer[2].isEmpty)
+            expectTrue(answer[3][0].int(0) == 5 && answer[3][0].int(1) == 6 && !answer[3][0].bool(2))
         }
     }
 
@@ -60,12 +60,12 @@ import Testing
             }
             let before = client.statistics
             let answer = try await client.run(pipeline, .write())
-            #expect(client.statistics.roundTrips - before.roundTrips == 1)
-            #expect(client.statistics.statements - before.statements == 500)
-            #expect(answer.count == 500)
-            #expect(answer[499].affected == 1)
+            expectEqual(client.statistics.roundTrips - before.roundTrips, 1)
+            expectEqual(client.statistics.statements - before.statements, 500)
+            expectEqual(answer.count, 500)
+            expectEqual(answer[499].affected, 1)
             let rows = try await client.query("SELECT body FROM notes ORDER BY id")
-            #expect(rows.map { $0.text(0) } == (0..<500).map(String.init))
+            expectEqual(rows.map { $0.text(0) }, (0..<500).map(String.init))
         }
     }
 
@@ -75,33 +75,33 @@ import Testing
                 "INSERT INTO notes VALUES (1, 'a')", "INSERT INTO notes VALUES (1, 'secret')",
                 "INSERT INTO notes VALUES (2, 'b')")
             let error = await #expect(throws: PostgresError.self) { try await client.run(pipeline, .write()) }
-            #expect(error?.kind == .unique)
-            #expect(error?.sqlState == "23505")
-            #expect(error?.statement == 1)
-            #expect(error?.constraint == "notes_pkey")
-            #expect(error?.mayHaveHappened == false)
+            expectEqual(error?.kind, .unique)
+            expectEqual(error?.sqlState, "23505")
+            expectEqual(error?.statement, 1)
+            expectEqual(error?.constraint, "notes_pkey")
+            expectEqual(error?.mayHaveHappened, false)
             // The connection serves again, without the transaction that has failed.
-            for _ in 0..<8 { #expect(try await client.notes() == []) }
+            for _ in 0..<8 { try await expectEqual(client.notes(), []) }
             try await client.execute("INSERT INTO notes VALUES (2, 'b')")
-            #expect(try await client.notes() == [2])
-            #expect(client.statistics.losses == 0)
+            try await expectEqual(client.notes(), [2])
+            expectEqual(client.statistics.losses, 0)
         }
     }
 
     @Test func whatIsWrongIsTold() async throws {
         try await withClient { client in
             let table = await #expect(throws: PostgresError.self) { try await client.query("SELECT * FROM nowhere") }
-            #expect(table?.kind == .undefinedTable)
+            expectEqual(table?.kind, .undefinedTable)
             let syntax = await #expect(throws: PostgresError.self) {
                 try await client.run(PostgresPipeline("SELECT 1", "SELEC 2", "SELECT 3"))
             }
-            #expect(syntax?.kind == .other)
-            #expect(syntax?.statement == 1)
+            expectEqual(syntax?.kind, .other)
+            expectEqual(syntax?.statement, 1)
             let other = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1 / $1", 0) }
-            #expect(other?.sqlState == "22012")
+            expectEqual(other?.sqlState, "22012")
             // A statement that was prepared before it failed is prepared still.
             let again = try await client.query("SELECT 1 / $1", 1)
-            #expect(again[0].int(0) == 1)
+            expectEqual(again[0].int(0), 1)
         }
     }
 
@@ -115,8 +115,8 @@ import Testing
             configuration.patience = .seconds(3600)
             let client = PostgresClient(configuration, logger: Logger(label: "test"))
             let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
-            #expect(error?.kind == .denied)
-            #expect(error.map { !"\($0)".contains("wrong") } == true)
+            expectEqual(error?.kind, .denied)
+            expectEqual(error.map { !"\($0)".contains("wrong") }, true)
             await client.close()
         }
     }
@@ -127,21 +127,21 @@ import Testing
         let client = PostgresClient(configuration, logger: Logger(label: "test"))
         let started = ContinuousClock.now
         let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
-        #expect(error?.kind == .unreachable)
-        #expect(error?.isRetriable == true)
-        #expect(.now - started >= .milliseconds(300))
+        expectEqual(error?.kind, .unreachable)
+        expectEqual(error?.isRetriable, true)
+        expectTrue(.now - started >= .milliseconds(300))
         await client.close()
     }
 
     @Test func aServerThatTakesNoWritesIsTold() async throws {
         let url = try TestPostgres.requireURL() + "?options=-cdefault_transaction_read_only%3Don"
         let client = PostgresClient(try PostgresConfiguration(url), logger: Logger(label: "test"))
-        #expect(try await client.query("SELECT 1")[0].int(0) == 1)
+        try await expectEqual(client.query("SELECT 1")[0].int(0), 1)
         let error = await #expect(throws: PostgresError.self) {
             try await client.run(PostgresPipeline("CREATE TABLE t (a int)"))
         }
-        #expect(error?.kind == .readOnly)
-        #expect(error?.isRetriable == true)
+        expectEqual(error?.kind, .readOnly)
+        expectEqual(error?.isRetriable, true)
         await client.close()
     }
 
@@ -149,7 +149,7 @@ import Testing
         try await withClient({ $0.serverSettings = ["enable_seqscan": "off", "of_another_server": "1"] }) { client in
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<20 { group.addTask { try await client.query("SHOW enable_seqscan")[0].text(0) } }
-                for try await value in group { #expect(value == "off") }
+                for try await value in group { expectEqual(value, "off") }
             }
         }
     }
@@ -161,9 +161,9 @@ import Testing
                     group.addTask { try await client.query("SELECT $1 * 2", .int(id))[0].int(0) / 2 }
                 }
                 let found = try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
-                #expect(found == Set(0..<300))
+                expectEqual(found, Set(0..<300))
             }
-            #expect(client.statistics.connects <= 6)
+            expectTrue(client.statistics.connects <= 6)
         }
     }
 
@@ -187,8 +187,8 @@ import Testing
                 }
                 return await group.reduce(into: [PostgresError.Kind?]()) { $0.append($1) }
             }
-            #expect(kinds.contains(.busy))
-            #expect(kinds.contains(nil))
+            expectTrue(kinds.contains(.busy))
+            expectTrue(kinds.contains(nil))
             _ = try await long
         }
     }
@@ -204,18 +204,18 @@ import Testing
             try await Task.sleep(for: .milliseconds(50))
             waiting.cancel()
             let error = await #expect(throws: PostgresError.self) { _ = try await waiting.value }
-            #expect(error?.kind == .cancelled)
+            expectEqual(error?.kind, .cancelled)
             _ = try await long
-            #expect(try await client.notes() == [])
+            try await expectEqual(client.notes(), [])
         }
     }
 
     @Test func aStatementThatTakesTooLongIsEnded() async throws {
         try await withClient({ $0.timeout = .milliseconds(200) }) { client in
             let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT pg_sleep(20)") }
-            #expect(error?.kind == .timeout)
+            expectEqual(error?.kind, .timeout)
             let next = try await client.query("SELECT 1")
-            #expect(next[0].int(0) == 1)
+            expectEqual(next[0].int(0), 1)
         }
     }
 
@@ -226,8 +226,8 @@ import Testing
             var pipeline = PostgresPipeline()
             for _ in 0..<32 { pipeline.add("SELECT $1", .bytes(body)) }
             let answer = try await client.run(pipeline)
-            #expect(answer.count == 32)
-            for index in 0..<32 { #expect(answer[index][0].byteCount(0) == 1 << 20) }
+            expectEqual(answer.count, 32)
+            for index in 0..<32 { expectTrue(answer[index][0].byteCount(0) == 1 << 20) }
         }
     }
 
@@ -235,9 +235,9 @@ import Testing
     @Test func statementsOutliveAChangeOfTheirTables() async throws {
         try await withClient { client in
             try await client.execute("INSERT INTO notes VALUES (1, 'a')")
-            for _ in 0..<4 { #expect(try await client.query("SELECT * FROM notes")[0].text(1) == "a") }
+            for _ in 0..<4 { try await expectEqual(client.query("SELECT * FROM notes")[0].text(1), "a") }
             try await client.execute("ALTER TABLE notes ADD COLUMN more bigint DEFAULT 5")
-            for _ in 0..<4 { #expect(try await client.query("SELECT * FROM notes")[0].int(2) == 5) }
+            for _ in 0..<4 { try await expectEqual(client.query("SELECT * FROM notes")[0].int(2), 5) }
         }
     }
 
@@ -245,7 +245,7 @@ import Testing
         try await withClient { client in
             await client.close()
             let error = await #expect(throws: PostgresError.self) { try await client.query("SELECT 1") }
-            #expect(error?.kind == .closed)
+            expectEqual(error?.kind, .closed)
             await client.close()
         }
     }

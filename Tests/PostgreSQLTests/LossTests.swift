@@ -33,8 +33,8 @@ import Testing
             async let slow = client.query("SELECT pg_sleep(1), 7")
             try await rests(client, other)
             try await cut(client, other)
-            #expect(try await slow[0].int(1) == 7)
-            #expect(client.statistics.losses > 0)
+            try await expectEqual(slow[0].int(1), 7)
+            expectTrue(client.statistics.losses > 0)
         }
     }
 
@@ -45,7 +45,7 @@ import Testing
                 try await eventually { client.statistics.losses >= round }
                 try await client.execute("INSERT INTO notes VALUES ($1, 'a')", .int(Int64(round)))
             }
-            #expect(try await client.notes() == [1, 2, 3, 4, 5])
+            try await expectEqual(client.notes(), [1, 2, 3, 4, 5])
         }
     }
 
@@ -60,10 +60,10 @@ import Testing
                 _ = try await slow
                 Issue.record("the connection should have been lost")
             } catch let error as PostgresError {
-                #expect(error.kind == .lost)
-                #expect(error.mayHaveHappened)
+                expectEqual(error.kind, .lost)
+                expectTrue(error.mayHaveHappened)
             }
-            #expect(try await client.notes() == [])
+            try await expectEqual(client.notes(), [])
         }
     }
 
@@ -76,10 +76,10 @@ import Testing
                     try await transaction.query("INSERT INTO notes VALUES (2, 'a')")
                 }
             }
-            #expect(error?.kind == .lost)
-            #expect(error?.mayHaveHappened == false)
+            expectEqual(error?.kind, .lost)
+            expectEqual(error?.mayHaveHappened, false)
             let notes = try await client.notes()
-            #expect(notes == [])
+            expectEqual(notes, [])
         }
     }
 
@@ -95,7 +95,7 @@ import Testing
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             try await client.execute("INSERT INTO notes VALUES (1, 'b')")
-            #expect(try await client.notes() == [1])
+            try await expectEqual(client.notes(), [1])
         }
     }
 }
@@ -110,9 +110,9 @@ import Testing
             try await Task.sleep(for: .milliseconds(200))
             try await TestPostgres.start()
             // Both have waited: nothing of them was sent.
-            #expect(try await [[1], [1, 2]].contains(waiting))
+            try await expectTrue([[1], [1, 2]].contains(waiting))
             _ = try await writing
-            #expect(try await client.notes() == [1, 2])
+            try await expectEqual(client.notes(), [1, 2])
         }
     }
 }

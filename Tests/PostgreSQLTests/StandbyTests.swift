@@ -16,12 +16,12 @@ struct SynchronousStandbysTests {
     }
 
     @Test func commitsThatWaitForNobodyHaveNoObstacle() {
-        #expect(state(names: " ").obstacle == nil)
-        #expect(state(commit: "off").obstacle == nil && state(commit: "local").obstacle == nil)
-        #expect(state(connected: ["a (sync)"], synchronous: 1).obstacle == nil)
-        #expect(state(connected: ["a (sync)"], synchronous: 1, waiting: 3, longest: 1).obstacle == nil)
+        expectTrue(state(names: " ").obstacle == nil)
+        expectTrue(state(commit: "off").obstacle == nil && state(commit: "local").obstacle == nil)
+        expectTrue(state(connected: ["a (sync)"], synchronous: 1).obstacle == nil)
+        expectTrue(state(connected: ["a (sync)"], synchronous: 1, waiting: 3, longest: 1).obstacle == nil)
         // A role that may not see which of them are synchronous.
-        #expect(state(connected: ["a"], synchronous: nil).obstacle == nil)
+        expectTrue(state(connected: ["a"], synchronous: nil).obstacle == nil)
     }
 
     @Test(arguments: [
@@ -32,12 +32,12 @@ struct SynchronousStandbysTests {
         _ connected: [String], _ waiting: Int, _ longest: Int, _ words: [String]
     ) throws {
         let text = try #require(state(connected: connected, waiting: waiting, longest: longest).obstacle)
-        #expect(words.allSatisfy(text.contains), "\(text)")
+        expectTrue(words.allSatisfy(text.contains), "\(text)")
     }
 
     @Test func aStandbyThatDoesNotConfirmIsAnObstacle() {
-        #expect(state(connected: ["a (sync)"], synchronous: 1, waiting: 1, longest: 30).obstacle != nil)
-        #expect(state(connected: ["a"], synchronous: nil, waiting: 1, longest: 30).obstacle != nil)
+        expectTrue(state(connected: ["a (sync)"], synchronous: 1, waiting: 1, longest: 30).obstacle != nil)
+        expectTrue(state(connected: ["a"], synchronous: nil, waiting: 1, longest: 30).obstacle != nil)
     }
 }
 
@@ -62,7 +62,7 @@ struct SynchronousStandbysTests {
             configuration.timeout = .seconds(4)
             configuration.patience = .seconds(1)
             let client = PostgresClient(configuration, logger: Logger(label: "test"))
-            #expect(await client.obstacle()?.contains("no standby is connected") == true)
+            await expectEqual(client.obstacle()?.contains("no standby is connected"), true)
             async let first = #expect(throws: PostgresError.self) { try await client.execute("CREATE TABLE a (n int)") }
             try await Task.sleep(for: .milliseconds(300))
             // The only connection waits, too.
@@ -70,8 +70,8 @@ struct SynchronousStandbysTests {
                 try await client.execute("CREATE TABLE b (n int)")
             }
             for (error, kind) in [(await first, PostgresError.Kind.timeout), (second, .busy)] {
-                #expect(error?.kind == kind)
-                #expect(error?.message.contains("synchronous_standby_names is 'second'") == true, "\(error as Any)")
+                expectEqual(error?.kind, kind)
+                expectEqual(error?.message.contains("synchronous_standby_names is 'second'"), true, "\(error as Any)")
             }
             await client.close()
         }

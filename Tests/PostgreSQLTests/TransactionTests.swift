@@ -14,12 +14,12 @@ import Testing
                 _ = try await transaction.commit(pipeline)
                 return last
             }
-            #expect(last == 0)
+            expectEqual(last, 0)
             // Its beginning goes with the first statement, its end with the last.
-            #expect(client.statistics.roundTrips - before == 2)
-            #expect(try await client.notes() == [1])
+            expectEqual(client.statistics.roundTrips - before, 2)
+            try await expectEqual(client.notes(), [1])
             try await client.withTransaction { _ = try await $0.query("INSERT INTO notes VALUES (2, 'b')") }
-            #expect(try await client.notes() == [1, 2])
+            try await expectEqual(client.notes(), [1, 2])
         }
     }
 
@@ -33,7 +33,7 @@ import Testing
                 }
             }
             let afterRefusal = try await client.notes()
-            #expect(afterRefusal == [])
+            expectEqual(afterRefusal, [])
             // An error that the body swallows has rolled back all the same, and is not taken for a success.
             let error = await #expect(throws: PostgresError.self) {
                 try await client.withTransaction { transaction in
@@ -41,8 +41,8 @@ import Testing
                     _ = try? await transaction.query("INSERT INTO notes VALUES (1, 'a')")
                 }
             }
-            #expect(error?.kind == .other)
-            #expect(try await client.notes() == [])
+            expectEqual(error?.kind, .other)
+            try await expectEqual(client.notes(), [])
         }
     }
 
@@ -65,8 +65,8 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(try await client.query("SELECT body FROM notes")[0].text(0) == "2")
-            #expect(client.statistics.conflicts > 0)
+            try await expectEqual(client.query("SELECT body FROM notes")[0].text(0), "2")
+            expectTrue(client.statistics.conflicts > 0)
         }
     }
 
@@ -82,8 +82,8 @@ import Testing
             async let one = client.run(there, .write())
             async let two = client.run(back, .write())
             _ = try await (one, two)
-            #expect(try await client.query("SELECT body FROM notes").map { $0.text(0) } == ["2", "2"])
-            #expect(client.statistics.conflicts > 0)
+            try await expectEqual(client.query("SELECT body FROM notes").map { $0.text(0) }, ["2", "2"])
+            expectTrue(client.statistics.conflicts > 0)
         }
     }
 
@@ -91,15 +91,15 @@ import Testing
         try await withClient { client in
             try await client.execute("INSERT INTO notes VALUES (1, 'a')")
             try await client.withSnapshot { snapshot in
-                #expect(try await snapshot.query("SELECT count(*) FROM notes")[0].int(0) == 1)
+                try await expectEqual(snapshot.query("SELECT count(*) FROM notes")[0].int(0), 1)
                 try await client.execute("INSERT INTO notes VALUES (2, 'b')")
-                #expect(try await snapshot.query("SELECT count(*) FROM notes")[0].int(0) == 1)
-                #expect(try await client.notes() == [1, 2])
+                try await expectEqual(snapshot.query("SELECT count(*) FROM notes")[0].int(0), 1)
+                try await expectEqual(client.notes(), [1, 2])
             }
             let error = await #expect(throws: PostgresError.self) {
                 try await client.withSnapshot { try await $0.query("INSERT INTO notes VALUES (3, 'c')") }
             }
-            #expect(error?.kind == .readOnly)
+            expectEqual(error?.kind, .readOnly)
         }
     }
 
@@ -111,13 +111,13 @@ import Testing
         }) { client in
             try await client.withSnapshot { _ in
                 try await client.withSnapshot { second in
-                    #expect(try await second.query("SELECT 1")[0].int(0) == 1)
+                    try await expectEqual(second.query("SELECT 1")[0].int(0), 1)
                     let third = Task { try await client.withSnapshot { try await $0.query("SELECT 3")[0].int(0) } }
                     try await Task.sleep(for: .milliseconds(50))
-                    #expect(try await client.notes() == [])
+                    try await expectEqual(client.notes(), [])
                     third.cancel()
                     let error = await #expect(throws: PostgresError.self) { try await third.value }
-                    #expect(error?.kind == .cancelled)
+                    expectEqual(error?.kind, .cancelled)
                 }
             }
         }

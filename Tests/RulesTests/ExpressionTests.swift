@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -138,7 +139,7 @@ import Testing
     ])
     func aFilterSaysOfAnObject(_ one: Case) throws {
         let filter = try filter(one.filter)
-        #expect(try filter.truth(of: one.object, for: one.who.user) == one.truth)
+        try expectEqual(filter.truth(of: one.object, for: one.who.user), one.truth)
     }
 
     @Test func usersAreSeenAsTheirRecordsSay() throws {
@@ -170,7 +171,7 @@ import Testing
             (#"{"%%user.identities.providerType":"anon-user"}"#, .false), (#"{"%%user.type":"normal"}"#, .true),
             (#"{"%%user.id.x":"u1"}"#, .false),
         ] {
-            #expect(try filter(condition).truth(of: "{}", for: user) == truth, "\(condition)")
+            try expectEqual(filter(condition).truth(of: "{}", for: user), truth, "\(condition)")
         }
     }
 
@@ -182,21 +183,21 @@ import Testing
             #"{"%%user.custom_data.team":null}"#, #"{"%%user.custom_data.banned":{"$ne":true}}"#,
             #"{"%%user.custom_data.banned":{"$exists":false}}"#, #"{"%%true":{"$ne":"%%user.custom_data.banned"}}"#,
         ] {
-            #expect(try filter(condition).truth(of: "{}", for: user) == .unknown, "\(condition)")
+            try expectEqual(filter(condition).truth(of: "{}", for: user), .unknown, "\(condition)")
         }
-        #expect(try filter(#"{"%%user.data.email":null}"#).truth(of: "{}", for: user) == .true)
+        try expectEqual(filter(#"{"%%user.data.email":null}"#).truth(of: "{}", for: user), .true)
     }
 
     @Test func valuesOfTheDocumentAreSeen() throws {
         let rules = try document(
             #"{"partition":{"read":{"%%user.id":{"$in":"%%values.editors"}},"write":{"%%environment.tag":"testing"}},"#
                 + #""values":{"editors":["a1"]},"environment":{"tag":"testing","values":{"x":1}}}"#)
-        #expect(rules.partitionRights(of: Someone.a1.user, partition: "\"x\"") == .readWrite)
+        expectEqual(rules.partitionRights(of: Someone.a1.user, partition: "\"x\""), .readWrite)
         let production = try document(
             #"{"partition":{"read":{"%%user.id":{"$in":"%%values.editors"}},"write":{"%%environment.values.x":2}},"#
                 + #""values":{"editors":["a1"]},"environment":{"values":{"x":1}}}"#)
-        #expect(production.partitionRights(of: Someone.a1.user, partition: "\"x\"") == .read)
-        #expect(production.partitionRights(of: Someone.b1.user, partition: "\"x\"") == .none)
+        expectEqual(production.partitionRights(of: Someone.a1.user, partition: "\"x\""), .read)
+        expectEqual(production.partitionRights(of: Someone.b1.user, partition: "\"x\""), .none)
     }
 
     @Test func numbersCompareByWhatTheyAre() throws {
@@ -207,21 +208,21 @@ import Testing
         let numbers = try ascending.map { try #require(RuleNumber(decimal: $0)) }
         for (index, one) in numbers.enumerated() {
             for (other, another) in numbers.enumerated() {
-                #expect((one < another) == (index < other) && (one == another) == (index == other))
+                expectTrue((one < another) == (index < other) && (one == another) == (index == other))
             }
         }
-        #expect(
+        expectTrue(
             RuleNumber(decimal: "2.50") == RuleNumber(decimal: "0.25E1")
                 && RuleNumber(2.5) == RuleNumber(decimal: "2.5"))
-        #expect(RuleNumber(decimal: "-0.0") == RuleNumber(0) && RuleNumber(Int64.min).integer == .min)
+        expectTrue(RuleNumber(decimal: "-0.0") == RuleNumber(0) && RuleNumber(Int64.min).integer == .min)
         // Its negative is no Int.
-        #expect(RuleNumber(decimal: "1e\(Int.min)") == nil && RuleNumber(decimal: "1e\(Int.max)") == nil)
-        #expect(RuleNumber(1200).integer == 1200 && RuleNumber(decimal: "1.5")?.integer == nil)
-        #expect(
+        expectTrue(RuleNumber(decimal: "1e\(Int.min)") == nil && RuleNumber(decimal: "1e\(Int.max)") == nil)
+        expectTrue(RuleNumber(1200).integer == 1200 && RuleNumber(decimal: "1.5")?.integer == nil)
+        expectTrue(
             RuleNumber(decimal: "1e30")?.integer == nil && RuleNumber(decimal: "9223372036854775808")?.integer == nil)
         for bad in ["", "-", ".", "1.2.3", "1e", "e5", "0x10", "1e999999", "NaN", " 1"] {
-            #expect(RuleNumber(decimal: bad) == nil, "\(bad)")
+            expectTrue(RuleNumber(decimal: bad) == nil, "\(bad)")
         }
-        #expect(RuleNumber(Double.nan) == nil && RuleNumber(Double.infinity) == nil)
+        expectTrue(RuleNumber(Double.nan) == nil && RuleNumber(Double.infinity) == nil)
     }
 }

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -12,13 +13,13 @@ import Testing
     }
 
     @Test func whatOnlyTheUserMayOpenIsItsOwn() throws {
-        #expect(try own("own") == ["\"\(user.id)\""])
-        #expect(try own("ownOrPublic") == ["\"\(user.id)\""])
-        #expect(try own("open").isEmpty && own("none").isEmpty && own("read").isEmpty)
+        try expectEqual(own("own"), ["\"\(user.id)\""])
+        try expectEqual(own("ownOrPublic"), ["\"\(user.id)\""])
+        try expectTrue(own("open").isEmpty && own("none").isEmpty && own("read").isEmpty)
         // Everybody of the user's team may read it.
         let shared: JSONValue = [
             "read": ["%%user.custom_data.team": "red"], "write": ["%%user.id": "%%partition"],
         ]
-        #expect(try own(shared).isEmpty)
+        try expectTrue(own(shared).isEmpty)
     }
 }

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -11,7 +12,7 @@ import Testing
         let scope = RuleScope(user: user, constants: moved.constants) { name in
             name == "_partition" ? .string(partition) : nil
         }
-        #expect(role.applyWhen.holds(in: scope) && role.read == true && role.write == true)
+        expectTrue(role.applyWhen.holds(in: scope) && role.read == true && role.write == true)
         if role.writeFilter.holds(in: scope) { return .readWrite }
         return role.readFilter.holds(in: scope) ? .read : .none
     }
@@ -25,30 +26,30 @@ import Testing
         let rules = try document(#"{"partition":\#(partition)}"#)
         let source = try #require(rules.movedToFlexible(field: "_partition", makesRoles: true))
         let check = RulesCheck(source)
-        #expect(check.errors.isEmpty, "\(check.errors)")
+        expectTrue(check.errors.isEmpty, "\(check.errors)")
         let moved = try #require(check.document)
-        #expect(moved.queryable.includes("_partition", of: "Item"))
+        expectTrue(moved.queryable.includes("_partition", of: "Item"))
         for who in [Someone.a1, .b1, .n1, .key] {
             for partition in ["red", "blue", "PUBLIC", "p1", who.user.id] {
                 let before = rules.partitionRights(of: who.user, partition: "\"\(partition)\"")
-                #expect(try rights(moved, who.user, partition) == before, "\(partition) of \(who.user.id)")
+                try expectEqual(rights(moved, who.user, partition), before, "\(partition) of \(who.user.id)")
             }
         }
         // The way back needs nothing: partition rules stay.
-        #expect(moved.partition != nil)
+        expectTrue(moved.partition != nil)
     }
 
     @Test func whatCannotBeSaidOfAPropertyIsRefused() throws {
         let rules = try document(#"{"partition":{"read":{"%%user.id":{"$in":["%%partition"]}},"write":false}}"#)
-        #expect(rules.movedToFlexible(field: "_partition", makesRoles: true) == nil)
-        #expect(try document("{}").movedToFlexible(field: "_partition", makesRoles: true) == nil)
+        expectTrue(rules.movedToFlexible(field: "_partition", makesRoles: true) == nil)
+        try expectTrue(document("{}").movedToFlexible(field: "_partition", makesRoles: true) == nil)
     }
 
     @Test func ownRolesStayIfTheyAreWanted() throws {
         let rules = try document(#"{"partition":"open","defaultRoles":"readAll","queryable":{"global":["a"]}}"#)
         let source = try #require(rules.movedToFlexible(field: "_partition", makesRoles: false))
         let moved = try #require(RulesCheck(source).document)
-        #expect(moved.defaultRoles?.map(\.name) == ["readAll"])
-        #expect(moved.queryable.global == ["a", "_partition"])
+        expectEqual(moved.defaultRoles?.map(\.name), ["readAll"])
+        expectEqual(moved.queryable.global, ["a", "_partition"])
     }
 }

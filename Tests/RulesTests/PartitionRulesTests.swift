@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -64,24 +65,25 @@ import Testing
     ])
     func rightsFollowTheRules(_ one: Case) throws {
         let rules = try document(#"{"partition":\#(one.rules)}"#)
-        #expect(rules.partitionRights(of: one.who.user, partition: one.partition) == one.rights)
+        expectEqual(rules.partitionRights(of: one.who.user, partition: one.partition), one.rights)
         let explained = rules.explainPartition(one.partition, for: one.who.user)
-        #expect(explained.rights == "\(one.rights)")
+        expectEqual(explained.rights, "\(one.rights)")
     }
 
     @Test func anIDThatIsAnObjectIDOpensItsPartition() throws {
         let rules = try document(#"{"partition":\#(Self.ownID)}"#)
         let user = RuleUser(id: "65f0c0ffee65f0c0ffee65f0")
         let own = #"{"$oid":"65f0c0ffee65f0c0ffee65f0"}"#
-        #expect(rules.partitionRights(of: user, partition: own) == .readWrite)
-        #expect(rules.partitionRights(of: user, partition: #""65f0c0ffee65f0c0ffee65f0""#) == .none)
+        expectEqual(rules.partitionRights(of: user, partition: own), .readWrite)
+        expectEqual(rules.partitionRights(of: user, partition: #""65f0c0ffee65f0c0ffee65f0""#), .none)
     }
 
     @Test func withoutPartitionRulesNobodyMayDoAnything() throws {
         let rules = try document(#"{"defaultRoles":"readAndWriteAll"}"#)
-        #expect(rules.partitionRights(of: Someone.a1.user, partition: #""x""#) == .none)
-        #expect(
-            RulesCheck([:], app: .init(syncMode: .partition, emailsAreConfirmed: true)).warnings.map(\.code) == [
+        expectEqual(rules.partitionRights(of: Someone.a1.user, partition: #""x""#), .none)
+        expectEqual(
+            RulesCheck([:], app: .init(syncMode: .partition, emailsAreConfirmed: true)).warnings.map(\.code),
+            [
                 .noPartitionRules
             ])
     }
@@ -90,8 +92,8 @@ import Testing
     @Test func namesThatLookAlikeAreTwoPartitions() throws {
         let rules = try document(#"{"partition":{"read":{"%%partition":"%%user.custom_data.mine"},"write":false}}"#)
         let user = RuleUser(id: "u", customData: ["mine": .string("caf\u{e9}")])
-        #expect(rules.partitionRights(of: user, partition: #""caf\u00e9""#) == .read)
-        #expect(rules.partitionRights(of: user, partition: #""cafe\u0301""#) == .none)
+        expectEqual(rules.partitionRights(of: user, partition: #""caf\u00e9""#), .read)
+        expectEqual(rules.partitionRights(of: user, partition: #""cafe\u0301""#), .none)
     }
 
     @Test(arguments: [
@@ -102,19 +104,19 @@ import Testing
     ])
     func templatesStandForRules(_ name: String, _ partition: String, _ rights: PartitionRights) throws {
         let rules = try document(#"{"partition":"\#(name)"}"#)
-        #expect(rules.partitionRights(of: Someone.a1.user, partition: partition) == rights)
+        expectEqual(rules.partitionRights(of: Someone.a1.user, partition: partition), rights)
         // What is stored says the same.
         let stored = try #require(RulesCheck(rules.bytes).document)
-        #expect(stored.partitionRights(of: Someone.a1.user, partition: partition) == rights)
-        #expect(stored.bytes == rules.bytes)
+        expectEqual(stored.partitionRights(of: Someone.a1.user, partition: partition), rights)
+        expectEqual(stored.bytes, rules.bytes)
     }
 
     @Test func templatesTakeParameters() throws {
         let rules = try document(
             #"{"partition":{"template":"listed","readList":"stores","writeList":"stores"}}"#)
         let user = RuleUser(id: "u", customData: ["stores": .array([.string("nw")])])
-        #expect(rules.partitionRights(of: user, partition: #""nw""#) == .readWrite)
-        #expect(rules.partitionRights(of: user, partition: #""se""#) == .none)
+        expectEqual(rules.partitionRights(of: user, partition: #""nw""#), .readWrite)
+        expectEqual(rules.partitionRights(of: user, partition: #""se""#), .none)
     }
 
     @Test(arguments: [
@@ -124,6 +126,6 @@ import Testing
     ])
     func aWholeTemplateSaysWhatItIs(_ name: String, _ sentence: String) throws {
         let rules = try document("\"\(name)\"")
-        #expect(rules.summary(for: .partition) == sentence && rules.defaultRoles?.count == 1)
+        expectTrue(rules.summary(for: .partition) == sentence && rules.defaultRoles?.count == 1)
     }
 }

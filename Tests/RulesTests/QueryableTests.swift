@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -12,8 +13,8 @@ import Testing
 
     @Test func theKeyAndTheIndexedPropertyAlwaysAre() throws {
         let queryable = try document(#"{"queryable": {"indexed": "team", "classes": {"Task": ["done"]}}}"#).queryable
-        #expect(queryable.includes("_id", of: "Task") && queryable.includes("team", of: "Other"))
-        #expect(queryable.includes("done", of: "Task") && !queryable.includes("done", of: "Other"))
+        expectTrue(queryable.includes("_id", of: "Task") && queryable.includes("team", of: "Other"))
+        expectTrue(queryable.includes("done", of: "Task") && !queryable.includes("done", of: "Other"))
     }
 
     /// Who lists properties and no classes has said what there is.
@@ -28,11 +29,11 @@ import Testing
     ])
     func developmentModeAddsToWhatIsNotComplete(text: String, isComplete: Bool) throws {
         let document = try document(text)
-        #expect(document.queryable.isComplete == isComplete)
-        #expect((document.adding(queryable: ["Task": ["x"]]) == nil) == isComplete)
+        expectEqual(document.queryable.isComplete, isComplete)
+        expectEqual((document.adding(queryable: ["Task": ["x"]]) == nil), isComplete)
         // As it is stored it says the same.
         let stored = try #require(RulesCheck(document.bytes).document)
-        #expect(stored.queryable == document.queryable && stored.bytes == document.bytes)
+        expectTrue(stored.queryable == document.queryable && stored.bytes == document.bytes)
     }
 
     @Test func whatIsAddedIsOfOneClass() throws {
@@ -40,22 +41,23 @@ import Testing
             #"{"defaultRoles": "readOwnWriteOwn", "classes": {"News": "readAll"}, "values": {"a": 1}}"#)
         let json = try #require(old.adding(queryable: ["Task": ["done", "at"], "News": ["topic"]]))
         let new = try #require(RulesCheck(json).document)
-        #expect(new.queryable.global == ["owner_id"])
-        #expect(new.queryable.classes == ["Task": ["done", "at"], "News": ["topic"]])
-        #expect(
+        expectEqual(new.queryable.global, ["owner_id"])
+        expectEqual(new.queryable.classes, ["Task": ["done", "at"], "News": ["topic"]])
+        expectTrue(
             new.defaultRoles?.map(\.name) == old.defaultRoles?.map(\.name) && new.source.objectValue?["values"] != nil)
-        #expect(
-            new.queryable.missing(of: ["Task": ["done", "owner_id", "_id", "size"], "News": ["topic"]]) == [
+        expectEqual(
+            new.queryable.missing(of: ["Task": ["done", "owner_id", "_id", "size"], "News": ["topic"]]),
+            [
                 "Task": ["size"]
             ])
         // What cannot be named is left out.
-        #expect(new.queryable.missing(of: ["Task": ["limit", "", "a.b", "ALL"]]).isEmpty)
+        expectTrue(new.queryable.missing(of: ["Task": ["limit", "", "a.b", "ALL"]]).isEmpty)
     }
 
     @Test func anAppThatMovesLeavesRoomForMore() throws {
         let source = try #require(
             try document(#"{"partition": "open"}"#).movedToFlexible(field: "_partition", makesRoles: true))
         let moved = try #require(RulesCheck(source).document)
-        #expect(moved.queryable.global == ["_partition"] && !moved.queryable.isComplete)
+        expectTrue(moved.queryable.global == ["_partition"] && !moved.queryable.isComplete)
     }
 }

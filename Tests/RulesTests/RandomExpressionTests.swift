@@ -1,5 +1,6 @@
 import SeededRandom
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -33,9 +34,9 @@ import Testing
             user: RuleUser(id: "u"), property: { ["owner_id": .string("u"), "team": .string("c")][$0] })
         let truth = expression.truth(in: scope)
         // An explanation comes to the same verdict by the same parts.
-        #expect(expression.trace(in: scope).verdict == truth)
-        #expect(expression.holds(in: scope) == (truth == .true))
-        if let constant = expression.root.constantTruth { #expect(constant == truth) }
+        expectEqual(expression.trace(in: scope).verdict, truth)
+        expectEqual(expression.holds(in: scope), (truth == .true))
+        if let constant = expression.root.constantTruth { expectEqual(constant, truth) }
         return truth
     }
 
@@ -46,13 +47,13 @@ import Testing
             let (one, other) = (condition(&random, depth: 3), condition(&random, depth: 3))
             let (left, right) = (try truth(one), try truth(other))
             seen.formUnion([left, right])
-            #expect(try truth(["$not": ["$not": one]]) == left)
-            #expect(try truth(["$and": [one, other]]) == (left && right))
-            #expect(try truth(["$or": [one, other]]) == (left || right))
-            #expect(try truth(["$nor": [one, other]]) == truth(["$and": [["$not": one], ["$not": other]]]))
-            #expect(try truth(["$not": ["$and": [one, other]]]) == truth(["$or": [["$not": one], ["$not": other]]]))
+            try expectEqual(truth(["$not": ["$not": one]]), left)
+            try expectEqual(truth(["$and": [one, other]]), (left && right))
+            try expectEqual(truth(["$or": [one, other]]), (left || right))
+            try expectEqual(truth(["$nor": [one, other]]), truth(["$and": [["$not": one], ["$not": other]]]))
+            try expectEqual(truth(["$not": ["$and": [one, other]]]), truth(["$or": [["$not": one], ["$not": other]]]))
         }
-        #expect(seen == Set(Truth.allCases))
+        expectEqual(seen, Set(Truth.allCases))
     }
 
     /// Whoever learns more about a user never turns a known verdict round, where what is unset is not compared with literals.
@@ -64,7 +65,7 @@ import Testing
             guard unset != .unknown else { continue }
             for value in ["x", "u", "a"] {
                 let user = RuleUser(id: "u", customData: ["none": .string(value)])
-                #expect(expression.truth(in: RuleScope(user: user)) == unset)
+                expectEqual(expression.truth(in: RuleScope(user: user)), unset)
             }
         }
     }

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -19,35 +20,35 @@ import Testing
 
     @Test func withoutRolesNobodyHasAny() throws {
         let choice = try picked("{}", .a1)
-        guard case .noRoles = choice.outcome else { return #expect(Bool(false), "\(choice.outcome)") }
-        #expect(choice.role == nil)
+        guard case .noRoles = choice.outcome else { return expectTrue(Bool(false), "\(choice.outcome)") }
+        expectTrue(choice.role == nil)
     }
 
     @Test func defaultRolesAreOfClassesWithoutTheirOwn() throws {
         let rules = #"{"defaultRoles":[\#(Self.own)],"classes":{"News":"readAll"},"queryable":{"global":["owner_id"]}}"#
-        #expect(try picked(rules, .a1).role?.name == "own")
-        #expect(try picked(rules, .a1, "News").role?.name == "readAll")
+        try expectEqual(picked(rules, .a1).role?.name, "own")
+        try expectEqual(picked(rules, .a1, "News").role?.name, "readAll")
     }
 
     @Test func aClassWithAListOfItsOwnIsDecidedByItAlone() throws {
         let admins = role("admins", when: #"{"%%user.custom_data.isAdmin":true}"#)
         let rules = #"{"defaultRoles":"readAndWriteAll","classes":{"Item":[\#(admins)],"Empty":[]}}"#
         let choice = try picked(rules, .a1)
-        guard case .noneApplies = choice.outcome else { return #expect(Bool(false), "\(choice.outcome)") }
-        #expect(choice.tried.map(\.verdict) == [.false])
-        #expect(try picked(rules, .b1).role?.name == "admins")
+        guard case .noneApplies = choice.outcome else { return expectTrue(Bool(false), "\(choice.outcome)") }
+        expectEqual(choice.tried.map(\.verdict), [.false])
+        try expectEqual(picked(rules, .b1).role?.name, "admins")
         let empty = try picked(rules, .b1, "Empty")
-        guard case .noneApplies = empty.outcome else { return #expect(Bool(false), "\(empty.outcome)") }
-        #expect(empty.tried.isEmpty)
+        guard case .noneApplies = empty.outcome else { return expectTrue(Bool(false), "\(empty.outcome)") }
+        expectTrue(empty.tried.isEmpty)
     }
 
     @Test func theFirstRoleThatAppliesIsTaken() throws {
         let rules = #"{"defaultRoles":"ownOrAdmin"}"#
-        #expect(try picked(rules, .b1).role?.name == "admin")
-        #expect(try picked(rules, .a1).role?.name == "owner")
+        try expectEqual(picked(rules, .b1).role?.name, "admin")
+        try expectEqual(picked(rules, .a1).role?.name, "owner")
         // Without custom data nobody is an admin.
         let choice = try picked(rules, .n1)
-        #expect(choice.role?.name == "owner" && choice.tried.map(\.verdict) == [.false, .true])
+        expectTrue(choice.role?.name == "owner" && choice.tried.map(\.verdict) == [.false, .true])
     }
 
     /// A role that shuts out whoever lacks something is not passed over for the open one behind it.
@@ -59,12 +60,12 @@ import Testing
         let denial =
             #"{"name":"strangers","apply_when":\#(condition),"document_filters":{"read":false,"write":false}}"#
         let rules = try document(#"{"defaultRoles":[\#(denial),\#(role("all"))]}"#)
-        #expect(rules.roleChoice(ofClass: "Item", for: Someone.n1.user).role?.name == "strangers")
-        #expect(rules.closedRoles(of: Someone.n1.user).role(ofClass: "Item")?.name == "strangers")
+        expectEqual(rules.roleChoice(ofClass: "Item", for: Someone.n1.user).role?.name, "strangers")
+        expectEqual(rules.closedRoles(of: Someone.n1.user).role(ofClass: "Item")?.name, "strangers")
         let known = RuleUser(
             id: "u",
             customData: ["team": .string("red"), "verified": .bool(true), "level": .number(RuleNumber(1))])
-        #expect(rules.roleChoice(ofClass: "Item", for: known).role?.name == "all")
+        expectEqual(rules.roleChoice(ofClass: "Item", for: known).role?.name, "all")
     }
 
     private static let ownTeam = #"{"%%user.custom_data.team":"%%user.id"}"#
@@ -96,13 +97,13 @@ import Testing
             let rules = #"{"defaultRoles":[\#(first),\#(second)],"queryable":{"global":["owner_id","team"]}}"#
             let checked = RulesCheck(try JSONParser.parse(rules))
             let choice = try picked(rules, .n1)
-            #expect(choice.tried.map(\.verdict) == [.unknown, .true])
-            #expect(choice.role?.name == (opens ? nil : "b"), "\(rules)")
+            expectEqual(choice.tried.map(\.verdict), [.unknown, .true])
+            expectEqual(choice.role?.name, (opens ? nil : "b"), "\(rules)")
             let closed = try document(rules).closedRoles(of: Someone.n1.user)
-            #expect(closed.role(ofClass: "Item")?.name == choice.role?.name)
-            #expect(checked.warnings.contains { $0.code == .unsetOpens } == opens, "\(checked.warnings)")
+            expectEqual(closed.role(ofClass: "Item")?.name, choice.role?.name)
+            expectEqual(checked.warnings.contains { $0.code == .unsetOpens }, opens, "\(checked.warnings)")
             // Whoever has a team gets what the second role gives.
-            #expect(try picked(rules, .a1).role?.name == "b")
+            try expectEqual(picked(rules, .a1).role?.name, "b")
         }
     }
 
@@ -126,7 +127,7 @@ import Testing
         ] as [(String, String, Bool)] {
             let rules =
                 #"{"defaultRoles":[\#(role("a", first, when: Self.ownTeam)),\#(role("b", second))]}"#
-            #expect(try picked(rules, .n1).role?.name == (opens ? nil : "b"), "\(rules)")
+            try expectEqual(picked(rules, .n1).role?.name, (opens ? nil : "b"), "\(rules)")
         }
     }
 
@@ -140,25 +141,25 @@ import Testing
             let rules = #"{"defaultRoles":[\#(first),\#(second)],"queryable":{"global":["team"]}}"#
             return try picked(rules, .n1).role?.name
         }
-        #expect(try chosen(#"{"team":"same"}"#) == "b")
-        #expect(try chosen(#"{"$and":[\#(alternatives("b"))]}"#) == nil)
+        try expectEqual(chosen(#"{"team":"same"}"#), "b")
+        try expectTrue(chosen(#"{"$and":[\#(alternatives("b"))]}"#) == nil)
     }
 
     @Test func aProgramHasATypeOfItsOwn() throws {
         let rules = #"{"defaultRoles":[\#(role("programs", when: #"{"%%user.type":"server"}"#))]}"#
-        #expect(try picked(rules, .key).role?.name == "programs")
-        #expect(try picked(rules, .a1).role == nil)
+        try expectEqual(picked(rules, .key).role?.name, "programs")
+        try expectTrue(picked(rules, .a1).role == nil)
     }
 
     @Test func aRoleThatCannotBeUsedEndsTheSearch() throws {
         let rules =
             #"{"defaultRoles":[\#(Self.own),\#(role("all"))],"queryable":{"classes":{"Item":["owner_id"]}}}"#
-        #expect(try picked(rules, .a1).role?.name == "own")
+        try expectEqual(picked(rules, .a1).role?.name, "own")
         let choice = try picked(rules, .a1, "News")
         guard case .incompatible(let role, let reason) = choice.outcome else {
-            return #expect(Bool(false), "\(choice.outcome)")
+            return expectTrue(Bool(false), "\(choice.outcome)")
         }
-        #expect(role.name == "own" && reason.contains("owner_id") && choice.role == nil && choice.tried.count == 1)
+        expectTrue(role.name == "own" && reason.contains("owner_id") && choice.role == nil && choice.tried.count == 1)
     }
 
     @Test func rolesSayWhatTheyAllow() throws {
@@ -168,11 +169,11 @@ import Testing
             + #""additional_fields":{"read":true,"write":true}}"#
         let rules = try document(#"{"defaultRoles":[\#(json)],"queryable":{"global":["owner_id"]}}"#)
         let role = try #require(rules.roleChoice(ofClass: "Item", for: Someone.a1.user).role)
-        #expect(role.read == true && role.write == nil && role.insert.isUnconditional == false)
-        #expect(role.insert.source == false && role.delete.source == true)
-        #expect(role.fields["salary"]?.read == true && role.fields["salary"]?.write == false)
-        #expect(role.fields["address"]?.fields["zip"]?.write == true && role.additionalFields.write)
-        #expect(try role.writeFilter.truth(of: #"{"owner_id":"a1"}"#, for: Someone.a1.user) == .true)
+        expectTrue(role.read == true && role.write == nil && role.insert.isUnconditional == false)
+        expectTrue(role.insert.source == false && role.delete.source == true)
+        expectTrue(role.fields["salary"]?.read == true && role.fields["salary"]?.write == false)
+        expectTrue(role.fields["address"]?.fields["zip"]?.write == true && role.additionalFields.write)
+        try expectEqual(role.writeFilter.truth(of: #"{"owner_id":"a1"}"#, for: Someone.a1.user), .true)
     }
 
     @Test(arguments: [
@@ -190,38 +191,38 @@ import Testing
         let object = #"{"owner_id":"a1","team":"red","collaborators":["b1"]}"#
         let rules = try document(#"{"classes":{"Item":"\#(name)"}}"#)
         let picked = try #require(rules.roleChoice(ofClass: "Item", for: who.user).role)
-        #expect(picked.name == role)
-        #expect(try picked.readFilter.truth(of: object, for: who.user) == read)
-        #expect(try picked.writeFilter.truth(of: object, for: who.user) == write)
+        expectEqual(picked.name, role)
+        try expectEqual(picked.readFilter.truth(of: object, for: who.user), read)
+        try expectEqual(picked.writeFilter.truth(of: object, for: who.user), write)
     }
 
     @Test func aTemplatesParametersBecomeQueryable() throws {
         let rules = try document(
             #"{"defaultRoles":{"template":"ownOrAdmin","ownerField":"_owner","adminFlag":"boss"},"classes":{"Item":{"template":"team","teamField":"group"}}}"#
         )
-        #expect(rules.queryable.global == ["_owner"] && rules.queryable.classes == ["Item": ["owner_id", "group"]])
+        expectTrue(rules.queryable.global == ["_owner"] && rules.queryable.classes == ["Item": ["owner_id", "group"]])
         let boss = RuleUser(id: "u", customData: ["boss": .bool(true)])
-        #expect(rules.roleChoice(ofClass: "Any", for: boss).role?.name == "admin")
-        #expect(try #require(RulesCheck(rules.bytes).document).bytes == rules.bytes)
+        expectEqual(rules.roleChoice(ofClass: "Any", for: boss).role?.name, "admin")
+        try expectEqual(#require(RulesCheck(rules.bytes).document).bytes, rules.bytes)
     }
 
     @Test func anExplanationNamesEveryRoleThatWasTried() throws {
         let rules = try document(#"{"defaultRoles":"ownOrAdmin"}"#)
         let explained = rules.explainRole(ofClass: "Item", for: Someone.n1.user)
-        #expect(explained.outcome == .role && explained.role == "owner" && explained.list == "/defaultRoles")
-        #expect(explained.tried.map(\.role) == ["admin", "owner"])
+        expectTrue(explained.outcome == .role && explained.role == "owner" && explained.list == "/defaultRoles")
+        expectEqual(explained.tried.map(\.role), ["admin", "owner"])
         let first = try #require(explained.tried.first?.applyWhen)
-        #expect(first.verdict == .false && first.subject == nil && first.operand == true)
-        #expect(first.condition == #"{"%%user.custom_data.isAdmin":true}"#)
-        #expect(first.path == "/defaultRoles/0/apply_when/%%user.custom_data.isAdmin")
+        expectTrue(first.verdict == .false && first.subject == nil && first.operand == true)
+        expectEqual(first.condition, #"{"%%user.custom_data.isAdmin":true}"#)
+        expectEqual(first.path, "/defaultRoles/0/apply_when/%%user.custom_data.isAdmin")
         let doubtful = try document(
             #"{"defaultRoles":[\#(filtered("a", when: Self.ownTeam, "false", "false")),\#(role("b"))]}"#
         )
         .explainRole(ofClass: "Item", for: Someone.n1.user)
-        #expect(
+        expectTrue(
             doubtful.outcome == .noneApplies && doubtful.role == nil
                 && doubtful.reason.contains(#""b" behind it would give more"#))
         let shut = try document(#"{"classes":{"Item":[]}}"#).explainRole(ofClass: "Item", for: Someone.a1.user)
-        #expect(shut.outcome == .noneApplies && shut.reason.contains("empty") && shut.list == "/classes/Item")
+        expectTrue(shut.outcome == .noneApplies && shut.reason.contains("empty") && shut.list == "/classes/Item")
     }
 }

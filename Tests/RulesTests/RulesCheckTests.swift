@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -144,29 +145,30 @@ import Testing
     @Test(arguments: errors)
     func whatIsWrongIsFoundInItsPlace(_ one: Case) {
         let check = RulesCheck(Array(one.json.utf8))
-        #expect(check.document == nil)
-        #expect(check.errors.map(\.code) == [one.code] && check.errors.first?.path == one.path, "\(check.errors)")
-        #expect(check.errors.allSatisfy { !$0.message.isEmpty })
+        expectTrue(check.document == nil)
+        expectTrue(check.errors.map(\.code) == [one.code] && check.errors.first?.path == one.path, "\(check.errors)")
+        expectTrue(check.errors.allSatisfy { !$0.message.isEmpty })
     }
 
     @Test func everyCodeIsTried() {
         let limits: Set<RulesFinding.Code> = [.tooLarge, .tooDeep, .tooManyFindings, .tooManyRoles]
         let warnings = RulesFinding.Code.allCases.filter { $0.severity == .warning }
-        #expect(Set(Self.errors.map(\.code)).union(limits).union(warnings) == Set(RulesFinding.Code.allCases))
+        expectEqual(Set(Self.errors.map(\.code)).union(limits).union(warnings), Set(RulesFinding.Code.allCases))
     }
 
     @Test func everythingThatIsWrongIsSaidAtOnce() {
         let check = RulesCheck(
             Array(#"{"partition":{"read":{"a":1,"$or":[]},"write":"x"},"classes":{"Dog":"most"},"odd":1}"#.utf8))
-        #expect(
-            Set(check.errors.map(\.path)) == [
+        expectEqual(
+            Set(check.errors.map(\.path)),
+            [
                 "/odd", "/partition/read/a", "/partition/read/$or", "/partition/write", "/classes/Dog",
             ])
     }
 
     @Test func namesInPathsAreEscaped() {
         let check = RulesCheck(Array(#"{"a/b~c":1}"#.utf8))
-        #expect(check.errors.map(\.path) == ["/a~1b~0c"])
+        expectEqual(check.errors.map(\.path), ["/a~1b~0c"])
     }
 
     // MARK: Warnings
@@ -177,10 +179,10 @@ import Testing
             Array(
                 #"{"defaultRoles":[{"name":"a","apply_when":{},\#(open)},{"name":"b","apply_when":{},\#(open),"write":false,"fields":{"x":{"write":true}}}]}"#
                     .utf8), app: .init(syncMode: .partition, emailsAreConfirmed: true))
-        #expect(check.document != nil)
-        #expect(Set(check.warnings.map(\.code)) == [.noPartitionRules, .unreachableRole, .writeDenied])
-        #expect(check.warnings.first { $0.code == .unreachableRole }?.path == "/defaultRoles/1")
-        #expect(check.warnings.first { $0.code == .writeDenied }?.path == "/defaultRoles/1/write")
+        expectTrue(check.document != nil)
+        expectEqual(Set(check.warnings.map(\.code)), [.noPartitionRules, .unreachableRole, .writeDenied])
+        expectEqual(check.warnings.first { $0.code == .unreachableRole }?.path, "/defaultRoles/1")
+        expectEqual(check.warnings.first { $0.code == .writeDenied }?.path, "/defaultRoles/1/write")
     }
 
     private static func warnings(_ json: String, _ mode: SyncMode?, confirmed: Bool = true) -> [RulesFinding] {
@@ -188,11 +190,11 @@ import Testing
     }
 
     @Test func whatIsMissingIsSaidOfTheModeThatTheAppHas() {
-        #expect(Self.warnings("{}", .partition).map(\.code) == [.noPartitionRules])
-        #expect(Self.warnings(#"{"classes":{"Dog":[]}}"#, .flexible).map(\.code) == [.noRoles])
-        #expect(Self.warnings(#"{"classes":{"Dog":"readAll"}}"#, .flexible).isEmpty)
-        #expect(Self.warnings(#"{"partition":"open"}"#, .partition).isEmpty)
-        #expect(Self.warnings("{}", nil).isEmpty && RulesCheck([:]).warnings.isEmpty)
+        expectEqual(Self.warnings("{}", .partition).map(\.code), [.noPartitionRules])
+        expectEqual(Self.warnings(#"{"classes":{"Dog":[]}}"#, .flexible).map(\.code), [.noRoles])
+        expectTrue(Self.warnings(#"{"classes":{"Dog":"readAll"}}"#, .flexible).isEmpty)
+        expectTrue(Self.warnings(#"{"partition":"open"}"#, .partition).isEmpty)
+        expectTrue(Self.warnings("{}", nil).isEmpty && RulesCheck([:]).warnings.isEmpty)
     }
 
     /// An address that nobody has confirmed is what somebody has typed in.
@@ -202,8 +204,8 @@ import Testing
         #"{"partition":{"read":{"%%values.boss":"%%user.data.email"},"write":false},"values":{"boss":"a@b.c"}}"#,
     ])
     func addressesThatNobodyConfirmsAreWarnedOf(_ rules: String) {
-        #expect(Self.warnings(rules, .partition, confirmed: false).map(\.code) == [.unconfirmedEmail])
-        #expect(Self.warnings(rules, .partition).isEmpty && RulesCheck(Array(rules.utf8)).warnings.isEmpty)
+        expectEqual(Self.warnings(rules, .partition, confirmed: false).map(\.code), [.unconfirmedEmail])
+        expectTrue(Self.warnings(rules, .partition).isEmpty && RulesCheck(Array(rules.utf8)).warnings.isEmpty)
     }
 
     @Test func rolesByAnAddressAreWarnedOfToo() {
@@ -211,8 +213,8 @@ import Testing
             #"[{"name":"r","apply_when":{},"document_filters":{"read":{"owner":"%%user.data.email"},"write":false},"read":true}]"#
         let warnings = Self.warnings(
             #"{"classes":{"Dog":\#(roles)},"queryable":{"global":["owner"]}}"#, .flexible, confirmed: false)
-        #expect(warnings.map(\.code) == [.unconfirmedEmail])
-        #expect(warnings.map(\.path) == ["/classes/Dog/0/document_filters/read/owner"])
+        expectEqual(warnings.map(\.code), [.unconfirmedEmail])
+        expectEqual(warnings.map(\.path), ["/classes/Dog/0/document_filters/read/owner"])
     }
 
     /// Accounts have ids of their own on every server.
@@ -228,7 +230,7 @@ import Testing
     func idsOfUsersInRulesAreWarnedOf(_ rule: String, _ isWarned: Bool) {
         let warnings = Self.warnings(
             #"{"partition":{"read":\#(rule),"write":false},"values":{"editors":["a"],"limit":7}}"#, .partition)
-        #expect(warnings.map(\.code) == (isWarned ? [.literalUserID] : []))
+        expectEqual(warnings.map(\.code), (isWarned ? [.literalUserID] : []))
     }
 
     @Test func rulesAreHeldBesideTheSchema() {
@@ -241,18 +243,18 @@ import Testing
             #"{"partition":"open","defaultRoles":[{"name":"r","apply_when":{},"document_filters":{"read":\#(filters),"write":true}}],"#
             + #""queryable":{"global":["owner_id","born"],"classes":{"Dog":["vets"]}}}"#
         let check = RulesCheck(Array(json.utf8), schema: schema)
-        #expect(check.document != nil)
+        expectTrue(check.document != nil)
         let mismatches = check.warnings.filter { $0.code == .typeMismatch }.map(\.path)
-        #expect(
-            Set(mismatches)
-                == Set(["owner_id", "born/$gt", "vets"].map { "/defaultRoles/0/document_filters/read/\($0)" }))
+        expectEqual(
+            Set(mismatches),
+            Set(["owner_id", "born/$gt", "vets"].map { "/defaultRoles/0/document_filters/read/\($0)" }))
         let missing = check.warnings.filter { $0.code == .missingProperty }
-        #expect(missing.count == 4 && missing.allSatisfy { $0.message.contains("News") })
-        #expect(missing.contains { $0.message.contains("shuts") })
+        expectTrue(missing.count == 4 && missing.allSatisfy { $0.message.contains("News") })
+        expectTrue(missing.contains { $0.message.contains("shuts") })
         // A converted id is of the right type.
         let converted = json.replacing(#""%%user.id""#, with: #"{"%stringToOid":"%%user.id"}"#)
         let second = RulesCheck(Array(converted.utf8), schema: schema)
-        #expect(!second.warnings.contains { $0.path.hasSuffix("owner_id") })
+        expectTrue(!second.warnings.contains { $0.path.hasSuffix("owner_id") })
     }
 
     // MARK: Hostile documents
@@ -262,11 +264,11 @@ import Testing
             String(repeating: #"{"$not":"#, count: levels) + "true" + String(repeating: "}", count: levels)
         }
         // The document and its partition rules are two levels.
-        #expect(RulesCheck(Array(Self.partition(nested(14)).utf8)).document != nil)
+        expectTrue(RulesCheck(Array(Self.partition(nested(14)).utf8)).document != nil)
         let deep = RulesCheck(Array(Self.partition(nested(15)).utf8))
-        #expect(deep.errors.map(\.code) == [.tooDeep] && deep.errors[0].path.hasPrefix("/partition/read/$not"))
+        expectTrue(deep.errors.map(\.code) == [.tooDeep] && deep.errors[0].path.hasPrefix("/partition/read/$not"))
         for levels in [40, 100_000] {
-            #expect(
+            expectTrue(
                 RulesCheck(Array(Self.partition(nested(levels)).utf8)).errors.map(\.code).allSatisfy {
                     $0 == .tooDeep || $0 == .tooLarge
                 })
@@ -279,21 +281,21 @@ import Testing
             return Array(
                 #"{"partition":"open","values":{"x":"\#(String(repeating: "x", count: bytes - frame))"}}"#.utf8)
         }
-        #expect(values(RulesLimits.bytes).count == RulesLimits.bytes)
-        #expect(RulesCheck(values(RulesLimits.bytes + 1)).errors.map(\.code) == [.tooLarge])
+        expectEqual(values(RulesLimits.bytes).count, RulesLimits.bytes)
+        expectEqual(RulesCheck(values(RulesLimits.bytes + 1)).errors.map(\.code), [.tooLarge])
         // What the template stands for counts as well.
-        #expect(RulesCheck(values(RulesLimits.bytes)).errors.map(\.code) == [.tooLarge])
-        #expect(RulesCheck(values(RulesLimits.bytes - 100)).document != nil)
+        expectEqual(RulesCheck(values(RulesLimits.bytes)).errors.map(\.code), [.tooLarge])
+        expectTrue(RulesCheck(values(RulesLimits.bytes - 100)).document != nil)
         let keys = "{" + (0..<1_000_000).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"
-        #expect(RulesCheck(Array(keys.utf8)).errors.map(\.code) == [.tooLarge])
+        expectEqual(RulesCheck(Array(keys.utf8)).errors.map(\.code), [.tooLarge])
     }
 
     @Test func findingsHaveABound() {
         let keys = "{" + (0..<20_000).map { "\"k\($0)\":1" }.joined(separator: ",") + "}"
         let check = RulesCheck(Array(keys.utf8))
-        #expect(check.errors.count == RulesFindings.most + 1 && check.errors.last?.code == .tooManyFindings)
+        expectTrue(check.errors.count == RulesFindings.most + 1 && check.errors.last?.code == .tooManyFindings)
         let long = RulesCheck(Array(#"{"\#(String(repeating: "k", count: 100_000))":1}"#.utf8))
-        #expect(
+        expectTrue(
             long.errors.count == 1 && long.errors[0].path.utf8.count < 200 && long.errors[0].message.utf8.count < 300)
     }
 
@@ -304,8 +306,8 @@ import Testing
             }
             return Array(#"{"classes":{"Dog":[\#(roles.joined(separator: ","))]}}"#.utf8)
         }
-        #expect(RulesCheck(roles(64)).document != nil)
-        #expect(RulesCheck(roles(65)).errors.map(\.code) == [.tooManyRoles])
+        expectTrue(RulesCheck(roles(64)).document != nil)
+        expectEqual(RulesCheck(roles(65)).errors.map(\.code), [.tooManyRoles])
     }
 
     @Test func noPrefixOfADocumentTraps() throws {
@@ -313,11 +315,11 @@ import Testing
             #"{"partition":{"read":{"$or":[{"%%user.id":{"$in":["a",{"$oid":"65f0c0ffee65f0c0ffee65f0"}]}}]},"write":false},"classes":{"Dog":"team"}}"#
                 .utf8)
         for length in 0..<whole.count {
-            #expect(RulesCheck(Array(whole[..<length])).document == nil)
+            expectTrue(RulesCheck(Array(whole[..<length])).document == nil)
             var damaged = whole
             damaged[length] = UInt8(ascii: "9")
             _ = RulesCheck(damaged)
         }
-        #expect(RulesCheck(whole).document != nil)
+        expectTrue(RulesCheck(whole).document != nil)
     }
 }

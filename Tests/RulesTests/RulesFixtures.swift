@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -28,7 +29,7 @@ enum Someone: String, CaseIterable, Sendable {
 /// Reads a document that must be sound.
 func document(_ json: String) throws -> RulesDocument {
     let check = RulesCheck(Array(json.utf8))
-    #expect(check.errors.isEmpty, "\(check.errors)")
+    expectTrue(check.errors.isEmpty, "\(check.errors)")
     return try #require(check.document)
 }
 
@@ -40,7 +41,7 @@ func filter(_ json: String) throws -> RuleExpression {
     let expression = findings.expression(
         try JSONParser.parse(json), .filter(.init(queryable: queryable, className: "Item")), RuleConstants(),
         at: .root)
-    #expect(findings.errors.isEmpty, "\(json): \(findings.errors)")
+    expectTrue(findings.errors.isEmpty, "\(json): \(findings.errors)")
     return expression
 }
 

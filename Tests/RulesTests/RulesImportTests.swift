@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -26,9 +27,9 @@ import Testing
         ])
         let made = RulesImport(export, denyingIncompatible: false)
         let document = try #require(RulesCheck(made.document).document)
-        #expect(made.isUsable && made.denied.isEmpty)
-        #expect(document.partitionRights(of: Self.user, partition: "\"red\"") == .read)
-        #expect(document.partitionRights(of: Self.user, partition: "\"\(Self.user.id)\"") == .readWrite)
+        expectTrue(made.isUsable && made.denied.isEmpty)
+        expectEqual(document.partitionRights(of: Self.user, partition: "\"red\""), .read)
+        expectEqual(document.partitionRights(of: Self.user, partition: "\"\(Self.user.id)\""), .readWrite)
     }
 
     @Test func rolesValuesAndQueryableFieldsAreKept() throws {
@@ -59,17 +60,17 @@ import Testing
         let made = RulesImport(export, denyingIncompatible: false)
         let document = try #require(RulesCheck(made.document).document, "\(made.findings)")
         let user = RuleUser(id: Self.user.id, customData: ["team": .string("red")])
-        #expect(document.roleChoice(ofClass: "Item", for: user).role?.name == "own")
-        #expect(document.roleChoice(ofClass: "Item", for: RuleUser(id: "other")).role == nil)
-        #expect(document.roleChoice(ofClass: "News", for: Self.user).role?.name == "readAll")
-        #expect(document.queryable.indexed == "owner_id" && document.queryable.includes("topic", of: "News"))
-        #expect(document.constants.environmentTag == "production")
+        expectEqual(document.roleChoice(ofClass: "Item", for: user).role?.name, "own")
+        expectTrue(document.roleChoice(ofClass: "Item", for: RuleUser(id: "other")).role == nil)
+        expectEqual(document.roleChoice(ofClass: "News", for: Self.user).role?.name, "readAll")
+        expectTrue(document.queryable.indexed == "owner_id" && document.queryable.includes("topic", of: "News"))
+        expectEqual(document.constants.environmentTag, "production")
         // What no rule looks at stays out, secrets among it.
-        #expect(document.constants.values.keys.sorted() == ["team"] && document.constants.environmentValues.isEmpty)
-        #expect(made.notes.contains { $0.contains("--sync-mode flexible") })
-        #expect(made.notes.contains { $0.contains("anon-user") && !$0.contains("api-key") })
-        #expect(made.notes.contains { $0.contains("todo.people") })
-        #expect(!made.findings.contains { $0.code == .noPartitionRules })
+        expectTrue(document.constants.values.keys.sorted() == ["team"] && document.constants.environmentValues.isEmpty)
+        expectTrue(made.notes.contains { $0.contains("--sync-mode flexible") })
+        expectTrue(made.notes.contains { $0.contains("anon-user") && !$0.contains("api-key") })
+        expectTrue(made.notes.contains { $0.contains("todo.people") })
+        expectTrue(!made.findings.contains { $0.code == .noPartitionRules })
     }
 
     private static let openRole =
@@ -90,8 +91,8 @@ import Testing
         ])
         let made = RulesImport(export, denyingIncompatible: false)
         let document = try #require(RulesCheck(made.document).document, "\(made.findings)")
-        #expect(document.roleChoice(ofClass: "Item", for: Self.user).role?.name == "own" && document.classes.isEmpty)
-        #expect(made.notes.contains { $0.contains("left out") })
+        expectTrue(document.roleChoice(ofClass: "Item", for: Self.user).role?.name == "own" && document.classes.isEmpty)
+        expectTrue(made.notes.contains { $0.contains("left out") })
     }
 
     @Test func partitionAppsAreNotHeldToRulesOfCollections() throws {
@@ -105,8 +106,8 @@ import Testing
             "data_sources/b/config.json": #"{"name":"b","type":"mongodb-atlas"}"#,
         ])
         let made = RulesImport(export, denyingIncompatible: false)
-        #expect(made.isUsable && made.document.objectValue?.keys.sorted() == ["partition"])
-        #expect(made.notes.contains { $0.contains("--sync-mode partition") })
+        expectTrue(made.isUsable && made.document.objectValue?.keys.sorted() == ["partition"])
+        expectTrue(made.notes.contains { $0.contains("--sync-mode partition") })
     }
 
     private static func twice(_ first: String, _ second: String, title: String = "Item") -> [String: String] {
@@ -128,23 +129,23 @@ import Testing
             _ = try Self.export(files)
             Issue.record("the last database was taken")
         } catch let problem as ExportProblem {
-            #expect(problem.description.contains("--database") && problem.description.contains(#""live", "test""#))
+            expectTrue(problem.description.contains("--database") && problem.description.contains(#""live", "test""#))
         }
         for (database, mayRead) in [("live", false), ("test", true)] {
             let made = RulesImport(try Self.export(files, databases: [database]), denyingIncompatible: false)
             let document = try #require(RulesCheck(made.document).document)
             let role = try #require(document.roleChoice(ofClass: "Item", for: Self.user).role)
-            #expect((role.readFilter.source == true) == mayRead)
+            expectEqual((role.readFilter.source == true), mayRead)
         }
         do {
             _ = try Self.export(files, databases: ["lost"])
             Issue.record("a database that is not there was taken")
         } catch let problem as ExportProblem {
-            #expect(problem.description.contains(#""lost""#))
+            expectTrue(problem.description.contains(#""lost""#))
         }
         // Where both say the same, nothing is to be asked; nor where they are two classes.
-        #expect(RulesImport(try Self.export(Self.twice("true", "true")), denyingIncompatible: false).isUsable)
-        #expect(try Self.export(Self.twice("false", "true", title: "Other")).classes.count == 2)
+        expectTrue(RulesImport(try Self.export(Self.twice("true", "true")), denyingIncompatible: false).isUsable)
+        try expectEqual(Self.export(Self.twice("false", "true", title: "Other")).classes.count, 2)
     }
 
     @Test func aClassWithoutASchemaIsNoReasonToRefuse() throws {
@@ -158,9 +159,9 @@ import Testing
         let made = RulesImport(export, denyingIncompatible: false)
         let document = try #require(RulesCheck(made.document).document, "\(made.findings)")
         // Nobody gets more than they had: not by the open default rule either.
-        #expect(document.roleChoice(ofClass: "Old", for: Self.user).role == nil)
-        #expect(document.roleChoice(ofClass: "Kept", for: Self.user).role?.name == "all")
-        #expect(made.notes.contains { $0.contains(#""Old" had no schema"#) } && made.denied.isEmpty)
+        expectTrue(document.roleChoice(ofClass: "Old", for: Self.user).role == nil)
+        expectEqual(document.roleChoice(ofClass: "Kept", for: Self.user).role?.name, "all")
+        expectTrue(made.notes.contains { $0.contains(#""Old" had no schema"#) } && made.denied.isEmpty)
     }
 
     @Test(arguments: ["config.json", "stitch.json"]) func theLayoutBefore2021IsRead(root: String) throws {
@@ -184,10 +185,10 @@ import Testing
         for files in [files, Dictionary(uniqueKeysWithValues: files.map { ("app-export/\($0)", $1) })] {
             let made = RulesImport(try Self.export(files), denyingIncompatible: false)
             let document = try #require(RulesCheck(made.document).document, "\(made.findings)")
-            #expect(document.partitionRights(of: Self.user, partition: "\"\(Self.user.id)\"") == .readWrite)
+            expectEqual(document.partitionRights(of: Self.user, partition: "\"\(Self.user.id)\""), .readWrite)
             let all = RuleUser(id: "x", customData: ["all": .string("yes")])
-            #expect(document.partitionRights(of: all, partition: "\"red\"") == .read)
-            #expect(
+            expectEqual(document.partitionRights(of: all, partition: "\"red\""), .read)
+            expectTrue(
                 made.notes.contains { $0.contains("local-userpass") }
                     && made.notes.contains { $0.contains("todo.people") })
         }
@@ -209,10 +210,10 @@ import Testing
                 Dictionary(uniqueKeysWithValues: two + [("sync/config.json", #"{"type":"flexible"}"#)]))
         }
         for path in ["functions/a.json", "hosting/files/x.json", "sync/config.yaml", "a/b/c/d/e/f/g.json"] {
-            #expect(!ExportFiles.isWanted(path), "\(path)")
+            expectTrue(!ExportFiles.isWanted(path), "\(path)")
         }
         for path in ["sync/config.json", "x/sync/config.json", "x/data_sources/s/d/c/rules.json", "stitch.json"] {
-            #expect(ExportFiles.isWanted(path), "\(path)")
+            expectTrue(ExportFiles.isWanted(path), "\(path)")
         }
     }
 
@@ -228,10 +229,10 @@ import Testing
 
     @Test func theTutorialsFunctionsAreListsOnRequest() throws {
         let asked = RulesImport(try Self.tutorial("canWritePartition"), denyingIncompatible: false)
-        #expect(!asked.isUsable)
+        expectTrue(!asked.isUsable)
         let found = asked.findings.filter { $0.code == .function }
-        #expect(found.count == 2 && found.allSatisfy { $0.hint?.contains("--listed") == true })
-        #expect(found.contains { $0.message.contains(#""canWritePartition""#) })
+        expectTrue(found.count == 2 && found.allSatisfy { $0.hint?.contains("--listed") == true })
+        expectTrue(found.contains { $0.message.contains(#""canWritePartition""#) })
         let made = RulesImport(try Self.tutorial("canWritePartition"), denyingIncompatible: false, listing: true)
         let listed = try #require(
             RulesCheck(
@@ -241,11 +242,11 @@ import Testing
                     ]
                 ]
             ).document)
-        #expect(made.isUsable && made.document == listed.source && made.notes.count > 1)
+        expectTrue(made.isUsable && made.document == listed.source && made.notes.count > 1)
         // Another function is still none that can be called.
         let other = RulesImport(try Self.tutorial("mayWrite"), denyingIncompatible: false, listing: true)
         let errors = other.findings.filter { $0.severity == .error }
-        #expect(
+        expectTrue(
             errors.count == 1 && errors[0].path.hasPrefix("/partition/write")
                 && errors[0].hint?.contains("--listed") == false)
     }
@@ -256,7 +257,7 @@ import Testing
                 #"{"partition":{"permissions":{"read":{"%%user.data.email":"a@b.c"},"write":{"%%user.id":{"$in":["62babea7"]}}}}}"#
         ])
         let codes = RulesImport(export, denyingIncompatible: false).findings.map(\.code)
-        #expect(Set(codes) == [.unconfirmedEmail, .literalUserID])
+        expectEqual(Set(codes), [.unconfirmedEmail, .literalUserID])
     }
 
     /// Both forms of the same rules choose alike.
@@ -271,10 +272,10 @@ import Testing
         ])
         let document = try #require(RulesCheck(RulesImport(export, denyingIncompatible: false).document).document)
         let all = try #require(document.roleChoice(ofClass: "Item", for: Self.user).role)
-        #expect(all.name == "all" && all.read == true && all.write == true)
+        expectTrue(all.name == "all" && all.read == true && all.write == true)
         let some = try #require(document.roleChoice(ofClass: "Secret", for: Self.user).role)
         // With `read` beside them its fields would decide nothing.
-        #expect(some.read == nil && some.fields["text"]?.read == true)
+        expectTrue(some.read == nil && some.fields["text"]?.read == true)
     }
 
     private static func withFunctions() throws -> ExportedRules {
@@ -304,34 +305,34 @@ import Testing
 
     @Test func whatCannotBeEnforcedIsRefusedPlaceByPlace() throws {
         let made = RulesImport(try Self.withFunctions(), denyingIncompatible: false)
-        #expect(!made.isUsable && made.denied.isEmpty)
+        expectTrue(!made.isUsable && made.denied.isEmpty)
         let errors = made.findings.filter { $0.severity == .error }
-        #expect(errors.contains { $0.path.hasPrefix("/defaultRoles/0/apply_when") && $0.code == .function })
-        #expect(errors.contains { $0.path.hasPrefix("/classes/Dog/0/document_filters/read") })
+        expectTrue(errors.contains { $0.path.hasPrefix("/defaultRoles/0/apply_when") && $0.code == .function })
+        expectTrue(errors.contains { $0.path.hasPrefix("/classes/Dog/0/document_filters/read") })
         let partition = RulesImport(try Self.withPartitionFunction(), denyingIncompatible: false)
-        #expect(!partition.isUsable && partition.findings.first?.path.hasPrefix("/partition/write") == true)
-        #expect(partition.findings.first?.code == .function)
+        expectTrue(!partition.isUsable && partition.findings.first?.path.hasPrefix("/partition/write") == true)
+        expectEqual(partition.findings.first?.code, .function)
     }
 
     @Test func orItDeniesOnRequest() throws {
         let made = RulesImport(try Self.withFunctions(), denyingIncompatible: true)
         let document = try #require(RulesCheck(made.document).document, "\(made.findings)")
-        #expect(made.isUsable && made.denied.count == 2)
+        expectTrue(made.isUsable && made.denied.count == 2)
         let partition = RulesImport(try Self.withPartitionFunction(), denyingIncompatible: true)
         let partitions = try #require(RulesCheck(partition.document).document)
-        #expect(partitions.partitionRights(of: Self.user, partition: "\"red\"") == .read)
+        expectEqual(partitions.partitionRights(of: Self.user, partition: "\"red\""), .read)
         // Whom a function would have chosen is not known, so the roles behind it are for nobody.
         let chosen = try #require(document.roleChoice(ofClass: "Cat", for: Self.user).role)
-        #expect(chosen.name == "hooked" && chosen.read == false && chosen.write == false)
+        expectTrue(chosen.name == "hooked" && chosen.read == false && chosen.write == false)
         // A condition that can be read stays.
-        #expect(document.roleChoice(ofClass: "Dog", for: Self.user).role == nil)
+        expectTrue(document.roleChoice(ofClass: "Dog", for: Self.user).role == nil)
         let server = RuleUser(id: "1", kind: .server)
-        #expect(document.roleChoice(ofClass: "Dog", for: server).role?.read == false)
+        expectEqual(document.roleChoice(ofClass: "Dog", for: server).role?.read, false)
     }
 
     @Test func whatIsWrongElsewhereStaysAnError() throws {
         let export = try Self.export(["sync/config.json": #"{"type":"flexible","queryable_fields_names":[7]}"#])
         let made = RulesImport(export, denyingIncompatible: true)
-        #expect(!made.isUsable && made.denied.isEmpty)
+        expectTrue(!made.isUsable && made.denied.isEmpty)
     }
 }

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Rules
@@ -23,23 +24,23 @@ import Testing
     ])
     func aTemplateIsSaidOfBothModes(_ rules: String, _ partition: String, _ flexible: String) throws {
         let rules = try document(rules)
-        #expect(rules.summary(for: .partition) == partition && rules.summary(for: .flexible) == flexible)
+        expectTrue(rules.summary(for: .partition) == partition && rules.summary(for: .flexible) == flexible)
         let isOpen = !partition.hasPrefix("nobody")
-        #expect(rules.isForEveryUser(in: .partition) == isOpen && rules.isForEveryUser(in: .flexible) == isOpen)
+        expectTrue(rules.isForEveryUser(in: .partition) == isOpen && rules.isForEveryUser(in: .flexible) == isOpen)
     }
 
     /// `{}` is everybody, however it is written.
     @Test(arguments: ["{}", "true", #"{"%%true":true}"#, #"{"$and":[{},true]}"#, #"{"%%true":{"%%true":true}}"#])
     func whatAlwaysHoldsIsForEverybody(_ condition: String) throws {
         let partition = try document(#"{"partition":{"read":\#(condition),"write":\#(condition)}}"#)
-        #expect(partition.summary(for: .partition) == "every user may read and write every partition")
+        expectEqual(partition.summary(for: .partition), "every user may read and write every partition")
         let readable = try document(#"{"partition":{"read":\#(condition),"write":{"%%partition":"x"}}}"#)
-        #expect(readable.summary(for: .partition).hasPrefix("every user may read every partition; who may write"))
+        expectTrue(readable.summary(for: .partition).hasPrefix("every user may read every partition; who may write"))
         let roles = try document(
             #"{"defaultRoles":[{"name":"r","apply_when":\#(condition),"read":true,"write":true,"#
                 + #""document_filters":{"read":\#(condition),"write":\#(condition)}}]}"#)
-        #expect(roles.summary(for: .flexible) == "every user may read and write every object")
-        #expect(roles.summary(for: .partition) == "nobody may read or write: there are no partition rules")
+        expectEqual(roles.summary(for: .flexible), "every user may read and write every object")
+        expectEqual(roles.summary(for: .partition), "nobody may read or write: there are no partition rules")
     }
 
     @Test(arguments: [
@@ -67,27 +68,27 @@ import Testing
     ])
     func rolesAreSummedUp(_ roles: String, _ sentence: String) throws {
         let rules = try document(#"{"defaultRoles":\#(roles),"queryable":{"global":["o"]}}"#)
-        #expect(rules.summary(for: .flexible).hasPrefix(sentence), "\(rules.summary(for: .flexible))")
+        expectTrue(rules.summary(for: .flexible).hasPrefix(sentence), "\(rules.summary(for: .flexible))")
     }
 
     @Test func classesWithRolesOfTheirOwnAreNamed() throws {
         let some = try document(#"{"defaultRoles":"readAll","classes":{"News":"readAndWriteAll","Same":"readAll"}}"#)
-        #expect(
-            some.summary(for: .flexible)
-                == #"every user may read every object, nobody may write; class "News" has roles of its own"#)
+        expectEqual(
+            some.summary(for: .flexible),
+            #"every user may read every object, nobody may write; class "News" has roles of its own"#)
         let only = try document(#"{"classes":{"A":"readAll","B":"readAll"}}"#)
-        #expect(
-            only.summary(for: .flexible)
-                == #"nobody may read or write but where classes "A", "B" have roles of their own"#)
-        #expect(only.isForEveryUser(in: .flexible) && !only.isForEveryUser(in: .partition))
+        expectEqual(
+            only.summary(for: .flexible),
+            #"nobody may read or write but where classes "A", "B" have roles of their own"#)
+        expectTrue(only.isForEveryUser(in: .flexible) && !only.isForEveryUser(in: .partition))
         let many = (0..<9).map { #""C\#($0)":"readAll""# }.joined(separator: ",")
-        #expect(try document(#"{"classes":{\#(many)}}"#).summary(for: .flexible).contains("9 classes"))
+        try expectTrue(document(#"{"classes":{\#(many)}}"#).summary(for: .flexible).contains("9 classes"))
     }
 
     @Test func whatAnUpgradeMadeIsSaid() throws {
         let rules = try document(#"{"generated":"upgrade","partition":"open","defaultRoles":"readAndWriteAll"}"#)
         for mode in SyncMode.allCases {
-            #expect(rules.summary(for: mode).hasSuffix("(made by an upgrade, so that nobody was shut out)"))
+            expectTrue(rules.summary(for: mode).hasSuffix("(made by an upgrade, so that nobody was shut out)"))
         }
     }
 }

@@ -1,23 +1,24 @@
 import Storage
+import TestSupport
 import Testing
 
 @Suite struct StoreURLTests {
     @Test func aFolderMayBeWrittenWithAndWithoutSlashes() throws {
-        #expect(try StoreURL("sqlite:data") == .sqlite(folder: "data"))
-        #expect(try StoreURL("sqlite:/var/lib/sluice") == .sqlite(folder: "/var/lib/sluice"))
-        #expect(try StoreURL("sqlite:///var/lib/sluice") == .sqlite(folder: "/var/lib/sluice"))
-        #expect(try StoreURL("sqlite::memory:") == .sqliteInMemory)
-        #expect(try StoreURL("sqlite::memory:").folder == nil)
+        try expectEqual(StoreURL("sqlite:data"), .sqlite(folder: "data"))
+        try expectEqual(StoreURL("sqlite:/var/lib/sluice"), .sqlite(folder: "/var/lib/sluice"))
+        try expectEqual(StoreURL("sqlite:///var/lib/sluice"), .sqlite(folder: "/var/lib/sluice"))
+        try expectEqual(StoreURL("sqlite::memory:"), .sqliteInMemory)
+        try expectTrue(StoreURL("sqlite::memory:").folder == nil)
     }
 
     @Test func aDatabaseMayNameTheClustersSchema() throws {
-        #expect(try StoreURL("postgres://u@a,b/db") == .postgres(connection: "postgres://u@a,b/db", schema: "sluice"))
-        #expect(
-            try StoreURL("postgresql://u@a/db?sslmode=require&schema=blue&connect_timeout=3")
-                == .postgres(connection: "postgresql://u@a/db?sslmode=require&connect_timeout=3", schema: "blue"))
-        #expect(
-            try StoreURL("postgres://u@a/db?schema=b_1") == .postgres(connection: "postgres://u@a/db", schema: "b_1"))
-        #expect(try StoreURL("postgres://u@a/db").folder == nil)
+        try expectEqual(StoreURL("postgres://u@a,b/db"), .postgres(connection: "postgres://u@a,b/db", schema: "sluice"))
+        try expectEqual(
+            StoreURL("postgresql://u@a/db?sslmode=require&schema=blue&connect_timeout=3"),
+            .postgres(connection: "postgresql://u@a/db?sslmode=require&connect_timeout=3", schema: "blue"))
+        try expectEqual(
+            StoreURL("postgres://u@a/db?schema=b_1"), .postgres(connection: "postgres://u@a/db", schema: "b_1"))
+        try expectTrue(StoreURL("postgres://u@a/db").folder == nil)
     }
 
     @Test(arguments: [
@@ -27,7 +28,7 @@ import Testing
     ])
     func otherURLsAreRefusedWithoutQuotingThem(_ url: String) {
         let error = #expect(throws: StoreError.self) { try StoreURL(url) }
-        #expect(error?.code == .invalidURL)
-        #expect(error?.description.contains("hunter2") == false)
+        expectEqual(error?.code, .invalidURL)
+        expectEqual(error?.description.contains("hunter2"), false)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SyncModel
+import TestSupport
 import Testing
 
 /// What stands in queues and stores as JSON: a rolling upgrade reads it.
@@ -13,26 +14,27 @@ import Testing
     @Test func aHistoryEntryIsFourNumbersAndHexadecimalDigits() throws {
         let entry = HistoryEntry(serverVersion: 5, clientVersion: 12, originFile: 3, timestamp: 1, changeset: [9, 171])
         let form = #"{"changeset":"09ab","clientVersion":12,"originFile":3,"serverVersion":5,"timestamp":1}"#
-        #expect(try text(entry) == form)
-        #expect(try JSONDecoder().decode(HistoryEntry.self, from: Data(form.utf8)) == entry)
+        try expectEqual(text(entry), form)
+        try expectEqual(JSONDecoder().decode(HistoryEntry.self, from: Data(form.utf8)), entry)
     }
 
     @Test func anUploadedChangesetIsThreeNumbersAndHexadecimalDigits() throws {
         let entry = UploadedChangeset(clientVersion: 12, serverVersion: 9, timestamp: 7, changeset: [])
         let form = #"{"changeset":"","clientVersion":12,"serverVersion":9,"timestamp":7}"#
-        #expect(try text(entry) == form)
-        #expect(try JSONDecoder().decode(UploadedChangeset.self, from: Data(form.utf8)) == entry)
+        try expectEqual(text(entry), form)
+        try expectEqual(JSONDecoder().decode(UploadedChangeset.self, from: Data(form.utf8)), entry)
     }
 
     @Test func cursorsCodesAndActionsAreBareNumbersAndWords() throws {
-        #expect(try text(ClientFileIdent(ident: 3, salt: 9)) == #"{"ident":3,"salt":9}"#)
-        #expect(try text(SaltedServerVersion(version: 4, salt: 8)) == #"{"salt":8,"version":4}"#)
-        #expect(try text(UploadCursor(clientVersion: 1, serverVersion: 2)) == #"{"clientVersion":1,"serverVersion":2}"#)
-        #expect(
-            try text(DownloadCursor(serverVersion: 2, clientVersion: 1)) == #"{"clientVersion":1,"serverVersion":2}"#)
-        #expect(try text([ErrorCode.badClientFileIdent]) == "[208]")
-        #expect(try text([ErrorAction.clientReset, .unknown("New")]) == #"["ClientReset","New"]"#)
-        #expect(try JSONDecoder().decode([ErrorAction].self, from: Data(#"["Transient"]"#.utf8)) == [.transient])
+        try expectEqual(text(ClientFileIdent(ident: 3, salt: 9)), #"{"ident":3,"salt":9}"#)
+        try expectEqual(text(SaltedServerVersion(version: 4, salt: 8)), #"{"salt":8,"version":4}"#)
+        try expectEqual(
+            text(UploadCursor(clientVersion: 1, serverVersion: 2)), #"{"clientVersion":1,"serverVersion":2}"#)
+        try expectEqual(
+            text(DownloadCursor(serverVersion: 2, clientVersion: 1)), #"{"clientVersion":1,"serverVersion":2}"#)
+        try expectEqual(text([ErrorCode.badClientFileIdent]), "[208]")
+        try expectEqual(text([ErrorAction.clientReset, .unknown("New")]), #"["ClientReset","New"]"#)
+        try expectEqual(JSONDecoder().decode([ErrorAction].self, from: Data(#"["Transient"]"#.utf8)), [.transient])
     }
 
     /// As JSONEncoder writes them, then in ASCII: a realm's key, and so its slice, hangs on every byte.
@@ -43,7 +45,7 @@ import Testing
                 scalar.value <= 0x7e
                     ? String(scalar) : "\\u" + String(0x1_0000 + scalar.value, radix: 16).dropFirst()
             }
-            #expect(RealmName.partition(fromText: String(scalar)) == literal.joined())
+            expectEqual(RealmName.partition(fromText: String(scalar)), literal.joined())
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SyncModel
+import TestSupport
 import Testing
 
 @Suite struct RealmNameTests {
@@ -9,25 +10,25 @@ import Testing
         ("a\"b", "\"a\\\"b\""), ("caf\u{e9}", "\"caf\\u00e9\""), ("", "\"\""),
     ])
     func aBareWordIsAStringPartition(text: String, partition: String) {
-        #expect(RealmName.partition(fromText: text) == partition)
+        expectEqual(RealmName.partition(fromText: text), partition)
     }
 
     @Test func aRealmDecodedFromABareWordIsTheOneThatClientsBind() throws {
         let realm = try JSONDecoder().decode(
             RealmName.self, from: Data(#"{"app": "tasks", "partition": "store-nw"}"#.utf8))
-        #expect(realm == RealmName(app: "tasks", partition: "\"store-nw\""))
-        #expect(realm.key == "tasks/partition/\"store-nw\"")
+        expectEqual(realm, RealmName(app: "tasks", partition: "\"store-nw\""))
+        expectEqual(realm.key, "tasks/partition/\"store-nw\"")
     }
 
     @Test func topicKeysHaveTwoWordsWhateverTheAppIsCalled() {
         let key = RealmName(app: "com.example.tasks", partition: "null").topicKey
-        #expect(key.split(separator: ".").count == 2)
-        #expect(key.hasPrefix("com_example_tasks."))
+        expectEqual(key.split(separator: ".").count, 2)
+        expectTrue(key.hasPrefix("com_example_tasks."))
     }
 
     @Test func slicesAreStable() {
         // A change here would send every realm of every cluster to another slice.
         let count = SliceCount(8)
-        #expect(count.map { RealmName(app: "tasks", partition: "\"a\"").slice(of: $0).value } == 5)
+        expectEqual(count.map { RealmName(app: "tasks", partition: "\"a\"").slice(of: $0).value }, 5)
     }
 }

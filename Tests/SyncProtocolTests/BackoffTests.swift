@@ -1,5 +1,6 @@
 import SeededRandom
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -19,7 +20,7 @@ import Testing
         var backoff = Backoff<RetryReason>()
         var generator = NoJitter()
         let delays = (0..<11).map { _ in seconds(backoff.next(after: .connectionEnd(.lost), using: &generator)) }
-        #expect(delays == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+        expectEqual(delays, [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
     }
 
     @Test func upToAQuarterIsTakenOffAtRandom() throws {
@@ -30,19 +31,19 @@ import Testing
         for _ in 0..<200 {
             seen.append(try #require(seconds(backoff.next(after: .connectionEnd(.lost), using: &generator))))
         }
-        #expect(seen.allSatisfy { (75...100).contains($0) })
-        #expect((seen.max() ?? 0) - (seen.min() ?? 0) > 15)
+        expectTrue(seen.allSatisfy { (75...100).contains($0) })
+        expectTrue((seen.max() ?? 0) - (seen.min() ?? 0) > 15)
     }
 
     @Test func anotherReasonOrAResetStartsAnew() {
         var backoff = Backoff<RetryReason>()
         var generator = NoJitter()
         _ = backoff.next(after: .connectionEnd(.lost), using: &generator)
-        #expect(seconds(backoff.next(after: .connectionEnd(.lost), using: &generator)) == 2)
-        #expect(seconds(backoff.next(after: .connectionEnd(.unreachable), using: &generator)) == 1)
-        #expect(seconds(backoff.next(after: .connectionEnd(.unreachable), using: &generator)) == 2)
+        expectEqual(seconds(backoff.next(after: .connectionEnd(.lost), using: &generator)), 2)
+        expectEqual(seconds(backoff.next(after: .connectionEnd(.unreachable), using: &generator)), 1)
+        expectEqual(seconds(backoff.next(after: .connectionEnd(.unreachable), using: &generator)), 2)
         backoff.reset()
-        #expect(seconds(backoff.next(after: .connectionEnd(.unreachable), using: &generator)) == 1)
+        expectEqual(seconds(backoff.next(after: .connectionEnd(.unreachable), using: &generator)), 1)
     }
 
     @Test func aPeersPolicyBeginsASeriesButDoesNotChangeOne() {
@@ -51,9 +52,9 @@ import Testing
         let reason = RetryReason.sessionError(.initialSyncNotCompleted)
         let policy = BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 30, multiplier: 3)
         let other = BackoffPolicy(intervalSeconds: 1, maxDelaySeconds: 1, multiplier: 1)
-        #expect(seconds(backoff.next(after: reason, peerPolicy: policy, using: &generator)) == 5)
-        #expect(seconds(backoff.next(after: reason, peerPolicy: other, using: &generator)) == 15)
-        #expect(seconds(backoff.next(after: reason, peerPolicy: nil, using: &generator)) == 30)
+        expectEqual(seconds(backoff.next(after: reason, peerPolicy: policy, using: &generator)), 5)
+        expectEqual(seconds(backoff.next(after: reason, peerPolicy: other, using: &generator)), 15)
+        expectEqual(seconds(backoff.next(after: reason, peerPolicy: nil, using: &generator)), 30)
     }
 
     @Test func theExceptionsOfErrors() {
@@ -63,11 +64,11 @@ import Testing
             let delay = backoff.next(
                 after: .sessionError(.sessionClosed), code: .sessionClosed, tryAgain: true,
                 peerPolicy: BackoffPolicy(intervalSeconds: 50, maxDelaySeconds: 60, multiplier: 2), using: &generator)
-            #expect(delay == .after(.seconds(1)))
+            expectEqual(delay, .after(.seconds(1)))
         }
-        #expect(
-            backoff.next(after: .connectionError(.otherError), code: .otherError, tryAgain: false, using: &generator)
-                == .never)
+        expectEqual(
+            backoff.next(after: .connectionError(.otherError), code: .otherError, tryAgain: false, using: &generator),
+            .never)
     }
 
     @Test func absurdPoliciesStayWithinADay() {
@@ -79,7 +80,7 @@ import Testing
             var backoff = Backoff<RetryReason>(policy: policy)
             for _ in 0..<5 {
                 let delay = seconds(backoff.next(after: .connectionEnd(.lost), using: &generator)) ?? -1
-                #expect((0...86_400).contains(delay))
+                expectTrue((0...86_400).contains(delay))
             }
         }
     }

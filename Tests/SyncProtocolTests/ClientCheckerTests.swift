@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -36,7 +37,7 @@ import Testing
         try checker.receive(.mark(session: 1, request: 1))
         try checker.send(.unbind(session: 1))
         try checker.receive(.unbound(session: 1))
-        #expect(checker.sessions.isEmpty)
+        expectTrue(checker.sessions.isEmpty)
     }
 
     @Test func identComesOnceAndOnlyIfAskedFor() throws {
@@ -72,7 +73,7 @@ import Testing
         try checker.send(.unbind(session: 1))
         try checker.receive(Self.download)
         try checker.receive(Self.error)
-        #expect(checker.sessions.isEmpty)
+        expectTrue(checker.sessions.isEmpty)
     }
 
     @Test func anIdentThatCrossesAnUnbindIsTaken() throws {

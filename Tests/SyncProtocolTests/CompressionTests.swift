@@ -1,5 +1,6 @@
 import SeededRandom
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -30,67 +31,68 @@ import Testing
     @Test func bodiesAbove1024BytesAreCompressedAndComeBack() throws {
         let message = upload([UInt8](repeating: 7, count: 5000))
         let bytes = try MessageEncoder(mode: .partition).encode(message)
-        #expect(bytes.count < 200)
-        #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("upload 1 1 5013 "))
+        expectTrue(bytes.count < 200)
+        expectTrue(String(decoding: bytes, as: UTF8.self).hasPrefix("upload 1 1 5013 "))
         let body = bytes.drop { $0 != 0x0A }.dropFirst()
-        #expect(Array(body.prefix(2)) == [0x78, 0x01])
-        #expect(try ClientMessageParser(mode: .partition).parse(bytes) == message)
+        expectEqual(Array(body.prefix(2)), [0x78, 0x01])
+        try expectEqual(ClientMessageParser(mode: .partition).parse(bytes), message)
     }
 
     @Test(arguments: [(1014, "upload 1 0 1024 0 "), (1015, "upload 1 1 1025 ")])
     func theThresholdIs1024Bytes(_ count: Int, _ head: String) throws {
         // "1 0 5 0 1014 " are 13 bytes: take them off.
         let bytes = try MessageEncoder(mode: .partition).encode(upload([UInt8](repeating: 7, count: count - 3)))
-        #expect(String(decoding: bytes, as: UTF8.self).hasPrefix(head))
+        expectTrue(String(decoding: bytes, as: UTF8.self).hasPrefix(head))
     }
 
     @Test func bodiesThatDoNotShrinkTravelPlain() throws {
         var random = SeededGenerator(seed: 3)
         let message = upload((0..<5000).map { _ in UInt8.random(in: 0...255, using: &random) })
         let bytes = try MessageEncoder(mode: .partition).encode(message)
-        #expect(String(decoding: bytes.prefix(30), as: UTF8.self).hasPrefix("upload 1 0 5013 0 "))
-        #expect(try ClientMessageParser(mode: .partition).parse(bytes) == message)
+        expectTrue(String(decoding: bytes.prefix(30), as: UTF8.self).hasPrefix("upload 1 0 5013 0 "))
+        try expectEqual(ClientMessageParser(mode: .partition).parse(bytes), message)
     }
 
     @Test func aBombIsRefusedBeforeItIsInflated() throws {
         let bomb = try #require(Zlib.compressIfSmaller([UInt8](repeating: 0, count: 64 << 20)))
-        #expect(bomb.count < 1 << 20)
+        expectTrue(bomb.count < 1 << 20)
         // As large as it is: beyond the limit, so the session resets.
-        #expect(code(message(plainSize: 64 << 20, packed: bomb)) == .otherSessionError)
+        expectEqual(code(message(plainSize: 64 << 20, packed: bomb)), .otherSessionError)
         // Lying about it: stops where the announced size ends.
-        #expect(code(message(plainSize: 1 << 20, packed: bomb)) == .badDecompression)
-        #expect(code(message(plainSize: 0, packed: bomb)) == .badDecompression)
+        expectEqual(code(message(plainSize: 1 << 20, packed: bomb)), .badDecompression)
+        expectEqual(code(message(plainSize: 0, packed: bomb)), .badDecompression)
     }
 
     @Test func aSizeThatNoStreamCanReachIsRefusedBeforeAllocating() {
         #expect(throws: Zlib.Failure.self) {
             try Zlib.decompress([0x78, 0x01, 0x03, 0x00, 0, 0, 0, 1], plainSize: 1 << 40)
         }
-        #expect(code(message(plainSize: 16 << 20, packed: [0x78, 0x01, 0x03, 0x00, 0, 0, 0, 1])) == .badDecompression)
+        expectEqual(
+            code(message(plainSize: 16 << 20, packed: [0x78, 0x01, 0x03, 0x00, 0, 0, 0, 1])), .badDecompression)
     }
 
     @Test func brokenStreamsAre110() throws {
         let plain = [UInt8](repeating: 1, count: 3000)
         let packed = try #require(Zlib.compressIfSmaller(plain))
-        #expect(code(message(plainSize: 2999, packed: packed)) == .badDecompression)
-        #expect(code(message(plainSize: 3001, packed: packed)) == .badDecompression)
-        #expect(code(message(plainSize: 3000, packed: packed + [0])) == .badDecompression)
-        #expect(code(message(plainSize: 3000, packed: [0] + packed)) == .badDecompression)
-        #expect(code(message(plainSize: 3000, packed: [])) == .badDecompression)
+        expectEqual(code(message(plainSize: 2999, packed: packed)), .badDecompression)
+        expectEqual(code(message(plainSize: 3001, packed: packed)), .badDecompression)
+        expectEqual(code(message(plainSize: 3000, packed: packed + [0])), .badDecompression)
+        expectEqual(code(message(plainSize: 3000, packed: [0] + packed)), .badDecompression)
+        expectEqual(code(message(plainSize: 3000, packed: [])), .badDecompression)
         for count in 0..<packed.count {
-            #expect(code(message(plainSize: 3000, packed: Array(packed.prefix(count)))) == .badDecompression)
+            expectEqual(code(message(plainSize: 3000, packed: Array(packed.prefix(count)))), .badDecompression)
         }
         var wrongChecksum = packed
         wrongChecksum[packed.count - 1] ^= 1
-        #expect(code(message(plainSize: 3000, packed: wrongChecksum)) == .badDecompression)
+        expectEqual(code(message(plainSize: 3000, packed: wrongChecksum)), .badDecompression)
         // Raw deflate, without header and checksum.
-        #expect(code(message(plainSize: 3000, packed: Array(packed.dropFirst(2).dropLast(4)))) == .badDecompression)
+        expectEqual(code(message(plainSize: 3000, packed: Array(packed.dropFirst(2).dropLast(4)))), .badDecompression)
         // Sizes that do not fit the message.
-        #expect(code(message(plainSize: 3000, packed: packed, packedSize: packed.count - 1)) == .badSyntax)
-        #expect(code(message(plainSize: 3000, packed: packed, packedSize: packed.count + 1)) == .badSyntax)
+        expectEqual(code(message(plainSize: 3000, packed: packed, packedSize: packed.count - 1)), .badSyntax)
+        expectEqual(code(message(plainSize: 3000, packed: packed, packedSize: packed.count + 1)), .badSyntax)
     }
 
     @Test func anEmptyStreamInflatesToNothing() throws {
-        #expect(try Zlib.decompress([0x78, 0x01, 0x03, 0x00, 0, 0, 0, 1], plainSize: 0) == [])
+        try expectEqual(Zlib.decompress([0x78, 0x01, 0x03, 0x00, 0, 0, 0, 1], plainSize: 0), [])
     }
 }

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -43,7 +44,7 @@ import Testing
     func whatMovesForwardPasses(_ download: Download) throws {
         var checker = Self.checker()
         try checker.check(download)
-        #expect(checker.progress == download.progress)
+        expectEqual(checker.progress, download.progress)
     }
 
     @Test(arguments: [
@@ -74,7 +75,7 @@ import Testing
             #expect { try checker.check(download) } throws: {
                 ($0 as? SyncProtocolError)?.fault == (role == .sending ? .sending : .received)
             }
-            #expect(checker == before)
+            expectEqual(checker, before)
         }
     }
 
@@ -108,11 +109,11 @@ import Testing
     @Test func aBootstrapInBatchesMovesTheCursorsAtItsEnd() throws {
         var checker = Self.flexible(.sending)
         try checker.check(Self.batch(2, .moreToCome))
-        #expect(checker.progress.download.serverVersion == 0)
-        #expect(checker.isBootstrapping)
+        expectEqual(checker.progress.download.serverVersion, 0)
+        expectTrue(checker.isBootstrapping)
         try checker.check(Self.batch(2, .lastInBatch))
-        #expect(checker.progress.download.serverVersion == 30)
-        #expect(checker.activeQueryVersion == 2)
+        expectEqual(checker.progress.download.serverVersion, 30)
+        expectEqual(checker.activeQueryVersion, 2)
         try checker.check(Self.batch(2, .steadyState, at: 31, entries: 0))
     }
 

@@ -1,5 +1,6 @@
 import SeededRandom
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -19,21 +20,21 @@ import Testing
 
     /// Entries are client version, server version, timestamp, author (0 is the sender) and size.
     @Test func anUploadOfAnotherAuthorsChangesetIsRefused() {
-        #expect(Self.code("upload 1 0 11 0 5 0 0\n5 0 1 0 1 xx") != .badOriginFileIdent)
-        #expect(Self.code("upload 1 0 11 0 5 0 0\n5 0 1 0 1 x") == nil)
-        #expect(Self.code("upload 1 0 11 0 5 0 0\n5 0 1 7 1 x") == .badOriginFileIdent)
+        expectTrue(Self.code("upload 1 0 11 0 5 0 0\n5 0 1 0 1 xx") != .badOriginFileIdent)
+        expectTrue(Self.code("upload 1 0 11 0 5 0 0\n5 0 1 0 1 x") == nil)
+        expectEqual(Self.code("upload 1 0 11 0 5 0 0\n5 0 1 7 1 x"), .badOriginFileIdent)
     }
 
     @Test func anUploadCountsAsWhatItIsInflatedToIfItWillBe() {
         let parser = ClientMessageParser(mode: .partition, limits: .ofClients)
         func plain(_ text: String) -> Int? { parser.plainBytes(ofUpload: Self.bytes(text)) }
-        #expect(plain("upload 1 1 5000 3 2 0 0\nxxx") == 5000)
-        #expect(plain("upload 1 0 3 0 2 0 0\nxxx") == 24)
-        #expect(plain("mark 1 1\n") == nil)
+        expectEqual(plain("upload 1 1 5000 3 2 0 0\nxxx"), 5000)
+        expectEqual(plain("upload 1 0 3 0 2 0 0\nxxx"), 24)
+        expectTrue(plain("mark 1 1\n") == nil)
         // Nobody may make a gateway add up what it will never hold.
-        #expect(plain("upload 1 1 9223372036854775807 3 2 0 0\nxxx") == 42)
-        #expect(plain("upload 1 1 15728641 3 2 0 0\nxxx") == 31)
-        #expect(plain("upload 1 1 15728640 3 2 0 0\nxxx") == 15_728_640)
+        expectEqual(plain("upload 1 1 9223372036854775807 3 2 0 0\nxxx"), 42)
+        expectEqual(plain("upload 1 1 15728641 3 2 0 0\nxxx"), 31)
+        expectEqual(plain("upload 1 1 15728640 3 2 0 0\nxxx"), 15_728_640)
     }
 
     @Test(arguments: Transcript.all)
@@ -86,7 +87,7 @@ import Testing
             if (try? ClientMessageParser(mode: mode).parse(bytes)) != nil { read += 1 }
             if (try? ServerMessageParser(mode: mode).parse(bytes)) != nil { read += 1 }
         }
-        #expect(read > 0)
+        expectTrue(read > 0)
     }
 
     @Test func randomBytesAreRefused() {
@@ -104,7 +105,7 @@ import Testing
         "", " ", "\n", "hello 1\n", "BIND 1\n", "mark", "mark\n", "query 1 1 2\n{}", "mark\t1 2\n", "transact 1\n",
     ])
     func unknownMessagesAre102(_ text: String) {
-        #expect(Self.code(text) == .unknownMessage)
+        expectEqual(Self.code(text), .unknownMessage)
     }
 
     @Test(arguments: [
@@ -122,12 +123,12 @@ import Testing
     func brokenSyntaxIs103(_ text: String) throws {
         let code = try #require(Self.code(text))
         // A size beyond the limits is refused as such, before the syntax behind it is looked at.
-        #expect(code == .badSyntax || (text.contains("9223372036854775807 0") && code == .otherSessionError))
+        expectTrue(code == .badSyntax || (text.contains("9223372036854775807 0") && code == .otherSessionError))
     }
 
     @Test func aNumberOf63BitsIsTheLargest() throws {
         let message = try ClientMessageParser(mode: .partition).parse(Self.bytes("mark 1 9223372036854775807\n"))
-        #expect(message == .mark(session: 1, request: RequestIdent(UInt64(Int64.max))))
+        expectEqual(message, .mark(session: 1, request: RequestIdent(UInt64(Int64.max))))
         let encoder = MessageEncoder(mode: .partition)
         let tooLarge = ClientMessage.mark(session: 1, request: RequestIdent(UInt64(Int64.max) + 1))
         #expect(throws: SyncProtocolError.self) { try encoder.encode(tooLarge) }
@@ -149,7 +150,7 @@ import Testing
         ("9223372036854775808 1 1 0 1 a", .badChangesetHeaderSyntax),
     ])
     func brokenEntriesAre111Or112(_ entries: String, _ expected: ErrorCode) {
-        #expect(Self.code("upload 1 0 \(entries.utf8.count) 0 1 1 1\n\(entries)") == expected)
+        expectEqual(Self.code("upload 1 0 \(entries.utf8.count) 0 1 1 1\n\(entries)"), expected)
     }
 
     @Test func anEmptyChangesetIsAnEntry() throws {
@@ -158,7 +159,7 @@ import Testing
             Issue.record("no UPLOAD")
             return
         }
-        #expect(upload.entries.map(\.changeset) == [[]])
+        expectEqual(upload.entries.map(\.changeset), [[]])
     }
 
     @Test func tooManyEntriesResetTheSession() throws {
@@ -216,8 +217,8 @@ import Testing
     }
 
     @Test func theSessionOfACutUploadIsKnown() {
-        #expect(ClientMessageParser.uploadSession(inPrefix: Self.bytes("upload 12 1 99")) == 12)
-        #expect(ClientMessageParser.uploadSession(inPrefix: Self.bytes("upload 12")) == nil)
-        #expect(ClientMessageParser.uploadSession(inPrefix: Self.bytes("query 12 1 99")) == nil)
+        expectEqual(ClientMessageParser.uploadSession(inPrefix: Self.bytes("upload 12 1 99")), 12)
+        expectTrue(ClientMessageParser.uploadSession(inPrefix: Self.bytes("upload 12")) == nil)
+        expectTrue(ClientMessageParser.uploadSession(inPrefix: Self.bytes("query 12 1 99")) == nil)
     }
 }

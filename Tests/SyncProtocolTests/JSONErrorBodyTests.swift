@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -15,8 +16,8 @@ import Testing
     @Test func unknownKeysAreSkippedAndUnknownActionsAreTheAppsFault() throws {
         let json = "{\(Self.required.replacing("Warning", with: "Dance")),\"later\":{\"x\":[1,2.5,null]}}"
         let body = try Self.parse(json)
-        #expect(body.action == .unknown("Dance"))
-        #expect(body.action.effective == .applicationBug)
+        expectEqual(body.action, .unknown("Dance"))
+        expectEqual(body.action.effective, .applicationBug)
     }
 
     @Test(arguments: ["action", "isRecoveryModeDisabled", "logURL", "message", "shouldClientReset", "tryAgain"])
@@ -39,9 +40,9 @@ import Testing
 
     @Test func howFarUploadsWereIntegratedComesBack() throws {
         var body = JSONErrorBody(code: .badClientFileIdent, message: "sync was terminated", action: .clientReset)
-        #expect(!JSONWriter.text(of: body.json).contains("integrated"))
+        expectTrue(!JSONWriter.text(of: body.json).contains("integrated"))
         body.integratedClientVersion = 17
-        #expect(try Self.parse(JSONWriter.text(of: body.json), code: .badClientFileIdent) == body)
+        try expectEqual(Self.parse(JSONWriter.text(of: body.json), code: .badClientFileIdent), body)
     }
 
     @Test(arguments: ["", "{", "[]", "null", "{}{}", "{\"a\":}", "{\"a\":01}", "{\"a\":\"\\ud800\"}"])
@@ -59,14 +60,14 @@ import Testing
         .string("wörld"), .objectId([UInt8](0..<12)), .uuid([UInt8](0..<16)),
     ])
     func primaryKeysComeBack(_ key: RejectedUpdate.PrimaryKey) {
-        #expect(RejectedUpdate.PrimaryKey(payload: key.payload) == key)
+        expectEqual(RejectedUpdate.PrimaryKey(payload: key.payload), key)
     }
 
     @Test func primaryKeysAreWrittenAsInChangesets() {
-        #expect(RejectedUpdate.PrimaryKey.int(9).payload == [1, 9])
-        #expect(RejectedUpdate.PrimaryKey.int(64).payload == [1, 0xC0, 0])
-        #expect(RejectedUpdate.PrimaryKey.int(-300).payload == [1, 0xAB, 0x42])
-        #expect(RejectedUpdate.PrimaryKey.string("lost").payload == [3, 4] + Array("lost".utf8))
+        expectEqual(RejectedUpdate.PrimaryKey.int(9).payload, [1, 9])
+        expectEqual(RejectedUpdate.PrimaryKey.int(64).payload, [1, 0xC0, 0])
+        expectEqual(RejectedUpdate.PrimaryKey.int(-300).payload, [1, 0xAB, 0x42])
+        expectEqual(RejectedUpdate.PrimaryKey.string("lost").payload, [3, 4] + Array("lost".utf8))
     }
 
     @Test(
@@ -76,24 +77,23 @@ import Testing
             [1, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01], [3, 0x41, 0x61],
         ] as [[UInt8]])
     func brokenPrimaryKeysAreRefused(_ payload: [UInt8]) {
-        #expect(RejectedUpdate.PrimaryKey(payload: payload) == nil)
+        expectTrue(RejectedUpdate.PrimaryKey(payload: payload) == nil)
     }
 
     @Test func recoveryFlagsFollowTheAction() {
         let reset = JSONErrorBody(code: .badClientFileIdent, message: "m", action: .clientResetNoRecovery)
-        #expect(reset.shouldClientReset && reset.isRecoveryModeDisabled)
+        expectTrue(reset.shouldClientReset && reset.isRecoveryModeDisabled)
         let warning = JSONErrorBody(message: "m", action: .warning, tryAgain: true)
-        #expect(!warning.shouldClientReset && !warning.isRecoveryModeDisabled)
+        expectTrue(!warning.shouldClientReset && !warning.isRecoveryModeDisabled)
     }
 
     @Test func jsonIsWrittenSortedByBytesWithNothingEscapedNeedlessly() throws {
         let value = JSONValue.object([
             "b": .string("a/b\"\\\n\u{1}é😀"), "B": .bool(true), "é": .null, "a": .array([.integer(-1), .number(0.5)]),
         ])
-        #expect(
-            JSONWriter.text(of: value)
-                == "{\"B\":true,\"a\":[-1,0.5],\"b\":\"a/b\\\"\\\\\\n\\u0001é😀\",\"é\":null}")
-        #expect(JSONWriter.text(of: .string("é😀"), asciiOnly: true) == "\"\\u00e9\\ud83d\\ude00\"")
-        #expect(try JSONParser.parse("\"\\u00e9\\ud83d\\ude00\\/\"") == .string("é😀/"))
+        expectEqual(
+            JSONWriter.text(of: value), "{\"B\":true,\"a\":[-1,0.5],\"b\":\"a/b\\\"\\\\\\n\\u0001é😀\",\"é\":null}")
+        expectEqual(JSONWriter.text(of: .string("é😀"), asciiOnly: true), "\"\\u00e9\\ud83d\\ude00\"")
+        try expectEqual(JSONParser.parse("\"\\u00e9\\ud83d\\ude00\\/\""), .string("é😀/"))
     }
 }

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -54,11 +55,11 @@ import Testing
     private static func live() throws -> ServerConnectionChecker {
         var checker = ServerConnectionChecker(mode: .partition)
         _ = checker.receive(bind())
-        #expect(
+        expectEqual(
             checker.receive(
                 ident(
                     download: DownloadCursor(serverVersion: 10, clientVersion: 3),
-                    latest: SaltedServerVersion(version: 10, salt: 9))) == .accept)
+                    latest: SaltedServerVersion(version: 10, salt: 9))), .accept)
         checker.identified(1, upload: UploadCursor(clientVersion: 4, serverVersion: 8))
         return checker
     }
@@ -73,41 +74,41 @@ import Testing
             .jsonError(ClientJSONError(session: 1, code: .badChangeset, message: "")),
         ] {
             var checker = ServerConnectionChecker(mode: .partition)
-            #expect(Self.code(checker.receive(message)) == .badSessionIdent)
+            expectEqual(Self.code(checker.receive(message)), .badSessionIdent)
         }
     }
 
     @Test func bindingABoundSessionIs107() {
         var checker = ServerConnectionChecker(mode: .partition)
-        #expect(checker.receive(Self.bind()) == .accept)
-        #expect(Self.code(checker.receive(Self.bind())) == .reuseOfSessionIdent)
-        #expect(checker.isClosed)
-        #expect(checker.receive(.ping(timestamp: 1, roundTrip: 0)) == .ignore)
+        expectEqual(checker.receive(Self.bind()), .accept)
+        expectEqual(Self.code(checker.receive(Self.bind())), .reuseOfSessionIdent)
+        expectTrue(checker.isClosed)
+        expectEqual(checker.receive(.ping(timestamp: 1, roundTrip: 0)), .ignore)
     }
 
     @Test func identifyingAsABoundFileIs108() {
         var checker = ServerConnectionChecker(mode: .partition)
         _ = checker.receive(Self.bind(1))
         _ = checker.receive(Self.bind(2))
-        #expect(checker.receive(Self.ident(1)) == .accept)
-        #expect(Self.code(checker.receive(Self.ident(2))) == .boundInOtherSession)
+        expectEqual(checker.receive(Self.ident(1)), .accept)
+        expectEqual(Self.code(checker.receive(Self.ident(2))), .boundInOtherSession)
     }
 
     @Test func theSameIdentInAnotherPartitionIsAnotherFile() {
         var checker = ServerConnectionChecker(mode: .partition)
         _ = checker.receive(Self.bind(1))
         _ = checker.receive(Self.bind(2, path: "\"b\""))
-        #expect(checker.receive(Self.ident(1)) == .accept)
-        #expect(checker.receive(Self.ident(2)) == .accept)
+        expectEqual(checker.receive(Self.ident(1)), .accept)
+        expectEqual(checker.receive(Self.ident(2)), .accept)
     }
 
     @Test func aFileIsFreeOnceItsSessionHasEnded() throws {
         var checker = ServerConnectionChecker(mode: .partition)
         _ = checker.receive(Self.bind(1))
-        #expect(checker.receive(Self.ident(1)) == .accept)
+        expectEqual(checker.receive(Self.ident(1)), .accept)
         try checker.send(Self.error)
         _ = checker.receive(Self.bind(2))
-        #expect(checker.receive(Self.ident(2)) == .accept)
+        expectEqual(checker.receive(Self.ident(2)), .accept)
     }
 
     @Test func messagesOutOfTurnAre109() throws {
@@ -117,21 +118,21 @@ import Testing
         ] {
             var checker = ServerConnectionChecker(mode: .partition)
             _ = checker.receive(Self.bind(needsIdent: true))
-            #expect(Self.code(checker.receive(message)) == .badMessageOrder, "\(message.name)")
+            expectEqual(Self.code(checker.receive(message)), .badMessageOrder, "\(message.name)")
         }
         var checker = try Self.live()
-        #expect(Self.code(checker.receive(Self.ident())) == .badMessageOrder)
+        expectEqual(Self.code(checker.receive(Self.ident())), .badMessageOrder)
         checker = try Self.live()
-        #expect(checker.receive(.unbind(session: 1)) == .unbind(answer: true))
-        #expect(Self.code(checker.receive(.mark(session: 1, request: 1))) == .badMessageOrder)
+        expectEqual(checker.receive(.unbind(session: 1)), .unbind(answer: true))
+        expectEqual(Self.code(checker.receive(.mark(session: 1, request: 1))), .badMessageOrder)
     }
 
     @Test func anotherIdentThanTheAllocatedIsRefused() throws {
         var checker = ServerConnectionChecker(mode: .partition)
         _ = checker.receive(Self.bind(needsIdent: true))
         try checker.send(.ident(session: 1, file: Self.file))
-        #expect(
-            Self.code(checker.receive(Self.ident(file: ClientFileIdent(ident: 6, salt: 77)))) == .badClientFileIdent)
+        expectEqual(
+            Self.code(checker.receive(Self.ident(file: ClientFileIdent(ident: 6, salt: 77)))), .badClientFileIdent)
     }
 
     @Test func anIdentAheadOfItsOwnLatestVersionIs209() {
@@ -140,20 +141,20 @@ import Testing
         let verdict = checker.receive(
             Self.ident(
                 download: DownloadCursor(serverVersion: 3), latest: SaltedServerVersion(version: 2, salt: 9)))
-        #expect(Self.code(verdict) == .badServerVersion)
+        expectEqual(Self.code(verdict), .badServerVersion)
     }
 
     @Test func aPlainUploadIsAccepted() throws {
         var checker = try Self.live()
-        #expect(
-            checker.receive(Self.upload(7, 10, locked: 10, entries: [Self.entry(5, 8), Self.entry(7, 10)])) == .accept)
-        #expect(checker.receive(Self.upload(7, 10, locked: 10)) == .accept)
+        expectEqual(
+            checker.receive(Self.upload(7, 10, locked: 10, entries: [Self.entry(5, 8), Self.entry(7, 10)])), .accept)
+        expectEqual(checker.receive(Self.upload(7, 10, locked: 10)), .accept)
     }
 
     @Test func whatWasAcknowledgedMayComeAgain() throws {
         var checker = try Self.live()
-        #expect(
-            checker.receive(Self.upload(4, 8, locked: 10, entries: [Self.entry(3, 8), Self.entry(4, 8)])) == .accept)
+        expectEqual(
+            checker.receive(Self.upload(4, 8, locked: 10, entries: [Self.entry(3, 8), Self.entry(4, 8)])), .accept)
     }
 
     @Test(arguments: [
@@ -179,58 +180,59 @@ import Testing
     func anUploadThatContradictsItselfEndsTheSession(_ message: ClientMessage, _ expected: ErrorCode) throws {
         var checker = try Self.live()
         let verdict = checker.receive(message)
-        #expect(Self.code(verdict) == expected)
+        expectEqual(Self.code(verdict), expected)
         guard case .fail(let error) = verdict else { return }
-        #expect(error.scope == .session)
+        expectEqual(error.scope, .session)
         // The session's error only: the others go on.
-        #expect(!checker.isClosed)
-        #expect(checker.receive(.mark(session: 1, request: 1)) == .ignore)
+        expectTrue(!checker.isClosed)
+        expectEqual(checker.receive(.mark(session: 1, request: 1)), .ignore)
     }
 
     @Test func progressAndLockNeverDecrease() throws {
         var checker = try Self.live()
-        #expect(checker.receive(Self.upload(7, 10, locked: 9)) == .accept)
-        #expect(Self.code(checker.receive(Self.upload(6, 8, locked: 9))) == .badClientVersion)
+        expectEqual(checker.receive(Self.upload(7, 10, locked: 9)), .accept)
+        expectEqual(Self.code(checker.receive(Self.upload(6, 8, locked: 9))), .badClientVersion)
         checker = try Self.live()
-        #expect(checker.receive(Self.upload(7, 10, locked: 9)) == .accept)
-        #expect(Self.code(checker.receive(Self.upload(8, 10, locked: 8))) == .badServerVersion)
+        expectEqual(checker.receive(Self.upload(7, 10, locked: 9)), .accept)
+        expectEqual(Self.code(checker.receive(Self.upload(8, 10, locked: 8))), .badServerVersion)
         checker = try Self.live()
-        #expect(checker.receive(Self.upload(7, 10, locked: 9)) == .accept)
-        #expect(Self.code(checker.receive(Self.upload(7, 9, locked: 9))) == .badServerVersion)
+        expectEqual(checker.receive(Self.upload(7, 10, locked: 9)), .accept)
+        expectEqual(Self.code(checker.receive(Self.upload(7, 9, locked: 9))), .badServerVersion)
     }
 
     @Test func aDownloadRaisesWhatAnUploadMaySee() throws {
         var checker = try Self.live()
         try checker.send(Self.download(12, client: 4, up: 4))
-        #expect(checker.receive(Self.upload(7, 12, locked: 12)) == .accept)
+        expectEqual(checker.receive(Self.upload(7, 12, locked: 12)), .accept)
     }
 
     @Test func afterAnErrorEverythingButUnbindIsIgnored() throws {
         var checker = try Self.live()
         try checker.send(Self.error)
         for message in [Self.ident(), Self.upload(99, 99), .mark(session: 1, request: 1), Self.bind()] {
-            #expect(checker.receive(message) == .ignore)
+            expectEqual(checker.receive(message), .ignore)
         }
-        #expect(checker.receive(.unbind(session: 1)) == .unbind(answer: false))
+        expectEqual(checker.receive(.unbind(session: 1)), .unbind(answer: false))
         #expect(throws: SyncProtocolError.self) { try checker.send(.unbound(session: 1)) }
         // The ident is free for the client's next attempt.
-        #expect(checker.receive(Self.bind()) == .accept)
+        expectEqual(checker.receive(Self.bind()), .accept)
     }
 
     @Test func anUnbindThatCrossesAnErrorWins() throws {
         var checker = try Self.live()
-        #expect(checker.receive(.unbind(session: 1)) == .unbind(answer: true))
+        expectEqual(checker.receive(.unbind(session: 1)), .unbind(answer: true))
         #expect(throws: SyncProtocolError.self) { try checker.send(Self.error) }
         try checker.send(Self.download(12, client: 4, up: 4))
         try checker.send(.unbound(session: 1))
         #expect(throws: SyncProtocolError.self) { try checker.send(Self.download(13, client: 4, up: 4)) }
-        #expect(checker.receive(Self.bind()) == .accept)
+        expectEqual(checker.receive(Self.bind()), .accept)
     }
 
     @Test func aClientThatFailedIsHeardNoMore() throws {
         var checker = try Self.live()
-        #expect(checker.receive(.jsonError(ClientJSONError(session: 1, code: .badChangeset, message: "x"))) == .accept)
-        #expect(checker.receive(Self.upload(7, 10, locked: 10)) == .ignore)
+        expectEqual(
+            checker.receive(.jsonError(ClientJSONError(session: 1, code: .badChangeset, message: "x"))), .accept)
+        expectEqual(checker.receive(Self.upload(7, 10, locked: 10)), .ignore)
         try checker.send(Self.error)
     }
 
@@ -270,14 +272,14 @@ import Testing
         var limits = ProtocolLimits()
         limits.maxSessions = 2
         var checker = ServerConnectionChecker(mode: .partition, limits: limits)
-        #expect(checker.receive(Self.bind(1)) == .accept)
-        #expect(checker.receive(Self.bind(2)) == .accept)
+        expectEqual(checker.receive(Self.bind(1)), .accept)
+        expectEqual(checker.receive(Self.bind(2)), .accept)
         guard case .fail(let error) = checker.receive(Self.bind(3)) else {
             Issue.record("a third session")
             return
         }
-        #expect(error.scope == .connection)
-        #expect(!error.code.abortsStockClient)
+        expectEqual(error.scope, .connection)
+        expectTrue(!error.code.abortsStockClient)
     }
 
     @Test func compensatingWritesKeepTheSessionAndComeInOrder() throws {
@@ -297,7 +299,7 @@ import Testing
         try checker.send(compensation(6))
         try checker.send(compensation(6))
         #expect(throws: SyncProtocolError.self) { try checker.send(compensation(5)) }
-        #expect(checker.session(1)?.state == .live)
+        expectEqual(checker.session(1)?.state, .live)
     }
 
     @Test func queriesIncreaseAndOnlyPendingOnesFail() throws {
@@ -312,10 +314,10 @@ import Testing
             .queryError(QueryError(session: 1, queryVersion: version, message: "no"))
         }
         #expect(throws: SyncProtocolError.self) { try checker.send(failure(1)) }
-        #expect(checker.receive(query(2)) == .accept)
+        expectEqual(checker.receive(query(2)), .accept)
         #expect(throws: SyncProtocolError.self) { try checker.send(failure(0)) }
         #expect(throws: SyncProtocolError.self) { try checker.send(failure(3)) }
         try checker.send(failure(2))
-        #expect(Self.code(checker.receive(query(2))) == .badMessageOrder)
+        expectEqual(Self.code(checker.receive(query(2))), .badMessageOrder)
     }
 }

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -23,10 +24,10 @@ import Testing
             let bytes = Self.bytes(of: line)
             if line.hasPrefix("C>") {
                 let message = try ClientMessageParser(mode: exchange.mode).parse(bytes)
-                #expect(try encoder.encode(message) == bytes, "\(line)")
+                try expectEqual(encoder.encode(message), bytes, "\(line)")
             } else {
                 let message = try ServerMessageParser(mode: exchange.mode).parse(bytes)
-                #expect(try encoder.encode(message) == bytes, "\(line)")
+                try expectEqual(encoder.encode(message), bytes, "\(line)")
             }
         }
     }

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -6,8 +7,8 @@ import Testing
 /// Recorded messages of stock clients and of the servers they spoke to.
 @Suite struct TranscriptTests {
     @Test func thereAreRecordings() {
-        #expect(Transcript.all.count >= 6)
-        #expect(Transcript.all.map(\.messages.count).reduce(0, +) > 60)
+        expectTrue(Transcript.all.count >= 6)
+        expectTrue(Transcript.all.map(\.messages.count).reduce(0, +) > 60)
     }
 
     @Test(arguments: Transcript.all)
@@ -17,7 +18,7 @@ import Testing
             let encoder = MessageEncoder(mode: mode)
             if message.isFromClient {
                 let parsed = try ClientMessageParser(mode: mode).parse(message.bytes)
-                #expect(try encoder.encode(parsed) == message.bytes, "\(message.testDescription)")
+                try expectEqual(encoder.encode(parsed), message.bytes, "\(message.testDescription)")
             } else if message.isMissingAKey {
                 #expect(throws: SyncProtocolError.self) { try ServerMessageParser(mode: mode).parse(message.bytes) }
             } else {
@@ -25,9 +26,9 @@ import Testing
                 let written = try encoder.encode(parsed)
                 if message.hasAnUnknownKey {
                     // Read all the same; the key is not kept.
-                    #expect(try ServerMessageParser(mode: mode).parse(written) == parsed)
+                    try expectEqual(ServerMessageParser(mode: mode).parse(written), parsed)
                 } else {
-                    #expect(written == message.bytes, "\(message.testDescription)")
+                    expectEqual(written, message.bytes, "\(message.testDescription)")
                 }
             }
         }
@@ -42,9 +43,8 @@ import Testing
                 offers[connection] = try SubprotocolNegotiation.choose(from: [offered])
             case .upgraded(let connection, 101, let answered):
                 let negotiated = try #require(offers[connection])
-                #expect(negotiated.token == answered)
-                #expect(
-                    try SubprotocolNegotiation.parseAnswer(answered, mode: negotiated.mode) == negotiated.version)
+                expectEqual(negotiated.token, answered)
+                try expectEqual(SubprotocolNegotiation.parseAnswer(answered, mode: negotiated.mode), negotiated.version)
             default: break
             }
         }

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -11,16 +12,16 @@ import Testing
     func theHighestCommonVersionIsChosen(_ offered: ClosedRange<Int>, _ expected: Int) throws {
         let header = offered.reversed().map { "\(flexible)\($0)" }.joined(separator: ", ")
         let negotiated = try SubprotocolNegotiation.choose(from: [header])
-        #expect(negotiated.mode == .flexible)
-        #expect(negotiated.version == ProtocolVersion(expected))
-        #expect(negotiated.highestOffered == ProtocolVersion(offered.upperBound))
-        #expect(negotiated.token == "\(flexible)\(expected)")
+        expectEqual(negotiated.mode, .flexible)
+        expectEqual(negotiated.version, ProtocolVersion(expected))
+        expectEqual(negotiated.highestOffered, ProtocolVersion(offered.upperBound))
+        expectEqual(negotiated.token, "\(flexible)\(expected)")
     }
 
     @Test func rangesAndForeignTokensAreUnderstood() throws {
         let negotiated = try SubprotocolNegotiation.choose(from: ["chat, \(partition)2-12", "\(partition)9"])
-        #expect(negotiated.mode == .partition)
-        #expect(negotiated.version == ProtocolVersion(12))
+        expectEqual(negotiated.mode, .partition)
+        expectEqual(negotiated.version, ProtocolVersion(12))
     }
 
     @Test(arguments: [
@@ -47,10 +48,10 @@ import Testing
     @Test func whatIsOfferedIsChosenAndRead() throws {
         for mode in SyncMode.allCases {
             let offer = SubprotocolNegotiation.offer(mode: mode)
-            #expect(offer.count == 5)
+            expectEqual(offer.count, 5)
             let negotiated = try SubprotocolNegotiation.choose(from: offer)
-            #expect(negotiated.mode == mode)
-            #expect(try SubprotocolNegotiation.parseAnswer(negotiated.token, mode: mode) == .maximum)
+            expectEqual(negotiated.mode, mode)
+            try expectEqual(SubprotocolNegotiation.parseAnswer(negotiated.token, mode: mode), .maximum)
         }
     }
 
@@ -81,13 +82,13 @@ import Testing
     func everyEndOfAConnectionHasItsReaction(
         _ end: ConnectionEnd, _ action: ConnectionReaction.Action, _ report: ConnectionReaction.Report
     ) {
-        #expect(end.reaction(routeIsVerified: true) == ConnectionReaction(action, report))
+        expectEqual(end.reaction(routeIsVerified: true), ConnectionReaction(action, report))
     }
 
     @Test func anUnprovenRouteIsAskedForAgain() {
-        #expect(ConnectionEnd.httpStatus(404).reaction(routeIsVerified: false).action == .refreshLocation)
-        #expect(ConnectionEnd.malformedResponse.reaction(routeIsVerified: false).action == .refreshLocation)
+        expectEqual(ConnectionEnd.httpStatus(404).reaction(routeIsVerified: false).action, .refreshLocation)
+        expectEqual(ConnectionEnd.malformedResponse.reaction(routeIsVerified: false).action, .refreshLocation)
         let unreachable = ConnectionEnd.unreachable.reaction(routeIsVerified: false)
-        #expect(unreachable.action == .reconnect && unreachable.alsoRefreshesLocation)
+        expectTrue(unreachable.action == .reconnect && unreachable.alsoRefreshesLocation)
     }
 }

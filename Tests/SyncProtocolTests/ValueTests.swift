@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import SyncProtocol
@@ -16,27 +17,27 @@ import Testing
     ])
     func partitionsAreRead(_ path: String, _ expected: PartitionValue) throws {
         let value = try PartitionValue.parse(path: path)
-        #expect(value == expected)
+        expectEqual(value, expected)
         // The canonical spelling reads back as the same, and so does what a client sends.
-        #expect(try PartitionValue.parse(path: value.canonicalText) == value)
-        #expect(try PartitionValue.parse(path: value.path) == value)
+        try expectEqual(PartitionValue.parse(path: value.canonicalText), value)
+        try expectEqual(PartitionValue.parse(path: value.path), value)
     }
 
     @Test func stockClientsSpellingIsKept() {
-        #expect(PartitionValue.string("é/x").path == "\"é/x\"")
-        #expect(PartitionValue.string("é/x").canonicalText == "\"\\u00e9/x\"")
-        #expect(PartitionValue.int(7).path == #"{"$numberLong":"7"}"#)
-        #expect(
-            PartitionValue.uuid([UInt8](0..<16)).path
-                == #"{"$binary":{"base64":"AAECAwQFBgcICQoLDA0ODw==","subType":"04"}}"#)
+        expectEqual(PartitionValue.string("é/x").path, "\"é/x\"")
+        expectEqual(PartitionValue.string("é/x").canonicalText, "\"\\u00e9/x\"")
+        expectEqual(PartitionValue.int(7).path, #"{"$numberLong":"7"}"#)
+        expectEqual(
+            PartitionValue.uuid([UInt8](0..<16)).path,
+            #"{"$binary":{"base64":"AAECAwQFBgcICQoLDA0ODw==","subType":"04"}}"#)
     }
 
     @Test func partitionsDifferWhenTheirBytesDo() throws {
         let composed = try PartitionValue.parse(path: "\"\u{E9}\"")
         let decomposed = try PartitionValue.parse(path: "\"e\u{301}\"")
-        #expect(composed != decomposed)
-        #expect(composed.canonicalText != decomposed.canonicalText)
-        #expect(try PartitionValue.parse(path: "\"\\u00E9\"") == composed)
+        expectTrue(composed != decomposed)
+        expectTrue(composed.canonicalText != decomposed.canonicalText)
+        try expectEqual(PartitionValue.parse(path: "\"\\u00E9\""), composed)
     }
 
     @Test(
@@ -68,11 +69,11 @@ import Testing
         func target(_ text: String) throws -> FlexibleTarget {
             try Bind(session: 1, target: text, needsIdent: true).flexible()
         }
-        #expect(try target("{}") == FlexibleTarget())
-        #expect(
-            try target(#"{"migratedPartition":"\"tasks\"","schemaVersion":3,"sessionReason":1,"x":{}}"#)
-                == FlexibleTarget(reason: .clientReset, schemaVersion: 3, migratedPartition: "\"tasks\""))
-        #expect(try target(#"{"sessionReason":9}"#).reason == .normal)
+        try expectEqual(target("{}"), FlexibleTarget())
+        try expectEqual(
+            target(#"{"migratedPartition":"\"tasks\"","schemaVersion":3,"sessionReason":1,"x":{}}"#),
+            FlexibleTarget(reason: .clientReset, schemaVersion: 3, migratedPartition: "\"tasks\""))
+        try expectEqual(target(#"{"sessionReason":9}"#).reason, .normal)
         for text in ["", "[]", #"{"schemaVersion":-1}"#, #"{"sessionReason":"1"}"#, #"{"migratedPartition":1}"#] {
             #expect { try target(text) } throws: { ($0 as? SyncProtocolError)?.code == .illegalRealmPath }
         }
@@ -80,28 +81,28 @@ import Testing
 
     @Test func queriesAreWrittenByClass() {
         let set = QuerySet(version: 1, queries: ["Person": "(TRUEPREDICATE)", "Dog": "(age > 3)"])
-        #expect(set == QuerySet(version: 1, text: #"{"Dog":"(age > 3)","Person":"(TRUEPREDICATE)"}"#))
+        expectEqual(set, QuerySet(version: 1, text: #"{"Dog":"(age > 3)","Person":"(TRUEPREDICATE)"}"#))
     }
 
     @Test func timestampsCountFrom2015() {
-        #expect(SyncTimestamp(unixMilliseconds: 1_420_070_400_000) == 0)
-        #expect(SyncTimestamp(unixMilliseconds: 1_420_070_400_001) == 1)
-        #expect(SyncTimestamp(unixMilliseconds: 0) == 0)
-        #expect(SyncTimestamp(unixMilliseconds: .min) == 0)
-        #expect(SyncTimestamp(5).unixMilliseconds == 1_420_070_400_005)
-        #expect(SyncTimestamp(.max).unixMilliseconds == .max)
+        expectEqual(SyncTimestamp(unixMilliseconds: 1_420_070_400_000), 0)
+        expectEqual(SyncTimestamp(unixMilliseconds: 1_420_070_400_001), 1)
+        expectEqual(SyncTimestamp(unixMilliseconds: 0), 0)
+        expectEqual(SyncTimestamp(unixMilliseconds: .min), 0)
+        expectEqual(SyncTimestamp(5).unixMilliseconds, 1_420_070_400_005)
+        expectEqual(SyncTimestamp(.max).unixMilliseconds, .max)
     }
 
     @Test func everyErrorCodeHasOneRow() {
         let codes = ErrorCodeTable.entries.map(\.code)
-        #expect(Set(codes).count == codes.count)
-        #expect(codes == codes.sorted())
-        #expect(codes.map(\.rawValue) == Array(100...114) + (200...236).filter { $0 != 213 })
-        for entry in ErrorCodeTable.entries { #expect(entry.scope == entry.code.scope) }
-        #expect(ErrorCodeTable.entries.filter(\.sessionContinues).map(\.code.rawValue) == [231, 236])
+        expectEqual(Set(codes).count, codes.count)
+        expectEqual(codes, codes.sorted())
+        expectEqual(codes.map(\.rawValue), Array(100...114) + (200...236).filter { $0 != 213 })
+        for entry in ErrorCodeTable.entries { expectEqual(entry.scope, entry.code.scope) }
+        expectEqual(ErrorCodeTable.entries.filter(\.sessionContinues).map(\.code.rawValue), [231, 236])
     }
 
     @Test func actionNamesComeBack() {
-        for action in ErrorAction.known { #expect(ErrorAction(wireName: action.wireName) == action) }
+        for action in ErrorAction.known { expectEqual(ErrorAction(wireName: action.wireName), action) }
     }
 }

@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 import Views
 
@@ -68,32 +69,33 @@ import Views
             held.touch(version, isOwn: touch.isOwn, before: touch.before)
             if test.resyncAfter == index { held.resync(version) }
         }
-        #expect(held.passage(now: test.now) == test.passage, "\(test.name)")
+        expectEqual(held.passage(now: test.now), test.passage, "\(test.name)")
     }
 
     @Test func anObjectThatIsOnlyResyncedIsPutRight() {
         var held = HeldObject(at: 10)
         held.resync(11)
-        #expect(held.passage(now: .inView) == .enters(erasingFirst: true))
-        #expect(held.passage(now: .missing) == .leaves)
+        expectEqual(held.passage(now: .inView), .enters(erasingFirst: true))
+        expectEqual(held.passage(now: .missing), .leaves)
     }
 
     @Test func aBootstrapLeavesAloneWhatIsInBothViews() {
         let passes = Passage.passes(after: 10)
-        #expect(passes.changing(wasInOld: true, wasInNew: true, isInNew: true) == passes)
-        #expect(passes.changing(wasInOld: true, wasInNew: true, isInNew: false) == .leaves)
+        expectEqual(passes.changing(wasInOld: true, wasInNew: true, isInNew: true), passes)
+        expectEqual(passes.changing(wasInOld: true, wasInNew: true, isInNew: false), .leaves)
         // Its page may have erased it.
-        #expect(passes.changing(wasInOld: true, wasInNew: false, isInNew: true) == .enters(erasingFirst: true))
+        expectEqual(passes.changing(wasInOld: true, wasInNew: false, isInNew: true), .enters(erasingFirst: true))
         // Its page may have made it.
-        #expect(Passage.nothing.changing(wasInOld: false, wasInNew: true, isInNew: false) == .leaves)
-        #expect(Passage.nothing.changing(wasInOld: false, wasInNew: true, isInNew: true) == .enters(erasingFirst: true))
-        #expect(Passage.nothing.changing(wasInOld: false, wasInNew: false, isInNew: false) == .nothing)
+        expectEqual(Passage.nothing.changing(wasInOld: false, wasInNew: true, isInNew: false), .leaves)
+        expectEqual(
+            Passage.nothing.changing(wasInOld: false, wasInNew: true, isInNew: true), .enters(erasingFirst: true))
+        expectEqual(Passage.nothing.changing(wasInOld: false, wasInNew: false, isInNew: false), .nothing)
         // Its page may have made another one of the same key than is there now.
-        #expect(
-            Passage.passes(after: 12).changing(wasInOld: false, wasInNew: true, isInNew: true)
-                == .enters(erasingFirst: true))
+        expectEqual(
+            Passage.passes(after: 12).changing(wasInOld: false, wasInNew: true, isInNew: true),
+            .enters(erasingFirst: true))
         // What the client has made meanwhile it has.
-        #expect(
-            Passage.passes(after: 12).changing(wasInOld: false, wasInNew: false, isInNew: true) == .passes(after: 12))
+        expectEqual(
+            Passage.passes(after: 12).changing(wasInOld: false, wasInNew: false, isInNew: true), .passes(after: 12))
     }
 }

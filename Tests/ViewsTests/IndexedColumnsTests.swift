@@ -2,6 +2,7 @@ import Changesets
 import RealmState
 import Rules
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Views
@@ -25,27 +26,27 @@ import Testing
             try #require(view["Item"]).accesses.map { $0.compactMap(\.column) }
         }
         let (owner, team, done) = (try column("owner_id"), try column("team"), try column("done"))
-        #expect(try columns(view("team == 'red' and done == true")) == [team, done])
-        #expect(try columns(view("TRUEPREDICATE")) == [])
-        #expect(try columns(view("FALSEPREDICATE")) == nil)
-        #expect(try columns(view("TRUEPREDICATE", ViewTests.own)) == [owner])
+        try expectEqual(columns(view("team == 'red' and done == true")), [team, done])
+        try expectEqual(columns(view("TRUEPREDICATE")), [])
+        try expectTrue(columns(view("FALSEPREDICATE")) == nil)
+        try expectEqual(columns(view("TRUEPREDICATE", ViewTests.own)), [owner])
         // Both say something of the same property.
         let both = try view("owner_id IN {'a1', 'b1'}", ViewTests.own)["Item"]?.accesses
         guard case .column(owner, let ranges)? = both?.first else {
             Issue.record("\(String(describing: both))")
             return
         }
-        #expect(ranges.count == 1 && both?[0].arePoints == true)
-        #expect(try columns(view("owner_id == 'b1'", ViewTests.own)) == nil)
-        #expect(try view("_id IN {3, 1}")["Item"]?.accesses == [.keys([.int(1), .int(3)])])
-        #expect(try view("_id > 3")["Item"]?.accesses == [])
+        expectTrue(ranges.count == 1 && both?[0].arePoints == true)
+        try expectTrue(columns(view("owner_id == 'b1'", ViewTests.own)) == nil)
+        try expectEqual(view("_id IN {3, 1}")["Item"]?.accesses, [.keys([.int(1), .int(3)])])
+        try expectEqual(view("_id > 3")["Item"]?.accesses, [])
     }
 
     @Test func viewsThatSelectTheSameAreTold() throws {
         let first = try #require(try view("team == 'red'")["Item"])
-        #expect(first.selectsLike(try #require(try view("team == 'red'")["Item"])))
-        #expect(!first.selectsLike(try #require(try view("team == 'blue'")["Item"])))
-        #expect(!first.selectsLike(try #require(try view("team == 'red'", ViewTests.own)["Item"])))
+        expectTrue(first.selectsLike(try #require(try view("team == 'red'")["Item"])))
+        expectTrue(!first.selectsLike(try #require(try view("team == 'blue'")["Item"])))
+        expectTrue(!first.selectsLike(try #require(try view("team == 'red'", ViewTests.own)["Item"])))
     }
 
     @Test func indexesAreFilledClassByClassAndKeptAsBytes() throws {
@@ -56,42 +57,42 @@ import Testing
             IndexedColumns(decoding: columns.encoded(at: 7), at: salt)
         }
         var columns = IndexedColumns()
-        #expect(columns.isEmpty && !columns.isBehind && columns.encoded(at: 7) == [])
-        #expect(columns.add(try view("owner_id == 'a' and team == 'b'")))
-        #expect(try !columns.add(view("team == 'c'")))
-        #expect(columns.isBehind && kept(columns) == columns)
+        expectTrue(columns.isEmpty && !columns.isBehind && columns.encoded(at: 7) == [])
+        expectTrue(columns.add(try view("owner_id == 'a' and team == 'b'")))
+        try expectTrue(!columns.add(view("team == 'c'")))
+        expectTrue(columns.isBehind && kept(columns) == columns)
         // What is written has entries from now on, though the others have none yet.
-        #expect(columns.columns(of: id) == [owner, team] && columns.completeColumns(of: id) == [])
+        expectTrue(columns.columns(of: id) == [owner, team] && columns.completeColumns(of: id) == [])
         var filling = columns.fillingNext()
-        #expect(filling?.columns == [owner, team] && filling?.after == nil)
+        expectTrue(filling?.columns == [owner, team] && filling?.after == nil)
         columns.filled(through: .int(9))
         // A property that comes meanwhile has its turn afterwards.
-        #expect(columns.add(try view("done == true")))
+        expectTrue(columns.add(try view("done == true")))
         columns = kept(columns)
         filling = columns.fillingNext()
-        #expect(filling?.columns == [owner, team] && filling?.after == .int(9))
+        expectTrue(filling?.columns == [owner, team] && filling?.after == .int(9))
         columns.filled(through: nil)
-        #expect(columns.isComplete(team, of: id) && !columns.isComplete(done, of: id) && columns.isBehind)
+        expectTrue(columns.isComplete(team, of: id) && !columns.isComplete(done, of: id) && columns.isBehind)
         filling = columns.fillingNext()
-        #expect(filling?.columns == [done])
+        expectEqual(filling?.columns, [done])
         columns.filled(through: nil)
-        #expect(!columns.isBehind && kept(columns) == columns)
+        expectTrue(!columns.isBehind && kept(columns) == columns)
         filling = columns.fillingNext()
-        #expect(filling == nil)
+        expectTrue(filling == nil)
 
         // Somebody has made versions who knows nothing of indexes.
         var stale = kept(columns, at: 8)
-        #expect(stale.isBehind && !stale.isClean && !stale.isComplete(team, of: id) && stale.columns(of: id) == [])
+        expectTrue(stale.isBehind && !stale.isClean && !stale.isComplete(team, of: id) && stale.columns(of: id) == [])
         filling = stale.fillingNext()
-        #expect(filling == nil && kept(stale) == stale)
+        expectTrue(filling == nil && kept(stale) == stale)
         stale.cleaned()
         filling = stale.fillingNext()
-        #expect(filling?.columns == [owner, team, done])
+        expectEqual(filling?.columns, [owner, team, done])
         // Bytes that cannot be read.
         var unknown = IndexedColumns(decoding: [9, 9], at: 7)
-        #expect(unknown.isBehind && !unknown.isClean && !unknown.isEmpty)
+        expectTrue(unknown.isBehind && !unknown.isClean && !unknown.isEmpty)
         unknown.cleaned()
-        #expect(unknown.isEmpty)
+        expectTrue(unknown.isEmpty)
     }
 
     @Test func anObjectsEntriesHaveDefaultsToo() throws {
@@ -100,6 +101,6 @@ import Testing
         let item = ViewTests.item(["owner_id": .string("a")])
         let values = columns.values(of: item, in: try table)
         let (owner, done) = (try column("owner_id"), try column("done"))
-        #expect(values == [owner: [4, 0x61], done: [0]])
+        expectEqual(values, [owner: [4, 0x61], done: [0]])
     }
 }

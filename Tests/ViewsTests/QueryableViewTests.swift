@@ -3,6 +3,7 @@ import Query
 import RealmState
 import Rules
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Views
@@ -22,23 +23,23 @@ import Testing
     func whatIsNotQueryableIsNamed(query: String, field: String?) throws {
         let queryable = try PlaceRealm.queryable(#"{"classes": {"Shop": ["name"]}}"#)
         let objection = try PlaceRealm.view(query).objection(by: queryable)
-        #expect((objection == nil) == (field == nil))
+        expectEqual((objection == nil), (field == nil))
         if let field {
             // As clients' tests read it.
-            #expect(
-                objection?.message.hasPrefix("Invalid query: \"Shop\": key \"\(field)\" is not a queryable field")
-                    == true)
-            #expect(objection?.className == "Shop")
+            expectEqual(
+                objection?.message.hasPrefix("Invalid query: \"Shop\": key \"\(field)\" is not a queryable field"), true
+            )
+            expectEqual(objection?.className, "Shop")
             let named = try PlaceRealm.queryable(#"{"global": ["name", "\#(field)"]}"#)
-            #expect(try PlaceRealm.view(query).objection(by: named) == nil)
+            try expectTrue(PlaceRealm.view(query).objection(by: named) == nil)
         }
     }
 
     @Test func allOfThemAreNamed() throws {
         let view = try PlaceRealm.view("value == 1 or parent == NULL")
-        #expect(view.fieldsNotQueryable(by: Queryable()) == ["Shop": ["value", "parent"]])
+        expectEqual(view.fieldsNotQueryable(by: Queryable()), ["Shop": ["value", "parent"]])
         let text = try #require(view.objection(by: Queryable())?.message)
-        #expect(text.contains("key \"parent\" is not a queryable field, key \"value\" is not a queryable field"))
+        expectTrue(text.contains("key \"parent\" is not a queryable field, key \"value\" is not a queryable field"))
     }
 
     /// Each of the queries has to say which of the indexed property's values it is about.
@@ -55,20 +56,20 @@ import Testing
     ])
     func theIndexedPropertyIsCompared(query: String, isTaken: Bool) throws {
         let objection = try PlaceRealm.view(query).objection(by: try PlaceRealm.queryable(#"{"indexed": "name"}"#))
-        #expect((objection == nil) == isTaken)
-        #expect(objection?.message.contains("must compare the indexed queryable field \"name\"") ?? true)
+        expectEqual((objection == nil), isTaken)
+        expectTrue(objection?.message.contains("must compare the indexed queryable field \"name\"") ?? true)
         // A class that has no such property is not concerned.
         let other = try PlaceRealm.queryable(#"{"global": ["name"], "indexed": "owner"}"#)
-        #expect(try PlaceRealm.view(query).objection(by: other) == nil)
+        try expectTrue(PlaceRealm.view(query).objection(by: other) == nil)
     }
 
     /// Beside a mixed property clients write six digits.
     @Test func queriesThatDifferInDigitsSelectOtherObjects() throws {
         let first = try #require(try PlaceRealm.view("value == 1.0000001")["Shop"])
         let second = try #require(try PlaceRealm.view("value == 1.0000002")["Shop"])
-        #expect(first.query?.canonicalText == second.query?.canonicalText)
-        #expect(!first.selectsLike(second) && first.selectsLike(first))
+        expectEqual(first.query?.canonicalText, second.query?.canonicalText)
+        expectTrue(!first.selectsLike(second) && first.selectsLike(first))
         let third = try #require(try PlaceRealm.view("name == 'a' and value == 1.0000001")["Shop"])
-        #expect(third.selectsLike(try #require(try PlaceRealm.view("value == 1.0000001 and name == 'a'")["Shop"])))
+        expectTrue(third.selectsLike(try #require(try PlaceRealm.view("value == 1.0000001 and name == 'a'")["Shop"])))
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import RealmState
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Views
@@ -51,19 +52,19 @@ import Testing
         var fan = fan()
         let roles = try ViewTests.roles(Self.everything)
         for (session, owner) in [(1, "a"), (2, "b"), (3, "c")] as [(UInt64, String)] {
-            #expect(
-                fan.follow(session, file: FileIdent(session + 10), definition("owner_id == '\(owner)'", roles), at: 5)
-                    == 0)
+            expectEqual(
+                fan.follow(session, file: FileIdent(session + 10), definition("owner_id == '\(owner)'", roles), at: 5),
+                0)
         }
         _ = fan.follow(4, file: 14, definition("TRUEPREDICATE", roles), at: 5)
-        #expect(fan.pass(to: 5).lost.isEmpty)
-        #expect(concerned(fan.take(try stretch(after: 5, [(1, nil, "a")]), schema: (7, nil))) == [1, 4])
-        #expect(concerned(fan.take(try stretch(after: 6, [(1, "a", "b")]), schema: (7, nil))) == [1, 2, 4])
-        #expect(concerned(fan.take(try stretch(after: 7, [(1, "b", nil)]), schema: (7, nil))) == [2, 4])
-        #expect(concerned(fan.take(try stretch(after: 8, [(1, nil, "d")]), schema: (7, nil))) == [4])
+        expectTrue(fan.pass(to: 5).lost.isEmpty)
+        expectEqual(concerned(fan.take(try stretch(after: 5, [(1, nil, "a")]), schema: (7, nil))), [1, 4])
+        expectEqual(concerned(fan.take(try stretch(after: 6, [(1, "a", "b")]), schema: (7, nil))), [1, 2, 4])
+        expectEqual(concerned(fan.take(try stretch(after: 7, [(1, "b", nil)]), schema: (7, nil))), [2, 4])
+        expectEqual(concerned(fan.take(try stretch(after: 8, [(1, nil, "d")]), schema: (7, nil))), [4])
         fan.leave(4)
         let none = fan.take(try stretch(after: 9, [(1, "d", "e")]), schema: (7, nil))
-        #expect(none.groups.isEmpty && none.lost.isEmpty && fan.position == 10)
+        expectTrue(none.groups.isEmpty && none.lost.isEmpty && fan.position == 10)
     }
 
     @Test func whatRolesWantOfAPropertyIsLookedUpToo() throws {
@@ -71,18 +72,18 @@ import Testing
         for (session, user) in [(1, "a1"), (2, "b2")] as [(UInt64, String)] {
             let roles = try ViewTests.roles(ViewTests.own, user: user)
             let view = try View(definition("TRUEPREDICATE", roles), schema: ViewTests.schema)
-            #expect(view.subscribed.first?.anchor?.values == [.string(ByteString(user))])
+            expectEqual(view.subscribed.first?.anchor?.values, [.string(ByteString(user))])
             _ = fan.follow(session, file: FileIdent(session + 10), definition("TRUEPREDICATE", roles), at: 5)
         }
         _ = fan.pass(to: 5)
-        #expect(concerned(fan.take(try stretch(after: 5, [(1, nil, "a1"), (2, "x", "y")]), schema: (7, nil))) == [1])
+        expectEqual(concerned(fan.take(try stretch(after: 5, [(1, nil, "a1"), (2, "x", "y")]), schema: (7, nil))), [1])
     }
 
     @Test func aQueryThatSelectsNothingIsNeverLookedAt() throws {
         var fan = fan()
         _ = fan.follow(1, file: 11, definition("FALSEPREDICATE", try ViewTests.roles(Self.everything)), at: 5)
         _ = fan.pass(to: 5)
-        #expect(concerned(fan.take(try stretch(after: 5, [(1, nil, "a")]), schema: (7, nil))).isEmpty)
+        expectTrue(concerned(fan.take(try stretch(after: 5, [(1, nil, "a")]), schema: (7, nil))).isEmpty)
     }
 
     @Test func aSessionIsToldOfItsOwnWritesInAnyCase() throws {
@@ -92,7 +93,7 @@ import Testing
         _ = fan.pass(to: 5)
         let outcome = fan.take(try stretch(after: 5, by: 11, [(1, nil, "b")]), schema: (7, nil))
         let own = try slot(1)
-        #expect(concerned(outcome) == [1] && outcome.groups.first?.slots == [own])
+        expectTrue(concerned(outcome) == [1] && outcome.groups.first?.slots == [own])
     }
 
     @Test func whoWasNotThereHasToAsk() throws {
@@ -102,10 +103,10 @@ import Testing
         _ = fan.follow(2, file: 12, definition("owner_id == 'a'", roles), at: 8)
         // The first notice that the gateway hears follows version 7.
         let outcome = fan.take(try stretch(after: 7, [(1, nil, "a")]), schema: (7, nil))
-        #expect(outcome.lost == [1])
-        #expect(concerned(outcome) == [2])
-        #expect(fan.follow(3, file: 13, definition("owner_id == 'a'", roles), at: 6) == 8)
-        #expect(fan.pass(to: 9).lost.sorted() == [1, 2, 3])
+        expectEqual(outcome.lost, [1])
+        expectEqual(concerned(outcome), [2])
+        expectEqual(fan.follow(3, file: 13, definition("owner_id == 'a'", roles), at: 6), 8)
+        expectEqual(fan.pass(to: 9).lost.sorted(), [1, 2, 3])
     }
 
     @Test func whoIsFurtherThanTheNoticeIsNotTold() throws {
@@ -113,7 +114,7 @@ import Testing
         let roles = try ViewTests.roles(Self.everything)
         _ = fan.pass(to: 5)
         _ = fan.follow(1, file: 11, definition("owner_id == 'a'", roles), at: 9)
-        #expect(fan.take(try stretch(after: 6, [(1, nil, "a")]), schema: (7, nil)).lost.isEmpty)
+        expectTrue(fan.take(try stretch(after: 6, [(1, nil, "a")]), schema: (7, nil)).lost.isEmpty)
     }
 
     @Test func aNewSchemaGoesToEverybody() throws {
@@ -121,18 +122,18 @@ import Testing
         let roles = try ViewTests.roles(Self.everything)
         _ = fan.follow(1, file: 11, definition("owner_id == 'a'", roles), at: 5)
         _ = fan.pass(to: 5)
-        #expect(fan.take(try stretch(after: 5, []), schema: (8, ViewTests.schema)).lost == [1])
-        #expect(fan.stamp == 8)
-        #expect(fan.take(try stretch(after: 6, []), schema: (9, nil)).lost == [1])
+        expectEqual(fan.take(try stretch(after: 5, []), schema: (8, ViewTests.schema)).lost, [1])
+        expectEqual(fan.stamp, 8)
+        expectEqual(fan.take(try stretch(after: 6, []), schema: (9, nil)).lost, [1])
     }
 
     @Test func withoutTheSchemaNobodyCanTell() throws {
         var fan = ViewFan()
         _ = fan.follow(1, file: 11, definition("owner_id == 'a'", try ViewTests.roles(Self.everything)), at: 5)
         _ = fan.pass(to: 5)
-        #expect(fan.take(try stretch(after: 5, []), schema: (7, nil)).lost == [1])
+        expectEqual(fan.take(try stretch(after: 5, []), schema: (7, nil)).lost, [1])
         fan.learn(ViewTests.schema, stamp: 7)
-        #expect(fan.take(try stretch(after: 6, [(1, nil, "b")]), schema: (7, nil)).lost.isEmpty)
+        expectTrue(fan.take(try stretch(after: 6, [(1, nil, "b")]), schema: (7, nil)).lost.isEmpty)
     }
 
     @Test func nothingOfASessionIsLeftBehind() throws {
@@ -142,6 +143,6 @@ import Testing
             _ = fan.follow(session, file: FileIdent(session), definition("owner_id == 'a\(session % 7)'", roles), at: 5)
         }
         for session in UInt64(1)...50 { fan.leave(session) }
-        #expect(fan.isEmpty && fan.isForgotten)
+        expectTrue(fan.isEmpty && fan.isForgotten)
     }
 }

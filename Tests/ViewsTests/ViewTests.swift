@@ -2,6 +2,7 @@ import Changesets
 import RealmState
 import Rules
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Views
@@ -59,10 +60,10 @@ import Testing
     @Test func anObjectIsInTheViewByQueryAndRole() throws {
         let view = try view("done == false", try Self.roles(Self.own))
         let item = try #require(view["Item"])
-        #expect(item.contains(Self.item(["owner_id": .string("a1"), "done": .bool(false)]), .int(1)))
-        #expect(!item.contains(Self.item(["owner_id": .string("a1"), "done": .bool(true)]), .int(1)))
-        #expect(!item.contains(Self.item(["owner_id": .string("b1"), "done": .bool(false)]), .int(1)))
-        #expect(item.columns.count == 2)
+        expectTrue(item.contains(Self.item(["owner_id": .string("a1"), "done": .bool(false)]), .int(1)))
+        expectTrue(!item.contains(Self.item(["owner_id": .string("a1"), "done": .bool(true)]), .int(1)))
+        expectTrue(!item.contains(Self.item(["owner_id": .string("b1"), "done": .bool(false)]), .int(1)))
+        expectEqual(item.columns.count, 2)
     }
 
     @Test func anUnsetExpansionMatchesNothing() throws {
@@ -72,8 +73,8 @@ import Testing
              {"read": {"team": "%%user.custom_data.team"}, "write": {"team": {"$ne": "%%user.custom_data.team"}}}}
             """#, team: nil)
         let item = try #require(try view("TRUEPREDICATE", roles)["Item"])
-        #expect(!item.contains(Self.item(["team": .null]), .int(1)))
-        #expect(!item.contains(Self.item(["team": .string("red")]), .int(1)))
+        expectTrue(!item.contains(Self.item(["team": .null]), .int(1)))
+        expectTrue(!item.contains(Self.item(["team": .string("red")]), .int(1)))
     }
 
     @Test func aUsersTextIsNoExpansion() throws {
@@ -83,8 +84,8 @@ import Testing
              {"read": {"team": "%%user.custom_data.team"}, "write": false}}
             """#, team: "%%true")
         let item = try #require(try view("TRUEPREDICATE", roles)["Item"])
-        #expect(item.contains(Self.item(["team": .string("%%true")]), .int(1)))
-        #expect(!item.contains(Self.item(["team": .string("red")]), .int(1)))
+        expectTrue(item.contains(Self.item(["team": .string("%%true")]), .int(1)))
+        expectTrue(!item.contains(Self.item(["team": .string("red")]), .int(1)))
     }
 
     @Test func fieldsThatMayNotBeReadAreHiddenAndNotQueried() throws {
@@ -94,9 +95,9 @@ import Testing
              "fields": {"done": {"read": true, "write": true}}, "additional_fields": {"read": false, "write": false}}
             """#)
         let role = try #require(try view("done == true", roles)["Item"]?.role)
-        #expect(role.hiddenColumns.count == 3)
-        #expect(role.mayWrite(["done"]) && role.mayWrite([]))
-        #expect(!role.mayWrite(["done", "team"]))
+        expectEqual(role.hiddenColumns.count, 3)
+        expectTrue(role.mayWrite(["done"]) && role.mayWrite([]))
+        expectTrue(!role.mayWrite(["done", "team"]))
         #expect(throws: ViewError.self) { try view("team == 'red'", roles) }
     }
 
@@ -104,15 +105,16 @@ import Testing
         let role = try #require(try view("TRUEPREDICATE", try Self.roles(Self.own))["Item"]?.role)
         let (mine, others) = (Self.item(["owner_id": .string("a1")]), Self.item(["owner_id": .string("b1")]))
         for stays in [true, false] {
-            #expect(
+            expectTrue(
                 role.allows(.make(mine, stays: stays), .int(1)) && !role.allows(.make(others, stays: stays), .int(1)))
         }
-        #expect(role.allows(.erase(mine), .int(1)) && !role.allows(.erase(others), .int(1)))
-        #expect(role.allows(.change(from: mine, to: mine), .int(1)))
-        #expect(!role.allows(.change(from: mine, to: others), .int(1)))
-        #expect(!role.allows(.change(from: others, to: mine), .int(1)))
+        expectTrue(role.allows(.erase(mine), .int(1)) && !role.allows(.erase(others), .int(1)))
+        expectTrue(role.allows(.change(from: mine, to: mine), .int(1)))
+        expectTrue(!role.allows(.change(from: mine, to: others), .int(1)))
+        expectTrue(!role.allows(.change(from: others, to: mine), .int(1)))
         // Of what is not there any more, what it was decides.
-        #expect(role.allows(.eraseNothing, .int(1), last: mine) && !role.allows(.eraseNothing, .int(1), last: others))
+        expectTrue(
+            role.allows(.eraseNothing, .int(1), last: mine) && !role.allows(.eraseNothing, .int(1), last: others))
     }
 
     @Test(arguments: [
@@ -125,7 +127,7 @@ import Testing
         let roles = try Self.roles(
             #"{"name": "w", "apply_when": {}, "document_filters": {"read": true, "write": true}, \#(role.access)}"#)
         let found = try #require(try view("TRUEPREDICATE", roles)["Item"]?.role)
-        #expect(found.mayWrite([]) == role.writes)
+        expectEqual(found.mayWrite([]), role.writes)
     }
 
     @Test(arguments: [
@@ -138,7 +140,7 @@ import Testing
         let error = #expect(throws: ViewError.self) {
             try View(ViewDefinition(version: 1, queries: set.text, roles: roles), schema: Self.schema)
         }
-        #expect((error?.className?.string ?? "") == set.className, "\(String(describing: error))")
+        expectEqual((error?.className?.string ?? ""), set.className, "\(String(describing: error))")
     }
 
     @Test func aSetThatIsTooLongIsRefusedUnread() throws {
@@ -156,27 +158,27 @@ import Testing
                                {"$not": {"team": "%%user.custom_data.none"}}]}, "write": {"done": {"$exists": true}}},
              "fields": {"team": {"read": true, "write": false}}, "additional_fields": {"read": true, "write": true}}
             """#)
-        #expect(ClosedRoles(text: text)?.text == text)
-        #expect(ClosedRoles(text: "{}") == nil && ClosedRoles(text: "") == nil)
+        expectEqual(ClosedRoles(text: text)?.text, text)
+        expectTrue(ClosedRoles(text: "{}") == nil && ClosedRoles(text: "") == nil)
     }
 
     @Test func whatIsKeptIsReadBack() throws {
         let roles = try Self.roles(Self.own)
         let view = try view("done == false", roles)
         var columns = ImagedColumns()
-        #expect(columns.start(of: view) == nil)
-        #expect(try columns.add(view, since: 7))
-        #expect(try !columns.add(view, since: 9))
-        #expect(columns.start(of: view) == 7)
-        #expect(try ImagedColumns(decoding: columns.encoded()) == columns)
+        expectTrue(columns.start(of: view) == nil)
+        try expectTrue(columns.add(view, since: 7))
+        try expectTrue(!columns.add(view, since: 9))
+        expectEqual(columns.start(of: view), 7)
+        try expectEqual(ImagedColumns(decoding: columns.encoded()), columns)
         let table = try #require(Self.schema.table("Item"))
         let object = Self.item(["owner_id": .string("a1"), "secret": .string("s"), "done": .bool(true)])
         let image = columns.image(of: object, in: table.id)
-        #expect(image == Self.item(["owner_id": .string("a1"), "done": .bool(true)]))
+        expectEqual(image, Self.item(["owner_id": .string("a1"), "done": .bool(true)]))
         let images = BeforeImages([
             .init(ObjectSlot(table.id, .int(1)), before: image), .init(ObjectSlot(table.id, .string("k")), before: nil),
         ])
-        #expect(try BeforeImages(decoding: images.encoded()) == images)
+        try expectEqual(BeforeImages(decoding: images.encoded()), images)
         var views = ClientViews(views: ViewHistory([.init(start: 3, view: view.definition)]), roles: roles)
         views.add(
             CompensatingWrite(
@@ -185,7 +187,7 @@ import Testing
                 objects: [ObjectAddress("Item", .int(1))]))
         views.add(Self.renewal(10, of: [2, 3]))
         let read = try ClientViews(decoding: views.encoded())
-        #expect(read.encoded() == views.encoded() && read.compensations == views.compensations)
+        expectTrue(read.encoded() == views.encoded() && read.compensations == views.compensations)
         for count in 0..<views.encoded().count {
             #expect(throws: ChangesetError.self) { try ClientViews(decoding: Array(views.encoded().prefix(count))) }
         }
@@ -201,11 +203,11 @@ import Testing
     @Test func whatHasBeenSentAnewSinceIsNotSentTwice() {
         var views = ClientViews()
         for version in 1...3_000 { views.add(Self.renewal(ServerVersion(UInt64(version)), of: [Int64(version % 2)])) }
-        #expect(views.compensations.map(\.version) == [2_999, 3_000] && !views.isFull)
+        expectTrue(views.compensations.map(\.version) == [2_999, 3_000] && !views.isFull)
         views.add(Self.renewal(3_001, of: [0, 1]))
-        #expect(views.compensations.map(\.version) == [3_001])
+        expectEqual(views.compensations.map(\.version), [3_001])
         for key in 0..<1_000 { views.add(Self.renewal(ServerVersion(4_000 + UInt64(key)), of: [Int64(key), -1])) }
-        #expect(!views.isFull)
+        expectTrue(!views.isFull)
         let first = views
         let long = ObjectKey.string(ByteString(String(repeating: "k", count: 3_000)))
         for key in 1_000..<1_700 {
@@ -213,28 +215,28 @@ import Testing
             renewal.objects.append(ObjectAddress("Item", long))
             views.add(renewal)
         }
-        #expect(views.isFull)
+        expectTrue(views.isFull)
         views = first
         let putRight = PutRight(views.compensations)
-        #expect(putRight.standing(of: ObjectAddress("Item", .int(7)), for: 4_006) == .renewed)
-        #expect(putRight.standing(of: ObjectAddress("Item", .int(7)), for: 4_007) == nil)
+        expectEqual(putRight.standing(of: ObjectAddress("Item", .int(7)), for: 4_006), .renewed)
+        expectTrue(putRight.standing(of: ObjectAddress("Item", .int(7)), for: 4_007) == nil)
         views.settle(4_998)
-        #expect(views.compensations.map(\.version) == [4_999])
+        expectEqual(views.compensations.map(\.version), [4_999])
     }
 
     @Test func reasonsNameClassAndKey() {
         func text(_ key: ObjectKey, _ reason: RefusedWrite.Reason = .permission) -> String {
             RefusedWrite(className: "Item", key: key, reason: reason).text
         }
-        #expect(text(.int(9)) == #"write to 9 in table "Item" not allowed"#)
-        #expect(
-            text(.string("a"), .view)
-                == #"write to "a" in table "Item" not allowed; object is outside of the current query view"#)
-        #expect(
-            text(.objectID(ObjectIDValue(high: 0x0102, low: 3)))
-                == #"write to ObjectID("000000000000010200000003") in table "Item" not allowed"#)
-        #expect(
-            text(.uuid(UUIDValue(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)))
-                == #"write to UUID(00112233-4455-6677-8899-aabbccddeeff) in table "Item" not allowed"#)
+        expectEqual(text(.int(9)), #"write to 9 in table "Item" not allowed"#)
+        expectEqual(
+            text(.string("a"), .view),
+            #"write to "a" in table "Item" not allowed; object is outside of the current query view"#)
+        expectEqual(
+            text(.objectID(ObjectIDValue(high: 0x0102, low: 3))),
+            #"write to ObjectID("000000000000010200000003") in table "Item" not allowed"#)
+        expectEqual(
+            text(.uuid(UUIDValue(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff))),
+            #"write to UUID(00112233-4455-6677-8899-aabbccddeeff) in table "Item" not allowed"#)
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import RealmState
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Views
@@ -38,49 +39,49 @@ import Testing
     }
 
     @Test func whatTheClientHadAllTheTimeIsMerged() {
-        #expect(verdict([], now: 1) == .merge(resyncs: false))
-        #expect(verdict([(false, 1)], now: 1) == .merge(resyncs: false))
-        #expect(verdict([(true, 1)], now: 1) == .merge(resyncs: false))
+        expectEqual(verdict([], now: 1), .merge(resyncs: false))
+        expectEqual(verdict([(false, 1)], now: 1), .merge(resyncs: false))
+        expectEqual(verdict([(true, 1)], now: 1), .merge(resyncs: false))
     }
 
     @Test func whatOthersTookOutOfTheViewIsMergedToo() {
-        #expect(verdict([(false, 1)], now: 2) == .merge(resyncs: false))
-        #expect(verdict([(false, 1)], now: nil) == .merge(resyncs: false))
-        #expect(verdict([(false, 1), (false, 2)], now: 1) == .merge(resyncs: true))
-        #expect(verdict([(false, 1), (false, nil)], now: 1) == .merge(resyncs: true))
+        expectEqual(verdict([(false, 1)], now: 2), .merge(resyncs: false))
+        expectEqual(verdict([(false, 1)], now: nil), .merge(resyncs: false))
+        expectEqual(verdict([(false, 1), (false, 2)], now: 1), .merge(resyncs: true))
+        expectEqual(verdict([(false, 1), (false, nil)], now: 1), .merge(resyncs: true))
     }
 
     /// It has the object until it hears of that, and its user goes on with it.
     @Test func whatTheClientItselfTookOutOfItsViewIsMergedToo() {
-        #expect(verdict([(true, 1)], now: 2) == .merge(resyncs: false))
-        #expect(verdict([(true, 1), (false, 2)], now: 1) == .merge(resyncs: true))
+        expectEqual(verdict([(true, 1)], now: 2), .merge(resyncs: false))
+        expectEqual(verdict([(true, 1), (false, 2)], now: 1), .merge(resyncs: true))
         // It has been sent the erasure, and makes the object again.
-        #expect(verdict([], now: 2, creates: true) == .refuse)
+        expectEqual(verdict([], now: 2, creates: true), .refuse)
     }
 
     @Test func aNewObjectTakesNobodysPlace() {
-        #expect(verdict([], now: nil, creates: true) == .insert(resyncs: false))
-        #expect(verdict([], now: 2, creates: true) == .refuse)
+        expectEqual(verdict([], now: nil, creates: true), .insert(resyncs: false))
+        expectEqual(verdict([], now: 2, creates: true), .refuse)
         // Another's of the same key, which the client is sent, or cannot see.
-        #expect(verdict([(false, nil)], now: 1, creates: true) == .giveWay)
-        #expect(verdict([(false, nil)], now: 2, creates: true) == .refuse)
-        #expect(verdict([(false, nil), (false, 1)], now: nil, creates: true) == .insert(resyncs: true))
-        #expect(verdict([(false, nil), (false, 2)], now: nil, creates: true) == .insert(resyncs: false))
+        expectEqual(verdict([(false, nil)], now: 1, creates: true), .giveWay)
+        expectEqual(verdict([(false, nil)], now: 2, creates: true), .refuse)
+        expectEqual(verdict([(false, nil), (false, 1)], now: nil, creates: true), .insert(resyncs: true))
+        expectEqual(verdict([(false, nil), (false, 2)], now: nil, creates: true), .insert(resyncs: false))
     }
 
     @Test func whatTheClientMadeItHas() {
-        #expect(verdict([(true, nil)], now: 1) == .merge(resyncs: false))
-        #expect(verdict([(true, nil), (false, 1)], now: 2) == .merge(resyncs: false))
-        #expect(verdict([(true, nil), (true, 1)], now: nil, creates: true) == .insert(resyncs: false))
+        expectEqual(verdict([(true, nil)], now: 1), .merge(resyncs: false))
+        expectEqual(verdict([(true, nil), (false, 1)], now: 2), .merge(resyncs: false))
+        expectEqual(verdict([(true, nil), (true, 1)], now: nil, creates: true), .insert(resyncs: false))
         // Erased and made anew in two uploads.
-        #expect(verdict([(true, 1)], now: nil, creates: true) == .insert(resyncs: false))
+        expectEqual(verdict([(true, 1)], now: nil, creates: true), .insert(resyncs: false))
         // A new view has taken it from the client before the client's own erasure came.
-        #expect(
-            verdict(views: [(0, [1]), (11, [2])], [(false, 1), (true, 1)], now: nil, creates: true)
-                == .insert(resyncs: true))
-        #expect(
-            verdict(views: [(0, [1]), (13, [2])], [(false, 1), (true, 1)], now: nil, creates: true)
-                == .insert(resyncs: false))
+        expectEqual(
+            verdict(views: [(0, [1]), (11, [2])], [(false, 1), (true, 1)], now: nil, creates: true),
+            .insert(resyncs: true))
+        expectEqual(
+            verdict(views: [(0, [1]), (13, [2])], [(false, 1), (true, 1)], now: nil, creates: true),
+            .insert(resyncs: false))
     }
 
     /// Another's object of the same key was in the new view when its pages began, and is gone when they end: the client may have been sent it
@@ -88,107 +89,105 @@ import Testing
     @Test func whatWasThereWhilePagesBroughtANewViewIsSentAnew() {
         let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (12, [2])]
         let touches: [(own: Bool, before: Int64?)] = [(false, nil), (false, 2)]
-        #expect(verdict(views: views, since: 11, touches, now: nil, creates: true) == .insert(resyncs: true))
+        expectEqual(verdict(views: views, since: 11, touches, now: nil, creates: true), .insert(resyncs: true))
         // Nothing was there when they began, or it was in neither view.
-        #expect(verdict(views: views, since: 12, touches, now: nil, creates: true) == .insert(resyncs: false))
-        #expect(
-            verdict(views: views, since: 11, [(false, nil), (false, 3)], now: nil, creates: true)
-                == .insert(resyncs: false))
+        expectEqual(verdict(views: views, since: 12, touches, now: nil, creates: true), .insert(resyncs: false))
+        expectEqual(
+            verdict(views: views, since: 11, [(false, nil), (false, 3)], now: nil, creates: true),
+            .insert(resyncs: false))
         // What the client made meanwhile, and goes on with.
-        #expect(
+        expectEqual(
             verdict(
-                views: [(0, [1]), (13, [1, 2])], since: 11, [(false, nil), (false, 2), (true, nil)], now: 1)
-                == .merge(resyncs: true))
+                views: [(0, [1]), (13, [1, 2])], since: 11, [(false, nil), (false, 2), (true, nil)], now: 1),
+            .merge(resyncs: true))
         // In both views all the time.
-        #expect(
-            verdict(views: [(0, [1]), (12, [1, 2])], since: 10, [(false, 1), (false, 1)], now: 1)
-                == .merge(resyncs: false))
+        expectEqual(
+            verdict(views: [(0, [1]), (12, [1, 2])], since: 10, [(false, 1), (false, 1)], now: 1),
+            .merge(resyncs: false))
     }
 
     /// The client was far behind: all that had been touched since where it stood was erased at it, and sent anew.
     @Test func whatWasRenewedIsSentAnew() {
         let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (12, [1])]
-        #expect(verdict(views: views, since: 10, isRenewal: true, [(false, 1)], now: 1) == .merge(resyncs: true))
-        #expect(
-            verdict(views: views, since: 10, isRenewal: true, [(false, 1)], now: nil, erases: true)
-                == .merge(resyncs: true))
+        expectEqual(verdict(views: views, since: 10, isRenewal: true, [(false, 1)], now: 1), .merge(resyncs: true))
+        expectEqual(
+            verdict(views: views, since: 10, isRenewal: true, [(false, 1)], now: nil, erases: true),
+            .merge(resyncs: true))
         // Nothing had been touched, or after that only.
-        #expect(verdict(views: views, since: 10, isRenewal: true, [], now: 1) == .merge(resyncs: false))
-        #expect(
-            verdict(views: [(0, [1]), (10, [1])], since: 5, isRenewal: true, [(false, 1)], now: 1)
-                == .merge(resyncs: false))
-        #expect(
-            verdict(views: views, since: 10, isRenewal: true, [(false, nil), (false, 2)], now: nil, creates: true)
-                == .insert(resyncs: true))
+        expectEqual(verdict(views: views, since: 10, isRenewal: true, [], now: 1), .merge(resyncs: false))
+        expectEqual(
+            verdict(views: [(0, [1]), (10, [1])], since: 5, isRenewal: true, [(false, 1)], now: 1),
+            .merge(resyncs: false))
+        expectEqual(
+            verdict(views: views, since: 10, isRenewal: true, [(false, nil), (false, 2)], now: nil, creates: true),
+            .insert(resyncs: true))
     }
 
     /// An object that is shown otherwise by new roles is erased at the client and sent anew.
     @Test func whatIsShownOtherwiseIsSentAnew() {
         let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (12, [1])]
-        #expect(verdict(views: views, isShownAlike: false, [], now: 1) == .merge(resyncs: true))
-        #expect(verdict(views: views, isShownAlike: true, [], now: 1) == .merge(resyncs: false))
-        #expect(
-            verdict(views: [(0, [1]), (12, [2])], isShownAlike: false, [(true, nil)], now: 3)
-                == .merge(resyncs: false))
+        expectEqual(verdict(views: views, isShownAlike: false, [], now: 1), .merge(resyncs: true))
+        expectEqual(verdict(views: views, isShownAlike: true, [], now: 1), .merge(resyncs: false))
+        expectEqual(
+            verdict(views: [(0, [1]), (12, [2])], isShownAlike: false, [(true, nil)], now: 3), .merge(resyncs: false))
     }
 
     @Test func whatTheClientErasesItIsToldOfIfItMayHaveBeenSentItAnew() {
-        #expect(verdict([], now: 1, erases: true) == .merge(resyncs: false))
-        #expect(verdict([(false, 1)], now: 1, erases: true) == .merge(resyncs: false))
-        #expect(verdict([(false, 1), (false, 2)], now: 1, erases: true) == .merge(resyncs: true))
+        expectEqual(verdict([], now: 1, erases: true), .merge(resyncs: false))
+        expectEqual(verdict([(false, 1)], now: 1, erases: true), .merge(resyncs: false))
+        expectEqual(verdict([(false, 1), (false, 2)], now: 1, erases: true), .merge(resyncs: true))
         // Another one takes its place at once.
-        #expect(verdict([], now: 1, creates: true, erases: true) == .merge(resyncs: false))
-        #expect(verdict([(false, 1)], now: 2, creates: true, erases: true) == .merge(resyncs: true))
-        #expect(verdict([], now: 2, creates: true, erases: true) == .refuse)
-        #expect(verdict([], now: nil, creates: true, erases: true) == .insert(resyncs: false))
+        expectEqual(verdict([], now: 1, creates: true, erases: true), .merge(resyncs: false))
+        expectEqual(verdict([(false, 1)], now: 2, creates: true, erases: true), .merge(resyncs: true))
+        expectEqual(verdict([], now: 2, creates: true, erases: true), .refuse)
+        expectEqual(verdict([], now: nil, creates: true, erases: true), .insert(resyncs: false))
     }
 
     @Test func whatItNeverHadItCannotChange() {
-        #expect(verdict([], now: 2) == .refuse)
-        #expect(verdict([], now: nil) == .refuse)
-        #expect(verdict([(false, 2)], now: 1) == .refuse)
-        #expect(verdict([(false, 1), (false, nil)], now: 2, creates: true) == .refuse)
-        #expect(verdict([(false, 1), (false, nil)], now: 1, creates: true) == .giveWay)
+        expectEqual(verdict([], now: 2), .refuse)
+        expectEqual(verdict([], now: nil), .refuse)
+        expectEqual(verdict([(false, 2)], now: 1), .refuse)
+        expectEqual(verdict([(false, 1), (false, nil)], now: 2, creates: true), .refuse)
+        expectEqual(verdict([(false, 1), (false, nil)], now: 1, creates: true), .giveWay)
     }
 
     /// What the client does to an object where it has got another view tells which of the two it had.
     @Test func whereOneViewTakesAnothersPlaceTheWriteTellsWhichOneTheClientHad() {
         let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (10, [2])]
         // It has the object, and nothing took that from it.
-        #expect(verdict(views: views, [], now: 2) == .merge(resyncs: false))
-        #expect(verdict(views: views, [(false, 2)], now: 2) == .merge(resyncs: false))
-        #expect(verdict(views: views, [], now: 2, erases: true) == .merge(resyncs: false))
-        #expect(verdict(views: views, [], now: 1) == .merge(resyncs: false))
+        expectEqual(verdict(views: views, [], now: 2), .merge(resyncs: false))
+        expectEqual(verdict(views: views, [(false, 2)], now: 2), .merge(resyncs: false))
+        expectEqual(verdict(views: views, [], now: 2, erases: true), .merge(resyncs: false))
+        expectEqual(verdict(views: views, [], now: 1), .merge(resyncs: false))
         // It makes its own, so it has not.
-        #expect(verdict(views: views, [], now: 2, creates: true) == .giveWay)
-        #expect(verdict(views: views, [(false, 2)], now: nil, creates: true) == .insert(resyncs: true))
+        expectEqual(verdict(views: views, [], now: 2, creates: true), .giveWay)
+        expectEqual(verdict(views: views, [(false, 2)], now: nil, creates: true), .insert(resyncs: true))
         // It may have lost the object and got it back.
-        #expect(
-            verdict(views: [(0, [2]), (10, [1]), (10, [2])], [], now: 2) == .merge(resyncs: true))
-        #expect(verdict(views: [(0, [1]), (15, [2])], [], now: 1) == .merge(resyncs: false))
-        #expect(verdict(views: [(0, [1]), (9, [2])], [], now: 1) == .refuse)
+        expectEqual(verdict(views: [(0, [2]), (10, [1]), (10, [2])], [], now: 2), .merge(resyncs: true))
+        expectEqual(verdict(views: [(0, [1]), (15, [2])], [], now: 1), .merge(resyncs: false))
+        expectEqual(verdict(views: [(0, [1]), (9, [2])], [], now: 1), .refuse)
     }
 
     /// Stock clients bring a set's data in by several commits, before the last of which they say that they stand where they stood.
     @Test func aWriteInTheMiddleOfASetsDataCounts() {
         let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (13, [2])]
-        #expect(verdict(views: views, since: 10, [], now: 2) == .merge(resyncs: false))
+        expectEqual(verdict(views: views, since: 10, [], now: 2), .merge(resyncs: false))
         // What was touched meanwhile the last page erases and brings anew.
-        #expect(verdict(views: views, since: 10, [(false, 2)], now: 2) == .merge(resyncs: true))
-        #expect(verdict(views: views, since: 11, [], now: 2) == .refuse)
-        #expect(verdict(views: views, since: 10, [], now: 2, creates: true) == .giveWay)
+        expectEqual(verdict(views: views, since: 10, [(false, 2)], now: 2), .merge(resyncs: true))
+        expectEqual(verdict(views: views, since: 11, [], now: 2), .refuse)
+        expectEqual(verdict(views: views, since: 10, [], now: 2, creates: true), .giveWay)
     }
 
     @Test func viewsAreForgottenWhenNothingIsBasedOnThem() {
         var history = ViewHistory<Int>([.init(start: 0, view: 1), .init(start: 5, view: 2), .init(start: 9, view: 3)])
-        #expect(history.views(from: 5, through: 5) == [1, 2])
-        #expect(history.views(from: 6, through: 8) == [2])
-        #expect(history.views(from: 0, through: 20) == [1, 2, 3])
+        expectEqual(history.views(from: 5, through: 5), [1, 2])
+        expectEqual(history.views(from: 6, through: 8), [2])
+        expectEqual(history.views(from: 0, through: 20), [1, 2, 3])
         history.trim(before: 5)
-        #expect(history.segments.count == 3)
+        expectEqual(history.segments.count, 3)
         history.trim(before: 6)
-        #expect(history.views(from: 6, through: 9) == [2, 3])
+        expectEqual(history.views(from: 6, through: 9), [2, 3])
         history.trim(before: 100)
-        #expect(history.latest == 3 && history.segments.count == 1)
+        expectTrue(history.latest == 3 && history.segments.count == 1)
     }
 }

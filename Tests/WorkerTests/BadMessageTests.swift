@@ -4,6 +4,7 @@ import Messages
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -66,20 +67,20 @@ import Testing
         let published = try await scene.harness.send(try scene.batch())
 
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.session.number == 2 && refusal.code == 229)
-        #expect(published.dead.isEmpty)
+        expectTrue(refusal.session.number == 2 && refusal.code == 229)
+        expectTrue(published.dead.isEmpty)
         let notice = try published.one(IntegratedNotice.self)
-        #expect(notice.follows == 4 && notice.latest.version == 8)
-        #expect(notice.entries.map(\.originFile) == [2, 2, 4, 4].map { FileIdent($0) })
-        #expect(notice.acknowledgements.map(\.clientFile) == [scene.files[0].ident, scene.files[2].ident])
+        expectTrue(notice.follows == 4 && notice.latest.version == 8)
+        expectEqual(notice.entries.map(\.originFile), [2, 2, 4, 4].map { FileIdent($0) })
+        expectEqual(notice.acknowledgements.map(\.clientFile), [scene.files[0].ident, scene.files[2].ident])
         // What is in memory already is not read for the messages after it.
         let rows = scene.store.objectsRead.withLock { $0 }
-        #expect(rows.count == Set(rows).count && rows.count == 3)
-        #expect(try await scene.harness.titles() == [1: "first", 2: "", 3: "third"])
+        expectTrue(rows.count == Set(rows).count && rows.count == 3)
+        try await expectEqual(scene.harness.titles(), [1: "first", 2: "", 3: "third"])
         let record = try await scene.harness.record()
-        #expect(
-            try await scene.store.clientFile(ClientFileKey(realm: record.id, ident: scene.files[1].ident))?.upload
-                == UploadCursor())
+        try await expectEqual(
+            scene.store.clientFile(ClientFileKey(realm: record.id, ident: scene.files[1].ident))?.upload, UploadCursor()
+        )
     }
 
     /// The owner's memory and its store are what they would be if the message had come later.
@@ -107,14 +108,14 @@ import Testing
                 other.upload(by: 2, follows: 2, [Changes.insertTag(2, "e", at: 1, of: 1)])
             ])
         }
-        #expect(try await scene.harness.record().latest.version == 16)
-        #expect(try await scene.harness.digest() == straight.harness.digest())
+        try await expectEqual(scene.harness.record().latest.version, 16)
+        try await expectEqual(scene.harness.digest(), straight.harness.digest())
         let key = HistoryKey(realm: try await scene.harness.record().id, generation: 1)
         let histories = try await [scene, straight].asyncMap {
             try await $0.store.history(of: key, after: 0, through: 16, maxBytes: .max)
         }
-        #expect(histories[0].map(\.entry.changeset) == histories[1].map(\.entry.changeset))
-        #expect(histories[0].map(\.entry.originFile) == histories[1].map(\.entry.originFile))
+        expectEqual(histories[0].map(\.entry.changeset), histories[1].map(\.entry.changeset))
+        expectEqual(histories[0].map(\.entry.originFile), histories[1].map(\.entry.originFile))
     }
 
     @Test func aRealmThatABadMessageMadeIsGone() async throws {
@@ -123,11 +124,11 @@ import Testing
         let bad = ChangesetMessage(
             realm: realm, upload: nil, entries: [UploadedChangeset(timestamp: 1, changeset: [0xff])])
         let published = try await harness.send(bad)
-        #expect(published.dead.count == 1)
-        #expect(try await harness.store.realm(realm) == nil)
+        expectEqual(published.dead.count, 1)
+        try await expectTrue(harness.store.realm(realm) == nil)
         let good = ChangesetMessage(
             realm: realm, upload: nil, entries: [UploadedChangeset(timestamp: 1, changeset: Changes.schema())])
-        #expect(try await harness.send(good).one(IntegratedNotice.self).latest.version == 1)
+        try await expectEqual(harness.send(good).one(IntegratedNotice.self).latest.version, 1)
     }
 
     /// A restart commits while the message that needs it is in hand: what tells its repetition must not be among that.
@@ -147,14 +148,14 @@ import Testing
             do {
                 try await harness.send(event, id: "e")
             } catch let error as StoreError {
-                #expect(error.code == .unavailable)
+                expectEqual(error.code, .unavailable)
             }
             store.commitsLeft.withLock { $0 = nil }
             try await harness.send(event, id: "e")
-            #expect(try await harness.record().generation == 2)
+            try await expectEqual(harness.record().generation, 2)
             latest.insert(try await harness.record().latest.version)
         }
-        #expect(latest.count == 1)
+        expectEqual(latest.count, 1)
     }
 
     @Test func aBatchIsReadAheadInTheSameNumberOfCallsHoweverManyMessagesItHas() async throws {
@@ -169,10 +170,10 @@ import Testing
             }
             let harness = try await OwnerHarness.make(on: store)
             store.lookups.withLock { $0 = 0 }
-            #expect(try await harness.send(requests).every(IdentifiedAnswer.self).count == Int(count))
+            try await expectEqual(harness.send(requests).every(IdentifiedAnswer.self).count, Int(count))
             calls.append(store.lookups.withLock { $0 })
         }
-        #expect(calls == [2, 2])
+        expectEqual(calls, [2, 2])
     }
 }
 

@@ -13,16 +13,16 @@ import Testing
         try await Cluster.with { cluster in
             let worker = try cluster.startWorker("a")
             let (file, generation) = try await cluster.join(session: 1)
-            #expect(generation == 1)
+            expectEqual(generation, 1)
             let upload = cluster.upload(file, [Changes.schema(), Changes.create(1, title: "milk")])
             try await cluster.send(upload)
             let notice = try await cluster.next(IntegratedNotice.self)
-            #expect(notice.latest.version == 2)
-            #expect(notice.acknowledgements.map(\.upload.clientVersion) == [2])
+            expectEqual(notice.latest.version, 2)
+            expectEqual(notice.acknowledgements.map(\.upload.clientVersion), [2])
             try await cluster.send(upload)
-            #expect(try await cluster.next(IntegratedNotice.self).latest.version == 2)
+            try await expectEqual(cluster.next(IntegratedNotice.self).latest.version, 2)
             try await cluster.send(cluster.upload(file, follows: 9, [Changes.create(2)]))
-            #expect(try await cluster.next(RefusedAnswer.self).code == 201)
+            try await expectEqual(cluster.next(RefusedAnswer.self).code, 201)
             try await worker.stop()
         }
     }
@@ -35,12 +35,12 @@ import Testing
             poison.body = [2, 9, 9]
             try await cluster.send(poison)
             try await cluster.send(cluster.upload(file, [Changes.schema()]))
-            #expect(try await cluster.next(IntegratedNotice.self).latest.version == 1)
+            try await expectEqual(cluster.next(IntegratedNotice.self).latest.version, 1)
             let dead = try await cluster.nextDead()
-            #expect(dead.body == poison.body)
-            #expect(dead.properties.messageID == poison.properties.messageID)
-            #expect(
-                dead.properties.headers[DeadLetter.queueHeader]?.stringValue == cluster.topology.slice(cluster.slice))
+            expectEqual(dead.body, poison.body)
+            expectEqual(dead.properties.messageID, poison.properties.messageID)
+            expectEqual(
+                dead.properties.headers[DeadLetter.queueHeader]?.stringValue, cluster.topology.slice(cluster.slice))
             try await worker.stop()
         }
     }
@@ -59,8 +59,8 @@ import Testing
             let store = try await cluster.stores.store(for: cluster.slice)
             let entries = try await store.history(
                 of: HistoryKey(realm: RealmID(1), generation: 1), after: 2, through: 4, maxBytes: .max)
-            #expect(entries.map(\.entry.originFile) == [a.ident, b.ident])
-            #expect(entries.map(\.entry.changeset.isEmpty) == [false, true])
+            expectEqual(entries.map(\.entry.originFile), [a.ident, b.ident])
+            expectEqual(entries.map(\.entry.changeset.isEmpty), [false, true])
             try await worker.stop()
         }
     }
@@ -79,15 +79,15 @@ import Testing
             // What the dying one had not acknowledged yet may be told once more before.
             _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 2 }
             let after = try await cluster.ownership { $0.owner == other.id }
-            #expect(after.epoch > before.epoch)
+            expectTrue(after.epoch > before.epoch)
             let store = try await cluster.stores.store(for: cluster.slice)
             let change = try await store.ownershipHistory(limit: 100).last { $0.epoch > before.epoch }
             // Without waiting for the lease. In one process the dying one may still get to letting go.
-            #expect(change?.reason == .ownerGone || change?.reason == .released)
+            expectTrue(change?.reason == .ownerGone || change?.reason == .released)
             let error = await #expect(throws: StoreError.self) {
                 try await store.commit(SliceBatch(), epoch: before.epoch)
             }
-            #expect(error?.code == .fenced)
+            expectEqual(error?.code, .fenced)
             try await other.stop()
         }
     }
@@ -106,7 +106,7 @@ import Testing
             _ = try await cluster.ownership { $0.owner == other.id }
             let changes = try await cluster.stores.store(for: cluster.slice).ownershipHistory(limit: 100)
             let change = changes.last { $0.epoch > before.epoch }
-            #expect(change?.reason == .released)
+            expectEqual(change?.reason, .released)
             try await other.stop()
         }
     }
@@ -122,9 +122,9 @@ import Testing
             // A shorter one would end the connections of a worker that a busy machine stops for seconds.
             let worker = try cluster.startWorker("a", lease: .seconds(30))
             _ = try await cluster.join(session: 1)
-            #expect(claim == .owned(Epoch(1)))
+            expectEqual(claim, .owned(Epoch(1)))
             let change = try await store.ownershipHistory(limit: 100).last { $0.epoch > Epoch(1) }
-            #expect(change?.reason == .leaseExpired)
+            expectEqual(change?.reason, .leaseExpired)
             try await worker.stop()
         }
     }
@@ -147,7 +147,7 @@ import Testing
             try await cluster.send(cluster.upload(file, [Changes.schema()]))
             _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 1 }
             let after = try await cluster.ownership()
-            #expect(after.epoch > before.epoch)
+            expectTrue(after.epoch > before.epoch)
             try await worker.stop()
         }
     }
@@ -188,12 +188,12 @@ import Testing
             for slice in cluster.slices.all {
                 reports.append(try await cluster.next(FoundReport.self) { $0.slice == slice })
             }
-            #expect(reports.flatMap(\.clientRealms).map(\.clientFile) == [file.ident])
-            #expect(try await cluster.next(ResetNotice.self) { $0.slice == cluster.slice }.generation == 2)
+            expectEqual(reports.flatMap(\.clientRealms).map(\.clientFile), [file.ident])
+            try await expectEqual(cluster.next(ResetNotice.self) { $0.slice == cluster.slice }.generation, 2)
             try await cluster.identify(file, session: 2)
             let refusal = try await cluster.next(RefusedAnswer.self)
-            #expect(refusal.code == 208)
-            #expect(refusal.campaign == "c-1")
+            expectEqual(refusal.code, 208)
+            expectEqual(refusal.campaign, "c-1")
             try await worker.stop()
         }
     }

@@ -3,6 +3,7 @@ import Messages
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -21,13 +22,13 @@ import Testing
         harness.apps.failure.withLock { $0 = StoreError(.corrupt, "the app is damaged, as the test wants it") }
         for messages in [batch] + batch.dropLast().map({ [$0] }) {
             let error = await #expect(throws: StoreError.self) { try await harness.send(messages) }
-            #expect(error?.code == .unavailable)
-            #expect((error?.underlying as? StoreError)?.code == .corrupt)
+            expectEqual(error?.code, .unavailable)
+            expectTrue((error?.underlying as? StoreError)?.code == .corrupt)
         }
         harness.apps.failure.withLock { $0 = nil }
         let published = try await harness.send(batch)
-        #expect(published.dead.isEmpty)
-        #expect(try published.every(FoundReport.self).map(\.campaign) == ["r-1", "c-1"])
-        #expect(try await harness.titles() == [1: "kept"])
+        expectTrue(published.dead.isEmpty)
+        try expectEqual(published.every(FoundReport.self).map(\.campaign), ["r-1", "c-1"])
+        try await expectEqual(harness.titles(), [1: "kept"])
     }
 }

@@ -4,6 +4,7 @@ import Messages
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -55,17 +56,17 @@ import Testing
         }
         let published = try await harness.send(batch)
         // Once for all of the batch, then by its first two messages.
-        #expect(store.damageMet.withLock { $0 } == 3)
-        #expect(try published.every(RefusedAnswer.self).count == 120)
-        #expect(published.dead.map(\.properties.type) == Array(repeating: ChangesetMessage.type, count: 40))
-        #expect(
+        expectEqual(store.damageMet.withLock { $0 }, 3)
+        try expectEqual(published.every(RefusedAnswer.self).count, 120)
+        expectEqual(published.dead.map(\.properties.type), Array(repeating: ChangesetMessage.type, count: 40))
+        expectTrue(
             published.dead.allSatisfy {
                 $0.properties.headers[DeadLetter.reasonHeader]?.stringValue?.contains("damaged") == true
                     && $0.properties.headers[DeadLetter.appHeader]?.stringValue == OwnerHarness.app
             })
         // The other realm has everything, once.
-        #expect(try await harness.record().latest.version == 40)
-        #expect(try await harness.titles().count == 39)
+        try await expectEqual(harness.record().latest.version, 40)
+        try await expectEqual(harness.titles().count, 39)
     }
 
     @Test(arguments: 0..<3) func whoAsksForItIsToldToComeBackMuchLater(_ request: Int) async throws {
@@ -74,13 +75,13 @@ import Testing
         store.damaged.withLock { $0 = Self.realm }
         let published = try await harness.send([Self.requests(1, harness)[request]])
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 229)
-        #expect(refusal.action == "Transient")
-        #expect(refusal.tryAgain)
-        #expect(refusal.backoff == .init(intervalSeconds: 60, maxDelaySeconds: 600, multiplier: 2))
-        #expect(refusal.message.contains(Self.realm.partition) && refusal.message.contains(Self.realm.app))
-        #expect(refusal.message.contains("sluice realms verify"))
-        #expect(published.dead.isEmpty)
+        expectEqual(refusal.code, 229)
+        expectEqual(refusal.action, "Transient")
+        expectTrue(refusal.tryAgain)
+        expectEqual(refusal.backoff, .init(intervalSeconds: 60, maxDelaySeconds: 600, multiplier: 2))
+        expectTrue(refusal.message.contains(Self.realm.partition) && refusal.message.contains(Self.realm.app))
+        expectTrue(refusal.message.contains("sluice realms verify"))
+        expectTrue(published.dead.isEmpty)
     }
 
     @Test func whatIsSaidAgainAnywayIsNoDeadLetter() async throws {
@@ -92,8 +93,8 @@ import Testing
             Self.unbind(1), AMQPMessage(TickMessage(at: harness.time.now())),
             AMQPMessage(harness.upload(file, [Changes.schema()])),
         ])
-        #expect(published.dead.isEmpty)
-        #expect(try await harness.record().latest.version == 1)
+        expectTrue(published.dead.isEmpty)
+        try await expectEqual(harness.record().latest.version, 1)
     }
 
     @Test func aDamagedObjectStopsOnlyWhatTouchesIt() async throws {
@@ -116,8 +117,8 @@ import Testing
         let published = try await harness.send([bad, good])
         // Its client keeps what was not acknowledged, and comes back with it.
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 229 && refusal.session.number == 1)
-        #expect(published.dead.isEmpty)
-        #expect(try await harness.record().latest.version == 4)
+        expectTrue(refusal.code == 229 && refusal.session.number == 1)
+        expectTrue(published.dead.isEmpty)
+        try await expectEqual(harness.record().latest.version, 4)
     }
 }

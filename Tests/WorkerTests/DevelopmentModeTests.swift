@@ -3,6 +3,7 @@ import Changesets
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -13,8 +14,9 @@ import Testing
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         try await harness.send(harness.upload(file, [Changes.schema()]))
-        #expect(
-            try await harness.control.schema(ofApp: OwnerHarness.app) == [
+        try await expectEqual(
+            harness.control.schema(ofApp: OwnerHarness.app),
+            [
                 SchemaElement(className: "Task", type: "object(_id: int)"),
                 SchemaElement(className: "Task", property: "tags", type: "list<string>"),
                 SchemaElement(className: "Task", property: "title", type: "string"),
@@ -27,23 +29,23 @@ import Testing
         let file = try await harness.join(session: 1)
         let published = try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1)]))
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 225)
-        #expect(refusal.action == "ApplicationBug")
-        #expect(!refusal.tryAgain)
-        #expect(
+        expectEqual(refusal.code, 225)
+        expectEqual(refusal.action, "ApplicationBug")
+        expectTrue(!refusal.tryAgain)
+        expectTrue(
             refusal.message.hasPrefix(
                 #"Invalid schema change (UPLOAD): non-breaking schema change: adding schema for Realm table "Task", "#
                     + "schema changes from clients are restricted when developer mode is disabled; "))
-        #expect(refusal.message.contains("Task (object(_id: int)) and 2 more would be new"))
-        #expect(try published.every(IntegratedNotice.self).isEmpty)
-        #expect(published.dead.isEmpty)
-        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
-        #expect(try await harness.control.schema(ofApp: OwnerHarness.app).isEmpty)
+        expectTrue(refusal.message.contains("Task (object(_id: int)) and 2 more would be new"))
+        try expectTrue(published.every(IntegratedNotice.self).isEmpty)
+        expectTrue(published.dead.isEmpty)
+        try await expectEqual(harness.store.realm(harness.realm)?.latest.version, 0)
+        try await expectTrue(harness.control.schema(ofApp: OwnerHarness.app).isEmpty)
         // Nothing is lost: once it may, the same upload goes through.
         try await harness.developmentMode(true)
         let notice = try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1)]))
             .one(IntegratedNotice.self)
-        #expect(notice.latest.version == 2)
+        expectEqual(notice.latest.version, 2)
     }
 
     /// An owner remembers settings for a second, and a client does not come again after a refusal.
@@ -54,10 +56,10 @@ import Testing
         try await harness.developmentMode(false)
         let file = try await harness.join(session: 1)
         let refusal = try await harness.send(harness.upload(file, [Changes.schema()])).one(RefusedAnswer.self)
-        #expect(refusal.code == 225)
+        expectEqual(refusal.code, 225)
         try await harness.developmentMode(true)
         let published = try await harness.send(harness.upload(file, [Changes.schema()]))
-        #expect(try published.one(IntegratedNotice.self).latest.version == 1)
+        try expectEqual(published.one(IntegratedNotice.self).latest.version, 1)
     }
 
     @Test func withoutItClientsGoOnWithWhatTheAppHas() async throws {
@@ -68,10 +70,10 @@ import Testing
         // A second client declares the same classes, a first one goes on.
         let other = try await harness.join(session: 2)
         let joined = try await harness.send(harness.upload(other, session: 2, [Changes.schema(), Changes.create(2)]))
-        #expect(try joined.every(RefusedAnswer.self).isEmpty)
+        try expectTrue(joined.every(RefusedAnswer.self).isEmpty)
         let more = try await harness.send(harness.upload(file, follows: 1, [Changes.create(1)]))
-        #expect(try more.every(RefusedAnswer.self).isEmpty)
-        #expect(try await harness.titles() == [1: "", 2: ""])
+        try expectTrue(more.every(RefusedAnswer.self).isEmpty)
+        try await expectEqual(harness.titles(), [1: "", 2: ""])
     }
 
     /// A store that ends texts at U+0000 would take them for others' names.
@@ -83,9 +85,9 @@ import Testing
         let file = try await harness.join(session: 1)
         try await harness.send(harness.upload(file, [Changes.schema()]))
         let refusal = try await harness.send(harness.upload(file, follows: 1, [schema])).one(RefusedAnswer.self)
-        #expect(refusal.code == 225 && !refusal.tryAgain)
-        #expect(refusal.message.contains("is no name of a class or property"))
-        #expect(try await harness.control.schema(ofApp: OwnerHarness.app).count == 3)
+        expectTrue(refusal.code == 225 && !refusal.tryAgain)
+        expectTrue(refusal.message.contains("is no name of a class or property"))
+        try await expectEqual(harness.control.schema(ofApp: OwnerHarness.app).count, 3)
     }
 
     @Test(arguments: [
@@ -99,11 +101,11 @@ import Testing
         try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1, title: "one")]))
         let published = try await harness.send(harness.upload(file, follows: 2, [Changes.create(2), erasure]))
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 225 && refusal.action == "ApplicationBug" && !refusal.tryAgain)
-        #expect(refusal.message.hasSuffix("cannot change like this: \(name) may not be removed"))
-        #expect(published.dead.isEmpty)
-        #expect(try await harness.titles() == [1: "one"])
-        #expect(try await harness.store.realm(harness.realm)?.latest.version == 2)
+        expectTrue(refusal.code == 225 && refusal.action == "ApplicationBug" && !refusal.tryAgain)
+        expectTrue(refusal.message.hasSuffix("cannot change like this: \(name) may not be removed"))
+        expectTrue(published.dead.isEmpty)
+        try await expectEqual(harness.titles(), [1: "one"])
+        try await expectEqual(harness.store.realm(harness.realm)?.latest.version, 2)
     }
 
     @Test func anOperatorTakesAwayAProperty() async throws {
@@ -116,8 +118,8 @@ import Testing
                 entries: [
                     .init(clientVersion: 0, serverVersion: 0, timestamp: 0, changeset: Changes.eraseColumn("title"))
                 ]))
-        #expect(try await harness.store.realm(harness.realm)?.latest.version == 3)
-        #expect(try await harness.titles() == [:])
+        try await expectEqual(harness.store.realm(harness.realm)?.latest.version, 3)
+        try await expectEqual(harness.titles(), [:])
     }
 
     @Test func withoutItNoPropertyIsAddedOrTakenAwayByAClient() async throws {
@@ -136,12 +138,12 @@ import Testing
             (Changes.eraseColumn("title"), "Task.title may not be removed"),
         ] {
             let refusal = try await harness.send(harness.upload(file, follows: 1, [change])).one(RefusedAnswer.self)
-            #expect(refusal.code == 225)
-            #expect(refusal.message.contains(text))
+            expectEqual(refusal.code, 225)
+            expectTrue(refusal.message.contains(text))
         }
         // The realm is as it was.
         try await harness.send(harness.upload(file, follows: 1, [Changes.create(1, title: "one")]))
-        #expect(try await harness.titles() == [1: "one"])
+        try await expectEqual(harness.titles(), [1: "one"])
     }
 
     @Test func withoutItARealmsOwnSchemaMayBeDeclaredAgain() async throws {
@@ -151,10 +153,10 @@ import Testing
         // With another control store, as after one of an older time was put back: it does not know what realms have.
         let next = try await OwnerHarness.make(on: harness.store)
         try await next.developmentMode(false)
-        #expect(try await next.control.schema(ofApp: OwnerHarness.app).isEmpty)
+        try await expectTrue(next.control.schema(ofApp: OwnerHarness.app).isEmpty)
         let other = try await next.join(session: 2)
         let notice = try await next.send(next.upload(other, session: 2, [Changes.schema()]))
-        #expect(try notice.every(RefusedAnswer.self).isEmpty)
+        try expectTrue(notice.every(RefusedAnswer.self).isEmpty)
     }
 
     @Test func whatDoesNotApplyIsNobodysSchema() async throws {
@@ -165,8 +167,8 @@ import Testing
         // The same name with another type.
         let refusal = try await harness.send(harness.upload(file, follows: 1, [Changes.addColumn("title", .int)]))
             .one(RefusedAnswer.self)
-        #expect(refusal.code == 212)
-        #expect(try await harness.control.schema(ofApp: OwnerHarness.app) == known)
+        expectEqual(refusal.code, 212)
+        try await expectEqual(harness.control.schema(ofApp: OwnerHarness.app), known)
     }
 
     @Test func whatAnOperatorPublishesMayAddClassesAlways() async throws {
@@ -179,7 +181,7 @@ import Testing
         // The class is the app's now, in every other realm of it, too.
         let file = try await harness.join(session: 1)
         let notice = try await harness.send(harness.upload(file, [Changes.schema()])).one(IntegratedNotice.self)
-        #expect(notice.acknowledgements.map(\.upload.clientVersion) == [1])
+        expectEqual(notice.acknowledgements.map(\.upload.clientVersion), [1])
     }
 
     @Test func whatOneUserAddsHasABoundAndOthersGoOn() async throws {
@@ -190,13 +192,13 @@ import Testing
         try await harness.send(harness.upload(file, [Changes.schema()]))
         let refusal = try await harness.send(harness.upload(file, follows: 1, [Changes.addColumn("done", .bool)]))
             .one(RefusedAnswer.self)
-        #expect(refusal.code == 225 && refusal.action == "ApplicationBug")
-        #expect(refusal.message.contains("quota userSchemaElements"))
+        expectTrue(refusal.code == 225 && refusal.action == "ApplicationBug")
+        expectTrue(refusal.message.contains("quota userSchemaElements"))
         let other = try await harness.join(session: 2, user: "calm")
         let joined = try await harness.send(
             harness.upload(other, session: 2, [Changes.schema(), Changes.addColumn("done", .bool)]))
-        #expect(try joined.every(RefusedAnswer.self).isEmpty)
-        #expect(try await harness.control.schema(ofApp: OwnerHarness.app).contains { $0.property == "done" })
+        try expectTrue(joined.every(RefusedAnswer.self).isEmpty)
+        try await expectTrue(harness.control.schema(ofApp: OwnerHarness.app).contains { $0.property == "done" })
     }
 
     @Test func whatAnOperatorTakesBackMakesRoomAtOnceAndHurtsNoRealmThatHasIt() async throws {
@@ -205,17 +207,17 @@ import Testing
         try await harness.control.extendSchema(ofApp: OwnerHarness.app, with: many)
         let file = try await harness.join(session: 1)
         let refused = try await harness.send(harness.upload(file, [Changes.schema()])).one(RefusedAnswer.self)
-        #expect(refused.code == 225)
-        #expect(try await harness.control.reduceSchema(ofApp: OwnerHarness.app, by: many) == many.count)
+        expectEqual(refused.code, 225)
+        try await expectEqual(harness.control.reduceSchema(ofApp: OwnerHarness.app, by: many), many.count)
         _ = try await harness.send(harness.upload(file, [Changes.schema()])).one(IntegratedNotice.self)
         // Its own classes are taken back, too: the realm goes on with them, and in development mode they come again.
         let own = try await harness.control.schema(ofApp: OwnerHarness.app)
-        #expect(try await harness.control.reduceSchema(ofApp: OwnerHarness.app, by: own) == 3)
+        try await expectEqual(harness.control.reduceSchema(ofApp: OwnerHarness.app, by: own), 3)
         let more = try await harness.send(harness.upload(file, follows: 1, [Changes.create(1, title: "one")]))
-        #expect(try more.every(RefusedAnswer.self).isEmpty)
+        try expectTrue(more.every(RefusedAnswer.self).isEmpty)
         let other = try await harness.join(session: 2)
         try await harness.send(harness.upload(other, session: 2, [Changes.schema()]))
-        #expect(try await harness.titles() == [1: "one"])
+        try await expectEqual(harness.titles(), [1: "one"])
     }
 
     @Test func aSchemaHasABound() async throws {
@@ -224,9 +226,9 @@ import Testing
         try await harness.control.extendSchema(ofApp: OwnerHarness.app, with: many)
         let file = try await harness.join(session: 1)
         let refusal = try await harness.send(harness.upload(file, [Changes.schema()])).one(RefusedAnswer.self)
-        #expect(refusal.code == 225)
-        #expect(refusal.message.contains("20000 are allowed"))
-        #expect(try await harness.control.schema(ofApp: OwnerHarness.app).count == SchemaElement.maxPerApp)
+        expectEqual(refusal.code, 225)
+        expectTrue(refusal.message.contains("20000 are allowed"))
+        try await expectEqual(harness.control.schema(ofApp: OwnerHarness.app).count, SchemaElement.maxPerApp)
     }
 }
 

@@ -2,6 +2,7 @@ import Messages
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -26,18 +27,18 @@ import Testing
         let (harness, a, b) = try await filled()
         let id = try await harness.record().id
         let told = try await harness.send(erasure(harness)).one(ResetNotice.self)
-        #expect(told.partition == harness.realm.partition && told.campaign == "e-1")
-        #expect(told.identsBelow == FileIdent(b.ident.rawValue + 1) && told.clientFile == nil)
-        #expect(try await harness.store.realm(harness.realm) == nil)
+        expectTrue(told.partition == harness.realm.partition && told.campaign == "e-1")
+        expectTrue(told.identsBelow == FileIdent(b.ident.rawValue + 1) && told.clientFile == nil)
+        try await expectTrue(harness.store.realm(harness.realm) == nil)
         let found = try await harness.finishSteps().one(FoundReport.self)
-        #expect(found.kind == "erasure" && found.campaign == "e-1" && found.chunks == 1)
-        #expect(found.clientRealms.map(\.clientFile) == [a.ident, b.ident])
-        #expect(found.clientRealms.map(\.user) == ["u", "v"])
-        #expect(try await harness.store.clientFiles(in: id, state: nil, after: 0, limit: 9).isEmpty)
-        #expect(try await harness.store.objects(in: id, after: nil, maxBytes: 1).isEmpty)
+        expectTrue(found.kind == "erasure" && found.campaign == "e-1" && found.chunks == 1)
+        expectEqual(found.clientRealms.map(\.clientFile), [a.ident, b.ident])
+        expectEqual(found.clientRealms.map(\.user), ["u", "v"])
+        try await expectTrue(harness.store.clientFiles(in: id, state: nil, after: 0, limit: 9).isEmpty)
+        try await expectTrue(harness.store.objects(in: id, after: nil, maxBytes: 1).isEmpty)
         let key = HistoryKey(realm: id, generation: 1)
-        #expect(try await harness.store.history(of: key, after: 0, through: 9, maxBytes: 1).isEmpty)
-        #expect(try await harness.store.unsweptErasures(limit: 1).isEmpty)
+        try await expectTrue(harness.store.history(of: key, after: 0, through: 9, maxBytes: 1).isEmpty)
+        try await expectTrue(harness.store.unsweptErasures(limit: 1).isEmpty)
     }
 
     @Test func aUserWhoGoesWithTheRealmDoesNotMakeItAnew() async throws {
@@ -50,7 +51,7 @@ import Testing
         try await harness.send(
             EraseMessage(realm: harness.realm, campaign: "e-1", reason: "user deleted", user: "u"))
         try await harness.finishSteps()
-        #expect(try await harness.store.usage(of: user) == nil)
+        try await expectTrue(harness.store.usage(of: user) == nil)
         // Its session was open a moment longer, or another owner hears of it.
         let next = try await OwnerHarness.make(on: harness.store, control: harness.control)
         for (session, owner) in [(5, harness), (6, next)] as [(UInt64, OwnerHarness)] {
@@ -58,13 +59,13 @@ import Testing
                 let refusal = try await owner.send(
                     owner.bindRequest(session: session + (needsIdent ? 10 : 0), needsIdent: needsIdent)
                 ).one(RefusedAnswer.self)
-                #expect(refusal.code == .permissionDenied && !refusal.tryAgain)
+                expectTrue(refusal.code == .permissionDenied && !refusal.tryAgain)
             }
         }
-        #expect(try await harness.store.realm(harness.realm) == nil)
+        try await expectTrue(harness.store.realm(harness.realm) == nil)
         // Another user may, and then there is a realm that both may open.
         _ = try await next.send(next.bindRequest(session: 30, user: "v")).one(BoundAnswer.self)
-        #expect(a.ident == 2)
+        expectEqual(a.ident, 2)
     }
 
     @Test func whoComesBackMustResetOntoTheEmptyRealm() async throws {
@@ -75,17 +76,17 @@ import Testing
             a, session: 5, download: DownloadCursor(serverVersion: 2, clientVersion: 2)
         )
         .one(RefusedAnswer.self)
-        #expect(refusal.code == .badClientFileIdent && refusal.action == .clientReset)
-        #expect(refusal.campaign == "e-1" && refusal.clientFile == a.ident && refusal.integrated == nil)
+        expectTrue(refusal.code == .badClientFileIdent && refusal.action == .clientReset)
+        expectTrue(refusal.campaign == "e-1" && refusal.clientFile == a.ident && refusal.integrated == nil)
         // Another session of it, another owner: the same.
         let other = try await OwnerHarness.make(on: harness.store, control: harness.control)
-        #expect(try await other.rejoin(a, session: 6).one(RefusedAnswer.self).campaign == "e-1")
+        try await expectEqual(other.rejoin(a, session: 6).one(RefusedAnswer.self).campaign, "e-1")
         // What it had on the way when it was told, too.
         let late = try await other.send(
             other.upload(a, session: 7, follows: 2, base: 2, [Changes.set(1, title: "late")]))
-        #expect(try late.one(RefusedAnswer.self).code == .badClientFileIdent)
+        try expectEqual(late.one(RefusedAnswer.self).code, .badClientFileIdent)
         let new = try await other.record().id
-        #expect(try await other.store.objects(in: new, after: nil, maxBytes: 1).isEmpty)
+        try await expectTrue(other.store.objects(in: new, after: nil, maxBytes: 1).isEmpty)
     }
 
     /// It would be merged with a copy that it does not have.
@@ -95,16 +96,16 @@ import Testing
         try await harness.send(erasure(harness))
         let fresh = try await harness.join(session: 9, user: "w")
         let new = try await harness.record()
-        #expect(fresh.ident > max(a.ident, b.ident))
+        expectTrue(fresh.ident > max(a.ident, b.ident))
         let published = try await harness.send(
             harness.upload(fresh, session: 9, [Changes.schema(), Changes.create(2, title: "new")]))
         let notice = try published.one(IntegratedNotice.self)
-        #expect(notice.follows > old.latest.version && notice.latest.version == notice.follows + 2)
+        expectTrue(notice.follows > old.latest.version && notice.latest.version == notice.follows + 2)
         // It has the classes of the old one: clients could not reset onto a copy without them.
-        #expect(new.schema == old.schema)
-        #expect(notice.generation == old.generation)
-        #expect(new.id != old.id && new.lostIdents == 2..<old.nextIdent)
-        #expect(try await harness.titles() == [2: "new"])
+        expectEqual(new.schema, old.schema)
+        expectEqual(notice.generation, old.generation)
+        expectTrue(new.id != old.id && new.lostIdents == 2..<old.nextIdent)
+        try await expectEqual(harness.titles(), [2: "new"])
     }
 
     @Test func aNewClientDownloadsFromTheEmptyBase() async throws {
@@ -114,9 +115,9 @@ import Testing
         try writer.make(Changes.schema(), at: 1)
         try writer.make(Changes.create(2, title: "new"), at: 2)
         try await writer.settle(with: harness)
-        #expect(try await harness.titles() == [2: "new"])
+        try await expectEqual(harness.titles(), [2: "new"])
         let reader = try await harness.fresh(session: 10)
-        #expect(reader.digest == writer.digest)
+        expectEqual(reader.digest, writer.digest)
     }
 
     @Test func aRepetitionTakesNothingMore() async throws {
@@ -127,18 +128,18 @@ import Testing
         try await harness.send(erasure(harness))
         try await harness.finishSteps()
         try await harness.send(erasure(harness))
-        #expect(try await harness.titles() == [2: "new"])
+        try await expectEqual(harness.titles(), [2: "new"])
         // Another one does, and knows whose idents are whose.
         try await harness.send(erasure(harness, campaign: "e-2"))
         try await harness.finishSteps()
-        #expect(try await harness.store.realm(harness.realm) == nil)
-        #expect(try await harness.rejoin(fresh, session: 11).one(RefusedAnswer.self).campaign == "e-2")
+        try await expectTrue(harness.store.realm(harness.realm) == nil)
+        try await expectEqual(harness.rejoin(fresh, session: 11).one(RefusedAnswer.self).campaign, "e-2")
     }
 
     @Test func aRealmThatIsNotThereIsReportedAsFoundByNobody() async throws {
         let harness = try await OwnerHarness.make()
         let found = try await harness.send(erasure(harness)).one(FoundReport.self)
-        #expect(found.clientRealms.isEmpty && found.chunks == 1)
+        expectTrue(found.clientRealms.isEmpty && found.chunks == 1)
     }
 
     @Test func withoutACampaignOrAnIdItIsSetAside() async throws {
@@ -146,7 +147,7 @@ import Testing
         var other = harness.realm
         other = RealmName(app: "nope", partition: other.partition)
         let dead = try await harness.send(EraseMessage(realm: other, campaign: "e", reason: nil)).dead
-        #expect(dead.count == 1)
+        expectEqual(dead.count, 1)
     }
 
     /// An owner may die after any commit: the next one goes on, and the campaign hears of everybody once.
@@ -179,11 +180,11 @@ import Testing
             for report in try left.every(FoundReport.self) { found[report.chunk] = report }
             if try await store.unsweptErasures(limit: 1).isEmpty { break }
         }
-        #expect(owners > 3)
-        #expect(found.count == 3 && found.values.allSatisfy { $0.chunks == 3 })
-        #expect(found.values.flatMap(\.clientRealms).map(\.clientFile).sorted() == files.map(\.ident))
-        #expect(try await store.objects(in: id, after: nil, maxBytes: 1).isEmpty)
-        #expect(try await store.clientFiles(in: id, state: nil, after: 0, limit: 1).isEmpty)
+        expectTrue(owners > 3)
+        expectTrue(found.count == 3 && found.values.allSatisfy { $0.chunks == 3 })
+        expectEqual(found.values.flatMap(\.clientRealms).map(\.clientFile).sorted(), files.map(\.ident))
+        try await expectTrue(store.objects(in: id, after: nil, maxBytes: 1).isEmpty)
+        try await expectTrue(store.clientFiles(in: id, state: nil, after: 0, limit: 1).isEmpty)
     }
 
     /// Many may come back at once: an operator has asked for it.
@@ -198,9 +199,9 @@ import Testing
         for (index, file) in files.enumerated() {
             let refusal = try await harness.rejoin(file, session: 100 + UInt64(index), user: "u\(index + 1)").one(
                 RefusedAnswer.self)
-            #expect(refusal.code == .badClientFileIdent)
+            expectEqual(refusal.code, .badClientFileIdent)
         }
-        #expect(harness.owner.heldResets.isEmpty)
+        expectTrue(harness.owner.heldResets.isEmpty)
     }
 
     /// Of a client realm that had yet to reset for an earlier campaign, that one hears no more.
@@ -211,8 +212,8 @@ import Testing
         try await harness.send(erasure(harness))
         let published = try await harness.finishSteps()
         let superseded = try published.one(OutcomeReport.self)
-        #expect(superseded.campaign == "r-1" && superseded.supersededBy == "e-1" && superseded.identOld == a.ident)
-        #expect(try published.one(FoundReport.self).clientRealms.map(\.clientFile) == [a.ident, b.ident])
+        expectTrue(superseded.campaign == "r-1" && superseded.supersededBy == "e-1" && superseded.identOld == a.ident)
+        try expectEqual(published.one(FoundReport.self).clientRealms.map(\.clientFile), [a.ident, b.ident])
     }
 
     /// A stock client says nothing of how it ended.
@@ -235,25 +236,25 @@ import Testing
         reports += try await harness.page(fresh, session: 6, after: at, isMark: true).every(OutcomeReport.self)
         harness.time.advance(60_000)
         reports += try await harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self)
-        #expect(reports.last?.campaign == "e-1" && reports.last?.identOld == a.ident)
-        #expect(reports.last?.result == .notNeeded || reports.last?.result == .recovered)
+        expectTrue(reports.last?.campaign == "e-1" && reports.last?.identOld == a.ident)
+        expectTrue(reports.last?.result == .notNeeded || reports.last?.result == .recovered)
     }
 
     @Test func sessionsAreToldAgainWithTheTicks() async throws {
         let (harness, _, b) = try await filled()
         try await harness.send(erasure(harness))
         let again = try await harness.send(TickMessage(at: harness.time.now())).one(ResetNotice.self)
-        #expect(again.identsBelow == FileIdent(b.ident.rawValue + 1))
+        expectEqual(again.identsBelow, FileIdent(b.ident.rawValue + 1))
         harness.time.advance(ErasureState.toldFor + 1)
-        #expect(try await harness.send(TickMessage(at: harness.time.now())).every(ResetNotice.self).isEmpty)
+        try await expectTrue(harness.send(TickMessage(at: harness.time.now())).every(ResetNotice.self).isEmpty)
     }
 
     // MARK: Apps
 
     @Test func anAppThatIsThereIsNotErased() async throws {
         let (harness, _, _) = try await filled()
-        #expect(try await harness.send(EraseAppMessage(app: OwnerHarness.app)).dead.count == 1)
-        #expect(try await harness.titles() == [1: "gone"])
+        try await expectEqual(harness.send(EraseAppMessage(app: OwnerHarness.app)).dead.count, 1)
+        try await expectEqual(harness.titles(), [1: "gone"])
     }
 
     @Test func ofADeletedAppNothingIsLeft() async throws {
@@ -267,15 +268,15 @@ import Testing
             AppDeletionRecord(app: OwnerHarness.app, by: "t", at: 1, slices: 1))
         try await harness.send(EraseAppMessage(app: OwnerHarness.app))
         let reports = try await harness.finishSteps().every(ErasedReport.self)
-        #expect(reports.last?.isDone == true && reports.last?.erased == 1 && reports.last?.left == 0)
-        #expect(try await harness.store.realms(after: nil, limit: 9).isEmpty)
-        #expect(try await harness.store.unsweptErasures(limit: 9).isEmpty)
-        #expect(try await harness.store.erasures(of: second).isEmpty)
-        #expect(try await harness.store.appGenerations(after: nil, limit: .max).isEmpty)
-        #expect(try await harness.store.appErasures().isEmpty)
-        #expect(try await harness.identify(a, session: 9).one(RefusedAnswer.self).tryAgain)
+        expectTrue(reports.last?.isDone == true && reports.last?.erased == 1 && reports.last?.left == 0)
+        try await expectTrue(harness.store.realms(after: nil, limit: 9).isEmpty)
+        try await expectTrue(harness.store.unsweptErasures(limit: 9).isEmpty)
+        try await expectTrue(harness.store.erasures(of: second).isEmpty)
+        try await expectTrue(harness.store.appGenerations(after: nil, limit: .max).isEmpty)
+        try await expectTrue(harness.store.appErasures().isEmpty)
+        try await expectTrue(harness.identify(a, session: 9).one(RefusedAnswer.self).tryAgain)
         // Asked again it says so again.
         try await harness.send(EraseAppMessage(app: OwnerHarness.app))
-        #expect(try await harness.finishSteps().one(ErasedReport.self).isDone)
+        try await expectTrue(harness.finishSteps().one(ErasedReport.self).isDone)
     }
 }

@@ -17,10 +17,10 @@ import Testing
         poison.properties.expiration = "1000"
         poison.properties.persistent = false
         let letter = try #require(try await harness.send([poison]).dead.first)
-        #expect(letter.body == poison.body)
-        #expect(letter.properties.userID == nil)
-        #expect(letter.properties.expiration == nil)
-        #expect(letter.properties.persistent)
+        expectEqual(letter.body, poison.body)
+        expectTrue(letter.properties.userID == nil)
+        expectTrue(letter.properties.expiration == nil)
+        expectTrue(letter.properties.persistent)
     }
 
     @Test(.needsBrokerControl) func anotherUsersMessagesAreSetAsideAndPassedOn() async throws {
@@ -51,8 +51,8 @@ import Testing
             try await publish(poison, to: cluster.slice)
             let other = try #require(cluster.slices.all.first { $0 != cluster.slice })
             try await publish(event, to: other)
-            #expect(try await cluster.nextDead().body == poison.body)
-            #expect(try await cluster.next(IntegratedNotice.self).latest.version == 1)
+            try await expectEqual(cluster.nextDead().body, poison.body)
+            try await expectEqual(cluster.next(IntegratedNotice.self).latest.version, 1)
 
             await connection.close()
             try await TestBroker.control("-q", "delete_user", user)

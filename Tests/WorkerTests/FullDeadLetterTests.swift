@@ -48,8 +48,8 @@ import Testing
                 if delivery.message.body == poison.body { letter = delivery.message }
                 try await delivery.ack()
             }
-            #expect(letter?.properties.headers[DeadLetter.reasonHeader] != nil)
-            #expect(try await cluster.next(IntegratedNotice.self).latest.version == 1)
+            expectTrue(letter?.properties.headers[DeadLetter.reasonHeader] != nil)
+            try await expectEqual(cluster.next(IntegratedNotice.self).latest.version, 1)
             while !readiness.components.allSatisfy({ !$0.reason.contains(refused) }) {
                 try await Task.sleep(for: .milliseconds(50))
             }

@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -46,11 +47,11 @@ import Testing
         let conclusions = run(
             &subject,
             freshCopy + merge + [.uploaded(timestamps: [changesetTime(-5_000), changesetTime(-4_000)]), .marked])
-        #expect(conclusions.map(\.result) == [.recovered])
-        #expect(conclusions.map(\.recovered) == [2])
-        #expect((conclusions.first?.confidence ?? 0) > 0.8)
-        #expect(subject.identNew == 3)
-        #expect(subject.isClosed)
+        expectEqual(conclusions.map(\.result), [.recovered])
+        expectEqual(conclusions.map(\.recovered), [2])
+        expectTrue((conclusions.first?.confidence ?? 0) > 0.8)
+        expectEqual(subject.identNew, 3)
+        expectTrue(subject.isClosed)
     }
 
     @Test func newWritesAfterTheMergeAreNoRecovery() {
@@ -61,23 +62,23 @@ import Testing
                 .uploaded(timestamps: [changesetTime(600_000)]), .marked,
                 .unbound(session: merging),
             ])
-        #expect(conclusions.map(\.result) == [.notNeeded])
-        #expect(conclusions.map(\.confidence) == [0.5])
+        expectEqual(conclusions.map(\.result), [.notNeeded])
+        expectEqual(conclusions.map(\.confidence), [0.5])
     }
 
     @Test func quietAfterTheMarkMeansThatNothingWasToRecover() {
         var subject = opened()
-        #expect(run(&subject, freshCopy + merge + [.marked]).isEmpty)
-        #expect(subject.dueAt != nil)
-        #expect(subject.take(.tick, at: start + 8_000, quiet: quiet) == nil)
-        #expect(subject.take(.tick, at: start + 60_000, quiet: quiet)?.result == .notNeeded)
-        #expect(subject.dueAt == nil)
+        expectTrue(run(&subject, freshCopy + merge + [.marked]).isEmpty)
+        expectTrue(subject.dueAt != nil)
+        expectTrue(subject.take(.tick, at: start + 8_000, quiet: quiet) == nil)
+        expectEqual(subject.take(.tick, at: start + 60_000, quiet: quiet)?.result, .notNeeded)
+        expectTrue(subject.dueAt == nil)
     }
 
     @Test func silenceWhereTheAppAllowsNoRecoveryIsADiscard() {
         var subject = opened(mayRecover: false)
         _ = run(&subject, freshCopy + merge + [.marked])
-        #expect(subject.take(.tick, at: start + 60_000, quiet: quiet)?.result == .discarded)
+        expectEqual(subject.take(.tick, at: start + 60_000, quiet: quiet)?.result, .discarded)
     }
 
     @Test func silenceAfterASecondAttemptIsConcludedLikewise() {
@@ -86,23 +87,23 @@ import Testing
             &subject,
             freshCopy + merge + [.marked, .unbound(session: merging), .refused(connection: "c1")] + freshCopy + merge
                 + [.marked, .unbound(session: merging)])
-        #expect(conclusions.map(\.result) == [.notNeeded, .interrupted, .notNeeded])
+        expectEqual(conclusions.map(\.result), [.notNeeded, .interrupted, .notNeeded])
     }
 
     @Test func whatIsMergedAndOvertakenIsSuperseded() {
         var subject = opened()
         let conclusions = run(
             &subject, freshCopy + merge + [.marked, .overtaken(campaign: "d"), .overtaken(campaign: "e")])
-        #expect(conclusions.map(\.supersededBy) == ["d"])
-        #expect(subject.isClosed && subject.dueAt == nil)
+        expectEqual(conclusions.map(\.supersededBy), ["d"])
+        expectTrue(subject.isClosed && subject.dueAt == nil)
     }
 
     @Test func anOvertakenCopyIsFollowedByAnother() {
         var subject = opened()
-        #expect(run(&subject, [freshCopy[0], .overtaken(campaign: "d")]).isEmpty)
-        #expect(subject.awaitsIdent && subject.isCopying(3))
+        expectTrue(run(&subject, [freshCopy[0], .overtaken(campaign: "d")]).isEmpty)
+        expectTrue(subject.awaitsIdent && subject.isCopying(3))
         let again = SessionReference(gateway: "g", number: 20)
-        #expect(
+        expectTrue(
             run(
                 &subject,
                 [
@@ -110,44 +111,44 @@ import Testing
                     .bound(session: merging), .identified(ident: 5, session: merging, clientVersion: 0),
                 ]
             ).isEmpty)
-        #expect(subject.hasAbandoned(3) && !subject.hasAbandoned(5))
+        expectTrue(subject.hasAbandoned(3) && !subject.hasAbandoned(5))
     }
 
     @Test func aCompleteCopyOutlivesBeingOvertaken() {
         var subject = opened()
-        #expect(run(&subject, freshCopy + [.overtaken(campaign: "d")] + merge).isEmpty)
-        #expect(subject.identInUse == 3)
+        expectTrue(run(&subject, freshCopy + [.overtaken(campaign: "d")] + merge).isEmpty)
+        expectEqual(subject.identInUse, 3)
     }
 
     @Test func aCaseThatMovesToAnotherCampaignTellsThatOneWhatItTold() {
         var subject = opened()
         let failure = freshCopy + [.bound(session: merging), .left(session: merging, isOwnChoice: true)]
-        #expect(run(&subject, failure).map(\.result) == [.failed])
+        expectEqual(run(&subject, failure).map(\.result), [.failed])
         subject.move(to: "d")
-        #expect(run(&subject, failure).map(\.result) == [.failed])
+        expectEqual(run(&subject, failure).map(\.result), [.failed])
     }
 
     @Test func lateRecoveredWritesCorrectWhatSilenceSaid() {
         var subject = opened()
         _ = run(&subject, freshCopy + merge + [.marked, .unbound(session: merging)])
         let later = subject.take(.uploaded(timestamps: [changesetTime(-1)]), at: start + 99_000, quiet: quiet)
-        #expect(later?.result == .recovered)
+        expectEqual(later?.result, .recovered)
     }
 
     @Test func leavingWithoutIdentAfterTheCopyIsAFailure() {
         var subject = opened()
         let conclusions = run(
             &subject, freshCopy + [.bound(session: merging), .left(session: merging, isOwnChoice: true)])
-        #expect(conclusions.map(\.result) == [.failed])
-        #expect(subject.awaitsIdent)
+        expectEqual(conclusions.map(\.result), [.failed])
+        expectTrue(subject.awaitsIdent)
     }
 
     @Test func leavingSoIsAFailureEvenIfTheBindWasNeverHeardOf() {
         var subject = opened()
         let conclusions = run(
             &subject, freshCopy + [.left(session: merging, isOwnChoice: true), .bound(session: merging)])
-        #expect(conclusions.map(\.result) == [.failed])
-        #expect(subject.phase == .failed)
+        expectEqual(conclusions.map(\.result), [.failed])
+        expectEqual(subject.phase, .failed)
     }
 
     @Test func aClientThatIsCutOffBeforeItsIdentComesBackAndRecovers() {
@@ -160,13 +161,13 @@ import Testing
                 .identified(ident: 3, session: again, clientVersion: 0), .uploaded(timestamps: [changesetTime(-5_000)]),
                 .marked,
             ])
-        #expect(conclusions.map(\.result) == [.recovered])
+        expectEqual(conclusions.map(\.result), [.recovered])
     }
 
     @Test func aSessionSentAwayBeforeTheCopyIsCompleteIsNoFailure() {
         var subject = opened()
-        #expect(run(&subject, [freshCopy[0], .left(session: merging, isOwnChoice: true)]).isEmpty)
-        #expect(subject.conclusion == nil)
+        expectTrue(run(&subject, [freshCopy[0], .left(session: merging, isOwnChoice: true)]).isEmpty)
+        expectTrue(subject.conclusion == nil)
     }
 
     @Test func aNewFileThatUploadsIsAManualReset() {
@@ -178,14 +179,14 @@ import Testing
                 .identified(ident: 3, session: copying, clientVersion: 0),
                 .uploaded(timestamps: [changesetTime(5_000)]),
             ])
-        #expect(conclusions.map(\.result) == [.manualHandled])
-        #expect((conclusions.first?.confidence ?? 1) < 0.5)
-        #expect(subject.identNew == 4)
+        expectEqual(conclusions.map(\.result), [.manualHandled])
+        expectTrue((conclusions.first?.confidence ?? 1) < 0.5)
+        expectEqual(subject.identNew, 4)
     }
 
     @Test func anotherDeviceThatComesAndGoesChangesNothing() {
         var subject = opened()
-        #expect(
+        expectTrue(
             run(
                 &subject,
                 [
@@ -193,7 +194,7 @@ import Testing
                     .unbound(session: copying),
                 ]
             ).isEmpty)
-        #expect(subject.phase == .notified)
+        expectEqual(subject.phase, .notified)
     }
 
     @Test func theOldIdentAgainIsAnotherAttempt() {
@@ -203,10 +204,10 @@ import Testing
             freshCopy + merge + [
                 .marked, .unbound(session: merging), .refused(connection: "c9"),
             ])
-        #expect(conclusions.map(\.result) == [.notNeeded, .interrupted])
-        #expect(subject.attempt == 2)
-        #expect(subject.phase == .notified)
-        #expect(subject.connection == "c9")
+        expectEqual(conclusions.map(\.result), [.notNeeded, .interrupted])
+        expectEqual(subject.attempt, 2)
+        expectEqual(subject.phase, .notified)
+        expectEqual(subject.connection, "c9")
     }
 
     @Test func aResumedCopyIsFollowedByTheMerge() {
@@ -220,7 +221,7 @@ import Testing
                 .marked,
                 .unbound(session: resumed),
             ] + merge + [.uploaded(timestamps: [changesetTime(-9)])])
-        #expect(conclusions.map(\.result) == [.recovered])
+        expectEqual(conclusions.map(\.result), [.recovered])
     }
 
     @Test func anIdentThatWasAnsweredTooLateIsFollowedByAnother() {
@@ -234,8 +235,8 @@ import Testing
                 .boundFresh(ident: 3, session: again, isSameConnection: true),
                 .identified(ident: 3, session: again, clientVersion: 0), .marked, .unbound(session: again),
             ] + merge + [.uploaded(timestamps: [changesetTime(-9)])])
-        #expect(conclusions.map(\.result) == [.recovered])
-        #expect(subject.identNew == 3)
+        expectEqual(conclusions.map(\.result), [.recovered])
+        expectEqual(subject.identNew, 3)
     }
 
     @Test func aFreshCopyThatWasKeptOverTheErrorGoesOn() {
@@ -249,13 +250,13 @@ import Testing
                 .refused(connection: "c1"), .identified(ident: 3, session: resumed, clientVersion: 0), .marked,
                 .unbound(session: resumed),
             ] + merge + [.uploaded(timestamps: [changesetTime(-9)])])
-        #expect(conclusions.map(\.result) == [.recovered])
-        #expect(subject.identNew == 3)
+        expectEqual(conclusions.map(\.result), [.recovered])
+        expectEqual(subject.identNew, 3)
     }
 
     @Test func aCaseSurvivesItsRecord() throws {
         var subject = opened()
         _ = run(&subject, freshCopy + merge)
-        #expect(try ResetCase(subject.record(realm: .init(1))) == subject)
+        try expectEqual(ResetCase(subject.record(realm: .init(1))), subject)
     }
 }

@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -27,12 +28,12 @@ import Testing
         } else {
             connection = "c2"
             _ = try await harness.send(harness.bindRequest(session: 2, connection: connection, needsIdent: false))
-            #expect(try await harness.identify(old, session: 2).one(RefusedAnswer.self).code == 208)
+            try await expectEqual(harness.identify(old, session: 2).one(RefusedAnswer.self).code, 208)
             _ = try await harness.unbind(old, session: 2, connection: connection)
         }
         let fresh = try await harness.join(session: 3, connection: connection)
         let page = try await harness.page(fresh, session: 3, generation: 2, isMark: true).one(PageAnswer.self)
-        #expect(page.isComplete)
+        expectTrue(page.isComplete)
         _ = try await harness.unbind(fresh, session: 3, connection: connection)
         _ = try await harness.send(harness.bindRequest(session: 4, connection: connection, needsIdent: false))
         return Device(harness: harness, old: old, fresh: fresh, latest: page.latest)
@@ -50,15 +51,15 @@ import Testing
                 device.fresh, session: 4, base: device.latest.version, generation: 2, first: 17, timestamp: 1_000,
                 [Changes.set(1, title: "offline"), Changes.create(5, title: "offline too")])
         ).one(OutcomeReport.self)
-        #expect(outcome.result == .recovered)
-        #expect(outcome.campaign == "c-1")
-        #expect(outcome.identOld == device.old.ident)
-        #expect(outcome.identNew == device.fresh.ident)
-        #expect(outcome.changesets?.recovered == 2)
-        #expect(outcome.evidence == .inferred)
+        expectEqual(outcome.result, .recovered)
+        expectEqual(outcome.campaign, "c-1")
+        expectEqual(outcome.identOld, device.old.ident)
+        expectEqual(outcome.identNew, device.fresh.ident)
+        expectEqual(outcome.changesets?.recovered, 2)
+        expectEqual(outcome.evidence, .inferred)
         let row = try await harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: device.old.ident))
-        #expect(row?.state == .superseded)
-        #expect(row?.supersededBy == device.fresh.ident)
+        expectEqual(row?.state, .superseded)
+        expectEqual(row?.supersededBy, device.fresh.ident)
     }
 
     @Test func aClientThatSendsNothingIsRecognisedByTicks() async throws {
@@ -70,13 +71,13 @@ import Testing
         _ = try await harness.page(
             device.fresh, session: 4, after: DownloadCursor(serverVersion: device.latest.version), generation: 2,
             isMark: true)
-        #expect(try await harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self).isEmpty)
+        try await expectTrue(harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self).isEmpty)
         harness.time.advance(60_000)
         let outcome = try await harness.send(TickMessage(at: harness.time.now())).one(OutcomeReport.self)
-        #expect(outcome.result == .notNeeded)
-        #expect(outcome.confidence == 0.5)
+        expectEqual(outcome.result, .notNeeded)
+        expectEqual(outcome.confidence, 0.5)
         harness.time.advance(60_000)
-        #expect(try await harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self).isEmpty)
+        try await expectTrue(harness.send(TickMessage(at: harness.time.now())).every(OutcomeReport.self).isEmpty)
     }
 
     @Test func aBindThatIsAnsweredTooLateCostsNoOutcome() async throws {
@@ -88,17 +89,17 @@ import Testing
         let late = try await harness.send(harness.bindRequest(session: 3)).one(BoundAnswer.self)
         _ = try await harness.unbind(nil, session: 3, wasRefused: true)
         let fresh = try await harness.join(session: 4)
-        #expect(fresh.ident != late.clientFile?.ident)
+        expectTrue(fresh.ident != late.clientFile?.ident)
         let row = try await harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: fresh.ident))
-        #expect(row?.resetOf == old.ident)
+        expectEqual(row?.resetOf, old.ident)
     }
 
     @Test func aFailedMergeIsRecognised() async throws {
         let device = try await copied(isLive: false)
         let outcome = try await device.harness.unbind(nil, session: 4, connection: "c2").one(OutcomeReport.self)
-        #expect(outcome.result == .failed)
+        expectEqual(outcome.result, .failed)
         // The old ident must still reset.
-        #expect(try await device.harness.identify(device.old, session: 9).one(RefusedAnswer.self).code == 208)
+        try await expectEqual(device.harness.identify(device.old, session: 9).one(RefusedAnswer.self).code, 208)
     }
 
     @Test func inferenceSurvivesAChangeOfOwner() async throws {
@@ -113,6 +114,6 @@ import Testing
                 device.fresh, session: 4, base: device.latest.version, generation: 2, timestamp: 1_000,
                 [Changes.set(1, title: "offline")])
         ).one(OutcomeReport.self)
-        #expect(outcome.result == .recovered)
+        expectEqual(outcome.result, .recovered)
     }
 }

@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -18,8 +19,8 @@ import Testing
         _ = try await harness.unbind(fresh, session: 3)
 
         let late = try await harness.send(harness.upload(old, follows: 2, base: 2, [Changes.set(1, title: "late")]))
-        #expect(try late.one(RefusedAnswer.self).code == 208)
-        #expect(try await harness.page(old, session: 1).one(RefusedAnswer.self).code == 208)
+        try expectEqual(late.one(RefusedAnswer.self).code, 208)
+        try await expectEqual(harness.page(old, session: 1).one(RefusedAnswer.self).code, 208)
 
         _ = try await harness.send(harness.bindRequest(session: 4, needsIdent: false))
         _ = try await harness.identify(
@@ -28,7 +29,7 @@ import Testing
             harness.upload(
                 fresh, session: 4, base: page.latest.version, generation: 2, [Changes.set(1, title: "offline")])
         ).one(OutcomeReport.self)
-        #expect(outcome.result == .recovered)
-        #expect(outcome.attempt == "c-1/\(old.ident)/1")
+        expectEqual(outcome.result, .recovered)
+        expectEqual(outcome.attempt, "c-1/\(old.ident)/1")
     }
 }

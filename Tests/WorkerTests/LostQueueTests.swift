@@ -29,7 +29,7 @@ import Testing
             for slice in cluster.slices.all { _ = try await cluster.channel.deleteQueue(cluster.topology.slice(slice)) }
             try await wait(for: readiness, toBe: false)
             // It is the broker's, and the store is well.
-            #expect(readiness.allSatisfy { $0.component("worker.store")?.ready == true })
+            expectTrue(readiness.allSatisfy { $0.component("worker.store")?.ready == true })
             try await TestBroker.declaring {
                 try await cluster.topology.declareShared(on: cluster.channel, slices: cluster.slices)
             }
@@ -52,7 +52,7 @@ import Testing
                 let columns = line.split(separator: "\t").map(String.init)
                 return columns.first == cluster.topology.presence ? columns.last : nil
             }
-            #expect(queues.count == 1)
+            expectEqual(queues.count, 1)
             for queue in queues { try await TestBroker.control("delete_queue", queue) }
             // A worker that did not hear of this one would keep the slice.
             let better = try #require(
@@ -96,13 +96,13 @@ import Testing
         let failure = AMQPError(.connectionLost, "INTERNAL_ERROR", replyCode: 541)
         var pauses: [Duration] = []
         for _ in 0..<9 { pauses.append(pause.failed(failure, queue: "q", jitter: 1).pause) }
-        #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
+        expectEqual(pauses, [1, 2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
         // A queue that is not there is asked for again soon.
         let missing = pause.failed(AMQPError(.notFound, "no queue"), queue: "q", jitter: 0)
-        #expect(missing.pause == .milliseconds(200) && missing.advice == nil && pause.failures == 0)
+        expectTrue(missing.pause == .milliseconds(200) && missing.advice == nil && pause.failures == 0)
         _ = pause.failed(failure, queue: "q", jitter: 0)
         pause.consumed()
-        #expect(pause.failed(failure, queue: "q", jitter: 0) == (.milliseconds(750), nil))
+        expectTrue(pause.failed(failure, queue: "q", jitter: 0) == (.milliseconds(750), nil))
     }
 
     @Test func aWorkerThatWaitsForAFailingQueueStopsAtOnce() async throws {
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func aStoreThatFailsIsToldFromABrokerThatDoes() {
-        #expect(SliceTrouble(StoreError(.unavailable, "the disk is full")).cause == .store)
-        #expect(SliceTrouble(WorkerError(.stopping, "the store's reports are not published")).cause == .broker)
+        expectEqual(SliceTrouble(StoreError(.unavailable, "the disk is full")).cause, .store)
+        expectEqual(SliceTrouble(WorkerError(.stopping, "the store's reports are not published")).cause, .broker)
     }
 }

@@ -4,6 +4,7 @@ import Messages
 import RealmState
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -109,11 +110,11 @@ import Testing
         _ = try await inSlice.turns(inSlice.dear())
         let aside = try await Scene.make { $0.maxTogetherBytes = together }
         let (dealt, published) = try await aside.turns(aside.dear())
-        #expect(Array(dealt.joined()) == [0, 1, 2])
-        #expect(try published.every(IntegratedNotice.self).last?.latest.version == 10)
+        expectEqual(Array(dealt.joined()), [0, 1, 2])
+        try expectEqual(published.every(IntegratedNotice.self).last?.latest.version, 10)
         let (one, other) = (try await inSlice.end(), try await aside.end())
-        #expect(one == other && one.history.count == 10)
-        #expect(aside.pool.hasRoom)
+        expectTrue(one == other && one.history.count == 10)
+        expectTrue(aside.pool.hasRoom)
     }
 
     @Test func othersGoOnMeanwhile() async throws {
@@ -123,16 +124,16 @@ import Testing
         let scene = try await Scene.make(pool: pool)
         let messages = try await scene.harness.owner.read(scene.dear(1) + [scene.other(1)])
         let first = try await scene.harness.owner.turn(messages)
-        #expect(first.left == [0])
+        expectEqual(first.left, [0])
         for number in 2..<6 as Range<UInt64> {
             let others = try await scene.harness.owner.read([scene.other(number)])
-            #expect(try await scene.harness.owner.turn([messages[0]] + others).left == [0])
+            try await expectEqual(scene.harness.owner.turn([messages[0]] + others).left, [0])
         }
         let rest = try await scene.harness.owner.turn([messages[0]])
-        #expect(rest.isIdle && rest.left == [0])
+        expectTrue(rest.isIdle && rest.left == [0])
         withExtendedLifetime(place) {}
         place = nil
-        #expect(try await scene.turns(scene.dear(1)).dealt == [[0]])
+        try await expectEqual(scene.turns(scene.dear(1)).dealt, [[0]])
     }
 
     @Test func severalRealmsHaveTheirMergesInTurn() async throws {
@@ -146,18 +147,18 @@ import Testing
         _ = try await scene.harness.send(bind)
         try await Scene.fill(scene.harness, realm: second, by: a, session: 3)
         let order = try await scene.turns(scene.dear(2) + scene.dear(2, realm: second)).dealt.flatMap(\.self)
-        #expect(order.filter { $0 < 2 } == [0, 1])
-        #expect(order.filter { $0 >= 2 } == [2, 3])
-        #expect(scene.pool.hasRoom)
+        expectEqual(order.filter { $0 < 2 }, [0, 1])
+        expectEqual(order.filter { $0 >= 2 }, [2, 3])
+        expectTrue(scene.pool.hasRoom)
     }
 
     @Test func oneThatTakesTooMuchIsCutOffAllTheSame() async throws {
         let scene = try await Scene.make { $0.mergeStepsPerUpload = 80_000 }
         let (dealt, published) = try await scene.turns(scene.dear(1))
-        #expect(dealt == [[0]])
+        expectEqual(dealt, [[0]])
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == .badChangeset && refusal.message.contains("80000 steps"))
-        #expect(try await scene.harness.record().latest.version == 7)
+        expectTrue(refusal.code == .badChangeset && refusal.message.contains("80000 steps"))
+        try await expectEqual(scene.harness.record().latest.version, 7)
     }
 
     @Test func anOwnerThatGoesEndsIt() async throws {
@@ -168,23 +169,23 @@ import Testing
                 scene.b, session: 2, base: 6, timestamp: 3_000,
                 [Changes.swapTags(1, first: 2, times: 100_000, of: 4)])
             let messages = try await scene.harness.owner.read([AMQPMessage(upload)])
-            #expect(try await scene.harness.owner.turn(messages).left == [0])
-            #expect(!pool.hasRoom)
+            try await expectEqual(scene.harness.owner.turn(messages).left, [0])
+            expectTrue(!pool.hasRoom)
         }
         let deadline = ContinuousClock.now + .seconds(20)
         while !pool.hasRoom, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(pool.hasRoom)
+        expectTrue(pool.hasRoom)
     }
 
     /// What comes in its place finds nothing of it.
     @Test func anotherUploadDoesNotGetItsMerge() async throws {
         let scene = try await Scene.make()
         let messages = try await scene.harness.owner.read(scene.dear(1))
-        #expect(try await scene.harness.owner.turn(messages).left == [0])
+        try await expectEqual(scene.harness.owner.turn(messages).left, [0])
         let other = scene.harness.upload(
             scene.b, session: 2, base: 6, timestamp: 3_000, [Changes.set(1, title: "other")])
-        #expect(try await scene.turns([AMQPMessage(other)]).dealt == [[0]])
+        try await expectEqual(scene.turns([AMQPMessage(other)]).dealt, [[0]])
         let last = try await scene.end().history.last
-        #expect(last == Changes.set(1, title: "other"))
+        expectEqual(last, Changes.set(1, title: "other"))
     }
 }

@@ -4,6 +4,7 @@ import Messages
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -48,31 +49,31 @@ import Testing
         let scene = try await Scene.make(budget: 80_000)
         let published = try await scene.harness.send([scene.dear()])
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == .badChangeset && refusal.action == .clientReset && refusal.session.number == 2)
-        #expect(refusal.integrated == 0)
-        #expect(refusal.message.contains("80000 steps") && refusal.message.contains("worker.upload_merge_steps"))
-        #expect(published.dead.count == 1)
+        expectTrue(refusal.code == .badChangeset && refusal.action == .clientReset && refusal.session.number == 2)
+        expectEqual(refusal.integrated, 0)
+        expectTrue(refusal.message.contains("80000 steps") && refusal.message.contains("worker.upload_merge_steps"))
+        expectEqual(published.dead.count, 1)
         let reason = published.dead.first?.properties.headers[DeadLetter.reasonHeader]?.stringValue
-        #expect(reason?.contains("from version 0 to 7") == true)
+        expectEqual(reason?.contains("from version 0 to 7"), true)
         // Nothing of it is in the history, and the others go on.
-        #expect(try await scene.harness.record().latest.version == 7)
+        try await expectEqual(scene.harness.record().latest.version, 7)
         let activity = scene.harness.owner.activity(at: scene.harness.time.now())
-        #expect(
+        expectTrue(
             activity?.refusals == [.init(app: OwnerHarness.app, merges: 1)] && activity?.apps.first?.changesets == 7)
         let notice = try await scene.harness.send(
             scene.harness.upload(scene.a, follows: 7, base: 7, [Changes.set(1, title: "on")])
         ).one(IntegratedNotice.self)
-        #expect(notice.latest.version == 8)
+        expectEqual(notice.latest.version, 8)
         // A repetition finds its client reset: nothing is merged or set aside again.
         let again = try await scene.harness.send([scene.dear()])
-        #expect(again.dead.isEmpty)
-        #expect(try again.one(RefusedAnswer.self).clientFile == scene.b.ident)
+        expectTrue(again.dead.isEmpty)
+        try expectEqual(again.one(RefusedAnswer.self).clientFile, scene.b.ident)
     }
 
     @Test func theSameUploadIsWithinALargerBudget() async throws {
         let scene = try await Scene.make(budget: 200_000)
         let notice = try await scene.harness.send([scene.dear()]).one(IntegratedNotice.self)
-        #expect(notice.latest.version == 8)
+        expectEqual(notice.latest.version, 8)
     }
 
     /// The next owner counts as the first one did.
@@ -84,8 +85,8 @@ import Testing
         scene.store.commitsLeft.withLock { $0 = nil }
         let next = try await OwnerHarness.make(limits: Scene.limits(budget), on: scene.store)
         let published = try await next.send([scene.dear()])
-        #expect(try published.every(RefusedAnswer.self).count == (budget == 80_000 ? 1 : 0))
-        #expect(try published.every(IntegratedNotice.self).count == (budget == 80_000 ? 0 : 1))
+        try expectEqual(published.every(RefusedAnswer.self).count, (budget == 80_000 ? 1 : 0))
+        try expectEqual(published.every(IntegratedNotice.self).count, (budget == 80_000 ? 0 : 1))
     }
 
     /// Cancelling the task ends a merge that goes on, and leaves the message for the next owner.
@@ -97,11 +98,11 @@ import Testing
         try await Task.sleep(for: .milliseconds(300))
         merge.cancel()
         await #expect(throws: CancellationError.self) { try await merge.value }
-        #expect(try await scene.store.realm(scene.harness.realm)?.latest.version == 7)
+        try await expectEqual(scene.store.realm(scene.harness.realm)?.latest.version, 7)
         // The owner is none the worse for it.
         let notice = try await scene.harness.send(
             scene.harness.upload(scene.a, follows: 7, base: 7, [Changes.set(1, title: "on")])
         ).one(IntegratedNotice.self)
-        #expect(notice.latest.version == 8)
+        expectEqual(notice.latest.version, 8)
     }
 }

@@ -2,6 +2,7 @@ import AMQP
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -24,10 +25,10 @@ import Testing
         let notice = try await harness.send(
             harness.upload(b, session: 2, base: 2, timestamp: 5_000, [Changes.set(1, title: "older")])
         ).one(IntegratedNotice.self)
-        #expect(try await harness.titles() == [1: "newer"])
+        try await expectEqual(harness.titles(), [1: "newer"])
         // The version exists although the merge left nothing of it.
-        #expect(notice.latest.version == 4)
-        #expect(notice.entries.map(\.changeset) == [[]])
+        expectEqual(notice.latest.version, 4)
+        expectEqual(notice.entries.map(\.changeset), [[]])
     }
 
     @Test func laterUploadsMeetTheHistoryAsEarlierOnesLeftIt() async throws {
@@ -43,9 +44,9 @@ import Testing
             harness.upload(
                 b, session: 2, follows: 1, base: 2, timestamp: 5_001, [Changes.insertTag(1, "bb", at: 1, of: 1)])
         ).one(IntegratedNotice.self)
-        #expect(notice.latest.version == 5)
+        expectEqual(notice.latest.version, 5)
         let key = ClientFileKey(realm: RealmID(1), ident: b.ident)
-        #expect(try await harness.store.reciprocals(of: key, after: 2, maxBytes: .max)?.keys.sorted() == [3])
+        try await expectEqual(harness.store.reciprocals(of: key, after: 2, maxBytes: .max)?.keys.sorted(), [3])
     }
 
     @Test func reciprocalsGoWhenTheClientHasSeenTheirVersions() async throws {
@@ -57,8 +58,8 @@ import Testing
         try await harness.send(
             harness.upload(b, session: 2, follows: 1, base: 4, timestamp: 5_000, [Changes.set(1, title: "b")]))
         let key = ClientFileKey(realm: RealmID(1), ident: b.ident)
-        #expect(try await harness.store.reciprocals(of: key, after: 0, maxBytes: .max)?.isEmpty == true)
-        #expect(try await harness.store.clientFile(key)?.upload == UploadCursor(clientVersion: 2, serverVersion: 4))
+        try await expectEqual(harness.store.reciprocals(of: key, after: 0, maxBytes: .max)?.isEmpty, true)
+        try await expectEqual(harness.store.clientFile(key)?.upload, UploadCursor(clientVersion: 2, serverVersion: 4))
     }
 
     @Test func aMergeInManyStepsEqualsOneStep() async throws {
@@ -84,8 +85,8 @@ import Testing
                     ]))
             results.append(try await harness.titles())
         }
-        #expect(results[0] == [1: "a9", 2: "b2"])
-        #expect(results[0] == results[1])
+        expectEqual(results[0], [1: "a9", 2: "b2"])
+        expectEqual(results[0], results[1])
     }
 
     @Test func aNewOwnerMergesWhatTheOldOneLeft() async throws {
@@ -99,8 +100,8 @@ import Testing
             second.upload(
                 b, session: 2, follows: 1, base: 2, timestamp: 5_001, [Changes.insertTag(1, "bb", at: 1, of: 1)])
         ).one(IntegratedNotice.self)
-        #expect(notice.follows == 4)
-        #expect(notice.latest.version == 5)
-        #expect(notice.entries.first?.changeset.isEmpty == false)
+        expectEqual(notice.follows, 4)
+        expectEqual(notice.latest.version, 5)
+        expectEqual(notice.entries.first?.changeset.isEmpty, false)
     }
 }

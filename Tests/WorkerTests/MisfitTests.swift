@@ -4,6 +4,7 @@ import Messages
 import RealmState
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 import Views
 
@@ -72,17 +73,17 @@ import Views
                 author, follows: 4, base: 4,
                 [Changes.set(1, title: "new"), Self.bytes(Self.entry("Task", 1, ByteString(key)))]))
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 212 && refusal.message.contains("Dictionary::insert: key must not"))
-        #expect(refusal.message.contains(key) && refusal.message.contains("Task.map"))
-        #expect(published.dead.count == 1)
+        expectTrue(refusal.code == 212 && refusal.message.contains("Dictionary::insert: key must not"))
+        expectTrue(refusal.message.contains(key) && refusal.message.contains("Task.map"))
+        expectEqual(published.dead.count, 1)
         // The realm goes on, and erasing such an entry is refused as well.
         try await harness.send(
             harness.upload(other, session: 2, base: 4, [Self.bytes(Self.entry("Task", 2, "a$b"))]))
-        #expect(try await maps(harness) == [1: [], 2: ["a$b"]])
-        #expect(try await harness.titles() == [1: "", 2: ""])
+        try await expectEqual(maps(harness), [1: [], 2: ["a$b"]])
+        try await expectEqual(harness.titles(), [1: "", 2: ""])
         let erasing = Self.bytes(Self.entry("Task", 2, ByteString(key), .erased))
         let refused = try await harness.send(harness.upload(other, session: 2, follows: 1, base: 5, [erasing]))
-        #expect(try refused.one(RefusedAnswer.self).code == 212)
+        try expectEqual(refused.one(RefusedAnswer.self).code, 212)
     }
 
     @Test func anEventWithOneIsADeadLetterWithItsReason() async throws {
@@ -97,9 +98,9 @@ import Views
                     .init(clientVersion: 0, serverVersion: 0, timestamp: 0, changeset: $0)
                 }))
         let dead = try #require(published.dead.first)
-        #expect(dead.properties.headers["x-sluice-reason"]?.stringValue?.contains("must not contain '.'") == true)
-        #expect(try await harness.record().latest.version == 4)
-        #expect(try await harness.titles() == [1: "", 2: ""])
+        expectEqual(dead.properties.headers["x-sluice-reason"]?.stringValue?.contains("must not contain '.'"), true)
+        try await expectEqual(harness.record().latest.version, 4)
+        try await expectEqual(harness.titles(), [1: "", 2: ""])
     }
 
     @Test func aFlexibleClientsWriteIsUndoneAndTheRestCounts() async throws {
@@ -110,7 +111,7 @@ import Views
         try author.make(Self.bytes(Self.column("Item", "map", .string, .dictionary)), at: 2)
         try await author.upload(to: harness)
         try await author.download(from: harness)
-        #expect(try await author.bootstrap(1, Items.query([0]), from: harness) == nil)
+        try await expectTrue(author.bootstrap(1, Items.query([0]), from: harness) == nil)
         try author.make(
             Self.bytes(
                 Items.create(1, owner: 0, a: 1), Items.create(2, owner: 0, a: 2), Self.entry("Item", 2, "a.b"),
@@ -118,9 +119,9 @@ import Views
         try await author.upload(to: harness)
         try await author.download(from: harness)
         let expected: [Int64: Items.Item] = [1: .init(owner: 0, a: 1), 3: .init(owner: 0, a: 3)]
-        #expect(try await Items.items(harness) == expected)
-        #expect(Items.items(author.state) == expected)
-        #expect(author.told.flatMap(\.updates).map(\.reason) == [#"write to 2 in table "Item" not allowed"#])
+        try await expectEqual(Items.items(harness), expected)
+        expectEqual(Items.items(author.state), expected)
+        expectEqual(author.told.flatMap(\.updates).map(\.reason), [#"write to 2 in table "Item" not allowed"#])
     }
 
     /// The reference refuses such a property with an exception that nobody catches.
@@ -131,7 +132,7 @@ import Views
         let changeset = Self.bytes(Self.column("Task", "any", .link, .list, target: ""))
         let published = try await harness.send(harness.upload(file, follows: 4, base: 4, [changeset]))
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 225 && refusal.message.contains("objects of any class"))
+        expectTrue(refusal.code == 225 && refusal.message.contains("objects of any class"))
     }
 
     // MARK: Mending
@@ -173,19 +174,19 @@ import Views
 
     @Test func aMendedRealmIsSentToNobodyAsItWas() async throws {
         let (harness, file) = try await spoilt()
-        #expect(try await maps(harness) == [1: ["a.b", "ok"], 2: ["fine"]])
+        try await expectEqual(maps(harness), [1: ["a.b", "ok"], 2: ["fine"]])
         let message = ResetMessage(
             realm: harness.realm, clientFile: nil, campaign: "m-1", reason: "mended", mends: true)
         let published = try await harness.send(message)
-        #expect(published.dead.isEmpty)
-        #expect(try published.one(FoundReport.self).clientRealms.map(\.clientFile) == [file.ident])
-        #expect(try await maps(harness) == [1: ["ok"], 2: ["fine"]])
+        expectTrue(published.dead.isEmpty)
+        try expectEqual(published.one(FoundReport.self).clientRealms.map(\.clientFile), [file.ident])
+        try await expectEqual(maps(harness), [1: ["ok"], 2: ["fine"]])
 
         // A client that has to reset begins with the base, and so does every new one.
         let fresh = try await harness.join(session: 2)
         let record = try await harness.record()
         let bases = try await harness.store.bases(of: record.id)
-        #expect(bases.map(\.isComplete) == [true])
+        expectEqual(bases.map(\.isComplete), [true])
         var state = RealmState()
         var after = DownloadCursor()
         while after.serverVersion < record.latest.version {
@@ -193,18 +194,18 @@ import Views
             for entry in page.entries where !entry.changeset.isEmpty {
                 let changeset = try Changeset(parsing: entry.changeset)
                 try state.apply(changeset)
-                #expect(changeset.misfits(in: state.schema).isEmpty)
+                expectTrue(changeset.misfits(in: state.schema).isEmpty)
             }
             try #require(page.download.serverVersion > after.serverVersion)
             after = page.download
         }
         let task = ObjectAddress("Task", .int(1))
-        #expect(state.value(at: FieldAddress(task, "map")) == .dictionary(["ok": .string("v")]))
+        expectEqual(state.value(at: FieldAddress(task, "map")), .dictionary(["ok": .string("v")]))
 
         // Once for a campaign.
         let latest = record.latest.version
         try await harness.send(message)
-        #expect(try await harness.record().latest.version == latest)
-        #expect(try await harness.store.bases(of: record.id).count == 1)
+        try await expectEqual(harness.record().latest.version, latest)
+        try await expectEqual(harness.store.bases(of: record.id).count, 1)
     }
 }

@@ -5,6 +5,7 @@ import Messages
 import Storage
 import StorageSQLite
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -65,12 +66,12 @@ import Testing
         for message in try messages(realm) {
             let type = message.properties.type ?? ""
             let passedOn = try await owner.process([message])
-            #expect(passedOn.map(\.target) == [.slice(right)], "\(type)")
-            #expect(passedOn.first?.message.body == message.body)
+            expectEqual(passedOn.map(\.target), [.slice(right)], "\(type)")
+            expectEqual(passedOn.first?.message.body, message.body)
             // Whoever passed it on knows another number of slices.
             let again = try await owner.process(passedOn.map(\.message))
-            #expect(again.map(\.target) == [.dead], "\(type)")
+            expectEqual(again.map(\.target), [.dead], "\(type)")
         }
-        #expect(try await store.realm(realm) == nil)
+        try await expectTrue(store.realm(realm) == nil)
     }
 }

@@ -2,6 +2,7 @@ import AMQP
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -33,26 +34,26 @@ import Testing
         let waiting = await harness.owner.read([marked(MessageVersion.known + 1), upload, binary()])
         let first = try await harness.owner.turn(waiting)
         // The upload between them is dealt with.
-        #expect(first.left == [0, 2] && !first.isIdle)
-        #expect(try await harness.record().latest.version == 2)
+        expectTrue(first.left == [0, 2] && !first.isIdle)
+        try await expectEqual(harness.record().latest.version, 2)
 
         let left = [waiting[0], waiting[2]]
-        #expect(try await harness.owner.turn(left).isIdle)
+        try await expectTrue(harness.owner.turn(left).isIdle)
         harness.time.advance(999)
-        #expect(try await harness.owner.turn(left).isIdle)
+        try await expectTrue(harness.owner.turn(left).isIdle)
         harness.time.advance(1)
         let due = try await harness.owner.turn(left)
-        #expect(due.left == [] && due.publications.count == 2)
+        expectTrue(due.left == [] && due.publications.count == 2)
         for (publication, original) in zip(due.publications, [marked(MessageVersion.known + 1), binary()]) {
             guard case .slice(harness.owner.slice) = publication.target else {
                 Issue.record("it goes to \(publication.target)")
                 continue
             }
-            #expect(publication.message.body == original.body)
-            #expect(publication.message.properties.messageID == original.properties.messageID)
-            #expect(publication.message.properties.contentType == original.properties.contentType)
-            #expect(publication.message.properties.headers["x-delivery-count"] == nil)
-            #expect(publication.message.markedVersion == original.markedVersion)
+            expectEqual(publication.message.body, original.body)
+            expectEqual(publication.message.properties.messageID, original.properties.messageID)
+            expectEqual(publication.message.properties.contentType, original.properties.contentType)
+            expectTrue(publication.message.properties.headers["x-delivery-count"] == nil)
+            expectEqual(publication.message.markedVersion, original.markedVersion)
         }
     }
 
@@ -60,23 +61,23 @@ import Testing
         let harness = try await OwnerHarness.make()
         let waiting = await harness.owner.read([marked(MessageVersion.known + 1)])
         for pause in [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000] as [UInt64] {
-            #expect(try await harness.owner.turn(waiting).isIdle)
+            try await expectTrue(harness.owner.turn(waiting).isIdle)
             harness.time.advance(pause - 1)
-            #expect(try await harness.owner.turn(waiting).isIdle, "\(pause)")
+            try await expectTrue(harness.owner.turn(waiting).isIdle, "\(pause)")
             harness.time.advance(1)
-            #expect(try await harness.owner.turn(waiting).publications.count == 1, "\(pause)")
+            try await expectEqual(harness.owner.turn(waiting).publications.count, 1, "\(pause)")
         }
         // Somebody has taken it; the next one is another upgrade's.
         harness.time.advance(200_000)
-        #expect(try await harness.owner.turn(waiting).isIdle)
+        try await expectTrue(harness.owner.turn(waiting).isIdle)
         harness.time.advance(1_000)
-        #expect(try await harness.owner.turn(waiting).publications.count == 1)
+        try await expectEqual(harness.owner.turn(waiting).publications.count, 1)
     }
 
     @Test func aMistakeIsStillADeadLetter() async throws {
         let harness = try await OwnerHarness.make()
         let waiting = await harness.owner.read([marked(1)])
         let turn = try await harness.owner.turn(waiting)
-        #expect(Published(turn.publications).dead.count == 1 && turn.left == [])
+        expectTrue(Published(turn.publications).dead.count == 1 && turn.left == [])
     }
 }

@@ -2,6 +2,7 @@ import Changesets
 import RealmState
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -42,11 +43,11 @@ import Testing
         let context = try Self.context("a", limits)
         Self.load(1_000, of: limits.maxObjectBytesPerRealm / 1_000, into: context)
         context.committed(limits: limits)
-        #expect(context.state.cachedObjectCount == 1_000)
+        expectEqual(context.state.cachedObjectCount, 1_000)
         Self.load(1, of: 15 << 20, into: context)
         context.committed(limits: limits)
-        #expect(context.state.cachedObjectCount == 0)
-        #expect(context.objectBytes == 0)
+        expectEqual(context.state.cachedObjectCount, 0)
+        expectEqual(context.objectBytes, 0)
     }
 
     @Test func aSliceForgetsTheRealmsUsedLongestAgoOnceObjectsTakeTooMuch() throws {
@@ -58,6 +59,6 @@ import Testing
             cache.use(realm)
         }
         cache.trim(to: limits)
-        #expect(realms.map { cache[$0.name] != nil } == [false, false, true, true, true, true])
+        expectEqual(realms.map { cache[$0.name] != nil }, [false, false, true, true, true, true])
     }
 }

@@ -4,6 +4,7 @@ import Messages
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -24,13 +25,13 @@ import Testing
         let upload = harness.upload(file, base: 7, [Changes.schema()])
         let next = try await dying(harness, of: upload)
         let published = try await next.send(upload)
-        #expect(try published.one(RefusedAnswer.self).code == 208)
+        try expectEqual(published.one(RefusedAnswer.self).code, 208)
         let found = try published.one(FoundReport.self)
-        #expect(found.clientRealms.map(\.clientFile) == [file.ident])
+        expectEqual(found.clientRealms.map(\.clientFile), [file.ident])
         // What has arrived is forgotten.
         try await next.tick()
         let third = try await OwnerHarness.make(on: harness.store)
-        #expect(try await third.send(upload).every(FoundReport.self).isEmpty)
+        try await expectTrue(third.send(upload).every(FoundReport.self).isEmpty)
     }
 
     @Test func aBadUploadOfAnOwnerThatDiesIsSetAside() async throws {
@@ -43,14 +44,14 @@ import Testing
         let next = try await OwnerHarness.make(on: harness.store)
         let published = try await next.send([original])
         let letter = try #require(published.dead.first)
-        #expect(published.dead.count == 1)
-        #expect(letter.body == original.body)
-        #expect(letter.properties.messageID == "m")
-        #expect(letter.properties.type == ChangesetMessage.type)
-        #expect(letter.properties.headers["x-nested"] == original.properties.headers["x-nested"])
-        #expect(letter.properties.headers[DeadLetter.reasonHeader] != nil)
+        expectEqual(published.dead.count, 1)
+        expectEqual(letter.body, original.body)
+        expectEqual(letter.properties.messageID, "m")
+        expectEqual(letter.properties.type, ChangesetMessage.type)
+        expectEqual(letter.properties.headers["x-nested"], original.properties.headers["x-nested"])
+        expectTrue(letter.properties.headers[DeadLetter.reasonHeader] != nil)
         _ = try published.one(FoundReport.self)
-        #expect(try await next.send([original]).dead.isEmpty)
+        try await expectTrue(next.send([original]).dead.isEmpty)
     }
 
     @Test func anOutcomeInferredByAnOwnerThatDiesIsReported() async throws {
@@ -65,7 +66,7 @@ import Testing
             realm: harness.realm, session: SessionReference(gateway: "g", number: 4), user: "u", connection: "c1",
             clientFile: nil, isOrderly: true, wasRefused: false)
         let next = try await dying(harness, of: left)
-        #expect(try await next.send(left).one(OutcomeReport.self).result == .failed)
+        try await expectEqual(next.send(left).one(OutcomeReport.self).result, .failed)
     }
 
     @Test func aFreshCopyAskedForOfAnOwnerThatDiesKeepsItsIdent() async throws {
@@ -74,7 +75,7 @@ import Testing
         let bind = harness.bindRequest(session: 3)
         let next = try await dying(harness, of: bind)
         let fresh = try #require(try await next.send(bind).one(BoundAnswer.self).clientFile)
-        #expect(fresh.ident.rawValue == old.ident.rawValue + 1)
+        expectEqual(fresh.ident.rawValue, old.ident.rawValue + 1)
         _ = try await next.identify(fresh, session: 3).one(IdentifiedAnswer.self)
         let page = try await next.page(fresh, session: 3, generation: 2, isMark: true).one(PageAnswer.self)
         _ = try await next.unbind(fresh, session: 3)
@@ -85,8 +86,8 @@ import Testing
             next.upload(
                 fresh, session: 4, base: page.latest.version, generation: 2, [Changes.set(1, title: "offline")])
         ).one(OutcomeReport.self)
-        #expect(outcome.result == .recovered)
-        #expect(outcome.identNew == fresh.ident)
+        expectEqual(outcome.result, .recovered)
+        expectEqual(outcome.identNew, fresh.ident)
     }
 
     @Test func aStoreThatGoesAwayWithinABatchLosesNoReport() async throws {
@@ -104,8 +105,8 @@ import Testing
         await #expect(throws: StoreError.self) { try await harness.send(batch) }
         store.commitsLeft.withLock { $0 = nil }
         let published = try await harness.send(batch)
-        #expect(published.dead.count == 1)
-        #expect(try published.one(FoundReport.self).clientRealms.map(\.clientFile) == [bad.ident])
+        expectEqual(published.dead.count, 1)
+        try expectEqual(published.one(FoundReport.self).clientRealms.map(\.clientFile), [bad.ident])
         _ = try published.one(IntegratedNotice.self)
     }
 

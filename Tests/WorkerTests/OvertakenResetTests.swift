@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -106,12 +107,12 @@ import Testing
         _ = try await device.terminate("c-1", generation: 2)
         try await device.present(device.old)
         let found = try await device.terminate("c-2", generation: 3).one(FoundReport.self)
-        #expect(found.clientRealms.map(\.clientFile) == [device.old.ident])
-        #expect(try await device.present(device.old).0.campaign == "c-2")
+        expectEqual(found.clientRealms.map(\.clientFile), [device.old.ident])
+        try await expectEqual(device.present(device.old).0.campaign, "c-2")
         let outcome = try await device.reset(generation: 3)
-        #expect(outcome.campaign == "c-2" && outcome.result == .recovered && outcome.identOld == device.old.ident)
+        expectTrue(outcome.campaign == "c-2" && outcome.result == .recovered && outcome.identOld == device.old.ident)
         // The first one comes again: it has nobody left to account for.
-        #expect(try await device.terminate("c-1", generation: 2).one(FoundReport.self).clientRealms.isEmpty)
+        try await expectTrue(device.terminate("c-1", generation: 2).one(FoundReport.self).clientRealms.isEmpty)
     }
 
     @Test func aResetThatIsMergedAndUntoldEndsWithTheNextTermination() async throws {
@@ -122,12 +123,12 @@ import Testing
         let latest = try await device.complete(fresh, generation: 2)
         _ = try await device.merge(fresh, at: latest).one(IdentifiedAnswer.self)
         let second = try await device.terminate("c-2", generation: 3)
-        #expect(try second.one(FoundReport.self).clientRealms.map(\.clientFile) == [fresh.ident])
-        #expect(accounts(try second.every(OutcomeReport.self)) == [Account("c-1", device.old, by: "c-2")])
-        #expect(try await device.terminate("c-2", generation: 3).every(OutcomeReport.self).isEmpty)
+        try expectEqual(second.one(FoundReport.self).clientRealms.map(\.clientFile), [fresh.ident])
+        expectEqual(accounts(try second.every(OutcomeReport.self)), [Account("c-1", device.old, by: "c-2")])
+        try await expectTrue(device.terminate("c-2", generation: 3).every(OutcomeReport.self).isEmpty)
         try await device.present(fresh)
         let outcome = try await device.reset(generation: 3)
-        #expect(outcome.campaign == "c-2" && outcome.result == .recovered && outcome.identOld == fresh.ident)
+        expectTrue(outcome.campaign == "c-2" && outcome.result == .recovered && outcome.identOld == fresh.ident)
     }
 
     @Test func aMergeOfACopyThatATerminationOvertookIsResetOnceMore() async throws {
@@ -137,14 +138,13 @@ import Testing
         let fresh = try await device.begin()
         _ = try await device.complete(fresh, generation: 2)
         let second = try await device.terminate("c-2", generation: 3)
-        #expect(
-            try second.one(FoundReport.self).clientRealms.map(\.clientFile) == [device.old.ident, fresh.ident])
-        #expect(try second.every(OutcomeReport.self).isEmpty)
+        try expectEqual(second.one(FoundReport.self).clientRealms.map(\.clientFile), [device.old.ident, fresh.ident])
+        try expectTrue(second.every(OutcomeReport.self).isEmpty)
         let (refusal, reports) = try await device.present(fresh)
-        #expect(refusal.code == 208 && refusal.campaign == "c-2")
-        #expect(accounts(reports) == [Account("c-2", device.old, by: "c-2")])
+        expectTrue(refusal.code == 208 && refusal.campaign == "c-2")
+        expectEqual(accounts(reports), [Account("c-2", device.old, by: "c-2")])
         let outcome = try await device.reset(generation: 3)
-        #expect(outcome.campaign == "c-2" && outcome.result == .recovered && outcome.identOld == fresh.ident)
+        expectTrue(outcome.campaign == "c-2" && outcome.result == .recovered && outcome.identOld == fresh.ident)
     }
 
     @Test(arguments: [false, true])
@@ -156,16 +156,16 @@ import Testing
         _ = try await device.terminate("c-2", generation: 3)
         if isAskedForOnceMore {
             let page = try await device.harness.page(fresh, session: device.session, generation: 2)
-            #expect(try page.one(RefusedAnswer.self).campaign == "c-2")
+            try expectEqual(page.one(RefusedAnswer.self).campaign, "c-2")
         }
         _ = try await device.harness.unbind(fresh, session: device.session)
-        #expect(try await device.present(device.old).0.campaign == "c-2")
+        try await expectEqual(device.present(device.old).0.campaign, "c-2")
         let next = try await device.begin()
         let latest = try await device.complete(next, generation: 3)
         let merged = try await device.merge(next, at: latest)
-        #expect(accounts(try merged.every(OutcomeReport.self)) == [Account("c-2", fresh, by: "c-2")])
+        expectEqual(accounts(try merged.every(OutcomeReport.self)), [Account("c-2", fresh, by: "c-2")])
         let outcome = try await device.recover(next, at: latest, generation: 3).one(OutcomeReport.self)
-        #expect(outcome.campaign == "c-2" && outcome.result == .recovered && outcome.identOld == device.old.ident)
+        expectTrue(outcome.campaign == "c-2" && outcome.result == .recovered && outcome.identOld == device.old.ident)
     }
 
     @Test func aCopyLeftBehindIsNoClientRealmOfALaterTermination() async throws {
@@ -177,7 +177,7 @@ import Testing
         try await device.present(device.old)
         _ = try await device.reset(generation: 2)
         let second = try await device.terminate("c-2", generation: 3)
-        #expect(accounts(try second.every(OutcomeReport.self)) == [Account("c-2", left, by: "c-2")])
+        expectEqual(accounts(try second.every(OutcomeReport.self)), [Account("c-2", left, by: "c-2")])
     }
 
     @Test func aResetOfOneClientRealmEndsTheAccountOfTheOneBefore() async throws {
@@ -189,7 +189,7 @@ import Testing
         _ = try await device.merge(fresh, at: latest).one(IdentifiedAnswer.self)
         let reset = try await device.harness.send(
             ResetMessage(realm: device.harness.realm, clientFile: fresh.ident, campaign: "r-1", reason: nil))
-        #expect(accounts(try reset.every(OutcomeReport.self)) == [Account("c-1", device.old, by: "r-1")])
+        expectEqual(accounts(try reset.every(OutcomeReport.self)), [Account("c-1", device.old, by: "r-1")])
     }
 
     @Test func aResetThatTheOwnerAsksForEndsTheAccountOfTheOneBefore() async throws {
@@ -202,16 +202,16 @@ import Testing
         device.harness.time.advance(31 * 86_400_000)
         try await device.harness.send(TickMessage(at: device.harness.time.now()))
         let (refusal, reports) = try await device.present(fresh)
-        #expect(refusal.code == 222)
+        expectEqual(refusal.code, 222)
         let own = try #require(refusal.campaign)
-        #expect(accounts(reports) == [Account("c-1", device.old, by: own)])
+        expectEqual(accounts(reports), [Account("c-1", device.old, by: own)])
     }
 
     @Test func aResetThatHasEndedKeepsItsOutcome() async throws {
         var device = try await Device.make()
         _ = try await device.terminate("c-1", generation: 2)
         try await device.present(device.old)
-        #expect(try await device.reset(generation: 2).campaign == "c-1")
-        #expect(try await device.terminate("c-2", generation: 3).every(OutcomeReport.self).isEmpty)
+        try await expectEqual(device.reset(generation: 2).campaign, "c-1")
+        try await expectTrue(device.terminate("c-2", generation: 3).every(OutcomeReport.self).isEmpty)
     }
 }

@@ -1,5 +1,6 @@
 import Messages
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -14,8 +15,8 @@ import Testing
 
     @Test func aLoneWorkerIsFirstForEverything() {
         let peers = Peers(own: "a", patience: 100)
-        #expect(slices.allSatisfy { peers.role(in: $0, at: 0) == .first })
-        #expect(slices.allSatisfy { !peers.canHandOver($0, at: 0) })
+        expectTrue(slices.allSatisfy { peers.role(in: $0, at: 0) == .first })
+        expectTrue(slices.allSatisfy { !peers.canHandOver($0, at: 0) })
     }
 
     @Test func everySliceHasOneFirstAndOneSecondAmongThree() {
@@ -27,20 +28,20 @@ import Testing
         }
         for slice in slices {
             let roles = views.map { $0.role(in: slice, at: 50) }
-            #expect(roles.count { $0 == .first } == 1)
-            #expect(roles.count { $0 == .second } == 1)
+            expectEqual(roles.count { $0 == .first }, 1)
+            expectEqual(roles.count { $0 == .second }, 1)
         }
-        for view in views { #expect(slices.contains { view.role(in: $0, at: 50) == .first }) }
+        for view in views { expectTrue(slices.contains { view.role(in: $0, at: 50) == .first }) }
     }
 
     @Test func whoIsSilentOrLeavesCountsNoMore() {
         var peers = Peers(own: "a", patience: 100)
         peers.heard(heartbeat("b"), at: 0)
-        #expect(peers.living(at: 99).sorted() == ["a", "b"])
-        #expect(peers.living(at: 100) == ["a"])
+        expectEqual(peers.living(at: 99).sorted(), ["a", "b"])
+        expectEqual(peers.living(at: 100), ["a"])
         peers.heard(heartbeat("b"), at: 200)
         peers.heard(heartbeat("b", isStaying: false), at: 201)
-        #expect(peers.living(at: 201) == ["a"])
+        expectEqual(peers.living(at: 201), ["a"])
     }
 
     @Test func aSliceIsHandedOverOnlyToWhoAlreadyStandsBy() {
@@ -50,8 +51,8 @@ import Testing
             Issue.record("b is first for none of the slices")
             return
         }
-        #expect(!peers.canHandOver(slice, at: 0))
+        expectTrue(!peers.canHandOver(slice, at: 0))
         peers.heard(heartbeat("b", standsBy: [slice]), at: 0)
-        #expect(peers.canHandOver(slice, at: 0))
+        expectTrue(peers.canHandOver(slice, at: 0))
     }
 }

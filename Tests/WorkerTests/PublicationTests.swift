@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import AMQP
@@ -9,18 +10,18 @@ struct PublicationTests {
         let error = AMQPError(code, "as the test wants it")
         let message = AMQPMessage(body: [])
         // The last notice of a realm is missed by nobody until the realm's next change.
-        #expect(!Publication(.realms(key: "r"), message).isExpendable(after: error, attempt: 1))
-        #expect(!Publication(.outcomes, message).isExpendable(after: error, attempt: 1))
+        expectTrue(!Publication(.realms(key: "r"), message).isExpendable(after: error, attempt: 1))
+        expectTrue(!Publication(.outcomes, message).isExpendable(after: error, attempt: 1))
         // Its gateway asks again.
-        #expect(Publication(.queue("g"), message).isExpendable(after: error, attempt: 1))
+        expectTrue(Publication(.queue("g"), message).isExpendable(after: error, attempt: 1))
     }
 
     @Test func aNoticeThatTheBrokerTurnsDownStopsNoSlice() {
         let error = AMQPError(.notFound, "as the test wants it")
         let notice = Publication(.realms(key: "r"), AMQPMessage(body: []))
-        #expect(notice.isExpendable(after: error, attempt: 1))
+        expectTrue(notice.isExpendable(after: error, attempt: 1))
         // All slices share a channel: the broker may have closed it for another's message.
-        #expect(!notice.isExpendable(after: error, attempt: 0))
-        #expect(!Publication(.dead, AMQPMessage(body: [])).isExpendable(after: error, attempt: 1))
+        expectTrue(!notice.isExpendable(after: error, attempt: 0))
+        expectTrue(!Publication(.dead, AMQPMessage(body: [])).isExpendable(after: error, attempt: 1))
     }
 }

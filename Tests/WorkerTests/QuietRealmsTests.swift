@@ -1,5 +1,6 @@
 import Messages
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -10,17 +11,17 @@ import Testing
         let file = try await harness.join(session: 1)
         let tick = { try await harness.send(TickMessage(at: harness.time.now())).every(IntegratedNotice.self) }
         try await harness.send(harness.upload(file, [Changes.schema()]))
-        #expect(try await tick().isEmpty)
+        try await expectTrue(tick().isEmpty)
         // It goes on changing: a gateway that has missed something hears so from the next notice.
         let last = try await harness.send(harness.upload(file, follows: 1, [Changes.create(1)])).one(
             IntegratedNotice.self)
-        #expect(try await tick().isEmpty)
+        try await expectTrue(tick().isEmpty)
         let again = try await tick()
-        #expect(again.map(\.realm) == [harness.realm])
-        #expect(again.map(\.latest) == [last.latest])
-        #expect(again.map(\.follows) == [last.latest.version])
-        #expect(again.allSatisfy { $0.entries.isEmpty })
-        #expect(try await tick().isEmpty)
+        expectEqual(again.map(\.realm), [harness.realm])
+        expectEqual(again.map(\.latest), [last.latest])
+        expectEqual(again.map(\.follows), [last.latest.version])
+        expectTrue(again.allSatisfy { $0.entries.isEmpty })
+        try await expectTrue(tick().isEmpty)
     }
 
     @Test func whatIsKeptHasABound() {
@@ -29,10 +30,10 @@ import Testing
         for number in 0...QuietRealms.maxRealms {
             quiet.changed(RealmName(app: "tasks", partition: "\(number)"), position)
         }
-        #expect(quiet.tick().count == 0)
-        #expect(quiet.tick().count == QuietRealms.maxRealms)
+        expectEqual(quiet.tick().count, 0)
+        expectEqual(quiet.tick().count, QuietRealms.maxRealms)
         quiet.told()
-        #expect(quiet.tick().count == 0)
+        expectEqual(quiet.tick().count, 0)
     }
 
     @Test func whatDidNotLeaveIsForTheNextTick() {
@@ -41,11 +42,11 @@ import Testing
         let position = QuietRealms.Position(generation: 1, latest: SaltedServerVersion(version: 1, salt: 1))
         quiet.changed(first, position)
         quiet.changed(second, position)
-        #expect(quiet.tick().count == 0)
-        #expect(quiet.tick().count == 2)
+        expectEqual(quiet.tick().count, 0)
+        expectEqual(quiet.tick().count, 2)
         quiet.dropped()
         // It changes again: whoever has missed something hears so.
         quiet.changed(second, position)
-        #expect(quiet.tick().map(\.name) == [first])
+        expectEqual(quiet.tick().map(\.name), [first])
     }
 }

@@ -2,6 +2,7 @@ import Messages
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -30,11 +31,11 @@ import Testing
         }
         let refusal = try await harness.send(Self.bind(harness, session: 3, partition: "\"flood-3\""))
             .one(RefusedAnswer.self)
-        #expect(refusal.code == .initialSyncNotCompleted && refusal.action == .transient && refusal.tryAgain)
-        #expect(refusal.message.contains("user u of app tasks may have 2 realms made lately in one slice"))
-        #expect(refusal.message.contains("quota userRealms"))
-        #expect((refusal.backoff?.intervalSeconds ?? 0) >= 30)
-        #expect(try await harness.store.usage(ofApp: OwnerHarness.app).realms == 2)
+        expectTrue(refusal.code == .initialSyncNotCompleted && refusal.action == .transient && refusal.tryAgain)
+        expectTrue(refusal.message.contains("user u of app tasks may have 2 realms made lately in one slice"))
+        expectTrue(refusal.message.contains("quota userRealms"))
+        expectTrue((refusal.backoff?.intervalSeconds ?? 0) >= 30)
+        try await expectEqual(harness.store.usage(ofApp: OwnerHarness.app).realms, 2)
         // What is there serves the user on, and another user makes its own.
         _ = try await harness.send(Self.bind(harness, session: 4, partition: "\"flood-1\"")).one(BoundAnswer.self)
         _ = try await harness.send(Self.bind(harness, session: 5, partition: "\"calm\"", user: "v")).one(
@@ -43,7 +44,7 @@ import Testing
         let next = try await OwnerHarness.make(
             limits: Self.limits([.userRealms: 2]), on: harness.store, control: harness.control)
         let again = Self.bind(next, session: 6, partition: "\"flood-6\"")
-        #expect(try await next.send(again).one(RefusedAnswer.self).message.contains("quota userRealms"))
+        try await expectTrue(next.send(again).one(RefusedAnswer.self).message.contains("quota userRealms"))
         next.time.advance(4 * UInt64(UserUsage.halfLife))
         let late = Self.bind(next, session: 7, partition: "\"flood-7\"")
         _ = try await next.send(late).one(BoundAnswer.self)
@@ -53,7 +54,7 @@ import Testing
         let harness = try await OwnerHarness.make(limits: Self.limits([.clientFiles: 1]))
         _ = try await harness.join(session: 1)
         let refusal = try await harness.send(harness.bindRequest(session: 2, user: "v")).one(RefusedAnswer.self)
-        #expect(refusal.message.contains("app tasks may have 1 client files in one slice"))
+        expectTrue(refusal.message.contains("app tasks may have 1 client files in one slice"))
         _ = try await harness.control.updateApp(OwnerHarness.app) { $0.quotas[.clientFiles] = 2 }
         _ = try await harness.send(harness.bindRequest(session: 3, user: "v")).one(BoundAnswer.self)
     }
@@ -66,17 +67,17 @@ import Testing
         let upload = harness.upload(file, [Changes.schema(), Changes.create(1, title: "kept")])
         let published = try await harness.send(upload)
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == .initialSyncNotCompleted && refusal.action == .transient && refusal.tryAgain)
-        #expect(refusal.message.contains("quota \(quota.rawValue)"))
-        #expect(try published.every(IntegratedNotice.self).isEmpty && published.dead.isEmpty)
-        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
+        expectTrue(refusal.code == .initialSyncNotCompleted && refusal.action == .transient && refusal.tryAgain)
+        expectTrue(refusal.message.contains("quota \(quota.rawValue)"))
+        try expectTrue(published.every(IntegratedNotice.self).isEmpty && published.dead.isEmpty)
+        try await expectEqual(harness.store.realm(harness.realm)?.latest.version, 0)
         _ = try await harness.control.updateApp(OwnerHarness.app) { $0.quotas[quota] = 1 << 20 }
         _ = try await harness.send(upload).one(IntegratedNotice.self)
-        #expect(try await harness.titles() == [1: "kept"])
+        try await expectEqual(harness.titles(), [1: "kept"])
         // Operators are told of both.
         let activity = harness.owner.activity(at: harness.time.now())
-        #expect(activity?.refusals == [.init(app: OwnerHarness.app, quotas: 1)])
-        #expect(activity?.realms == [.init(realm: harness.realm, changesets: 2)])
+        expectEqual(activity?.refusals, [.init(app: OwnerHarness.app, quotas: 1)])
+        expectEqual(activity?.realms, [.init(realm: harness.realm, changesets: 2)])
     }
 
     @Test(arguments: [Quota.bytes, .userBytes])
@@ -93,11 +94,11 @@ import Testing
             harness.upload(file, follows: 2, base: 2, changesets)
         }
         let more = try await harness.send(upload([Changes.create(2)])).one(RefusedAnswer.self)
-        #expect(more.message.contains("quota \(quota.rawValue)"))
+        expectTrue(more.message.contains("quota \(quota.rawValue)"))
         // Removing something and adding something else is adding.
         _ = try await harness.send(upload([Changes.erase(1), Changes.create(2)])).one(RefusedAnswer.self)
         _ = try await harness.send(upload([Changes.erase(1)])).one(IntegratedNotice.self)
-        #expect(try await harness.titles().isEmpty)
+        try await expectTrue(harness.titles().isEmpty)
         // The way back is no way around: it ends an eighth beyond.
         var follows: ClientVersion = 3
         var refusals = 0
@@ -108,7 +109,7 @@ import Testing
             refusals = try published.every(RefusedAnswer.self).count
             follows += 1
         }
-        #expect(refusals == 1)
+        expectEqual(refusals, 1)
     }
 
     @Test func whoAddsLittleCostsNoReadingAndNoRow() async throws {
@@ -121,10 +122,10 @@ import Testing
             try await harness.send(
                 harness.upload(file, follows: ClientVersion(UInt64(index)), [Changes.create(Int64(index))]))
         }
-        #expect(store.usersAsked.withLock { $0 } == before)
-        #expect(before == 0)
-        #expect(try await store.usage(of: AppUser(app: OwnerHarness.app, user: "u")) == nil)
+        expectEqual(store.usersAsked.withLock { $0 }, before)
+        expectEqual(before, 0)
+        try await expectTrue(store.usage(of: AppUser(app: OwnerHarness.app, user: "u")) == nil)
         // The app's own counts were read once, and not again before some seconds.
-        #expect(store.appsAsked.withLock { $0 } == 1)
+        expectEqual(store.appsAsked.withLock { $0 }, 1)
     }
 }

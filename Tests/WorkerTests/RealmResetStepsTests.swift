@@ -2,6 +2,7 @@ import AMQP
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -34,19 +35,19 @@ import Testing
 
     private func expectAll(_ files: [ClientFileIdent], _ published: [Publication]) throws {
         let reports = try Published(published).every(FoundReport.self)
-        #expect(reports.map(\.chunk) == [0, 1, 2, 3])
-        #expect(reports.allSatisfy { $0.chunks == 4 && $0.reason == "why" && $0.generation == 1 })
-        #expect(reports.flatMap(\.clientRealms).map(\.clientFile) == files.map(\.ident))
+        expectEqual(reports.map(\.chunk), [0, 1, 2, 3])
+        expectTrue(reports.allSatisfy { $0.chunks == 4 && $0.reason == "why" && $0.generation == 1 })
+        expectEqual(reports.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
         let told = try Published(published).every(ResetNotice.self)
-        #expect(told.map(\.clientFile) == files.map { Optional($0.ident) })
-        #expect(told.allSatisfy { $0.campaign == "r-1" && $0.message == "why" })
+        expectEqual(told.map(\.clientFile), files.map { Optional($0.ident) })
+        expectTrue(told.allSatisfy { $0.campaign == "r-1" && $0.message == "why" })
     }
 
     @Test func othersHaveTheirTurnInBetweenAndEverybodyIsFoundAndToldOnce() async throws {
         let (harness, files) = try await filled()
         let message = try await request(harness)
         var turn = try await harness.owner.turn(message)
-        #expect(turn.left == [0])
+        expectEqual(turn.left, [0])
         var published = turn.publications
         var steps = 0
         while await harness.owner.hasSteps {
@@ -55,12 +56,12 @@ import Testing
             let tick = await harness.owner.read([try AMQPMessage(TickMessage(at: harness.time.now()))])
             if await harness.owner.hasSteps {
                 turn = try await harness.owner.turn(message + tick)
-                #expect(turn.left == [0])
+                expectEqual(turn.left, [0])
             }
         }
-        #expect(steps >= 8)
+        expectTrue(steps >= 8)
         turn = try await harness.owner.turn(message)
-        #expect(turn.left.isEmpty)
+        expectTrue(turn.left.isEmpty)
         try expectAll(files, published + turn.publications)
     }
 
@@ -91,7 +92,7 @@ import Testing
         var published = try await next.owner.turn(message).publications
         published += try await next.finishSteps().all
         let last = try await next.owner.turn(message)
-        #expect(last.left.isEmpty)
+        expectTrue(last.left.isEmpty)
         try expectAll(files, published + last.publications)
     }
 

@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -17,15 +18,15 @@ import Testing
 
         let next = try await OwnerHarness.make(limits: limits, on: harness.store)
         let again = try await next.send(message)
-        #expect(try again.every(FoundReport.self).flatMap(\.clientRealms).map(\.clientFile) == old)
+        try expectEqual(again.every(FoundReport.self).flatMap(\.clientRealms).map(\.clientFile), old)
         // Who marked them may have died before anybody was told.
-        #expect(try again.every(ResetNotice.self).map(\.clientFile) == old)
-        #expect(try await harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: new.ident))?.state == .live)
+        try expectEqual(again.every(ResetNotice.self).map(\.clientFile), old)
+        try await expectEqual(
+            harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: new.ident))?.state, .live)
 
         // Another campaign is another reset.
         try await next.send(ResetMessage(realm: harness.realm, clientFile: nil, campaign: "r-2", reason: nil))
-        #expect(
-            try await harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: new.ident))?.state
-                == .resetRequired)
+        try await expectEqual(
+            harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: new.ident))?.state, .resetRequired)
     }
 }

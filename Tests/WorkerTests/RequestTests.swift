@@ -2,6 +2,7 @@ import AMQP
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -11,12 +12,12 @@ import Testing
         let harness = try await OwnerHarness.make()
         let first = try await harness.join(session: 1)
         let second = try await harness.join(session: 2)
-        #expect(first.ident == 2)
-        #expect(second.ident == 3)
-        #expect(first.salt != second.salt)
-        #expect(first.salt > 0 && first.salt.fitsTheWire)
+        expectEqual(first.ident, 2)
+        expectEqual(second.ident, 3)
+        expectTrue(first.salt != second.salt)
+        expectTrue(first.salt > 0 && first.salt.fitsTheWire)
         let successor = try await OwnerHarness.make(on: harness.store)
-        #expect(try await successor.join(session: 3).ident == 4)
+        try await expectEqual(successor.join(session: 3).ident, 4)
     }
 
     @Test func aRequestThatNobodyWaitsForAnyMoreIsNotAnswered() async throws {
@@ -24,8 +25,8 @@ import Testing
         try await harness.send(harness.bindRequest(session: 1))
         let late = harness.bindRequest(session: 2)
         harness.time.advance(20_000)
-        #expect(try await harness.send(late).all.isEmpty)
-        #expect(try await harness.send(harness.bindRequest(session: 3)).all.count == 1)
+        try await expectTrue(harness.send(late).all.isEmpty)
+        try await expectEqual(harness.send(harness.bindRequest(session: 3)).all.count, 1)
     }
 
     @Test func aGatewayWhoseClockIsWrongIsAnswered() async throws {
@@ -34,11 +35,11 @@ import Testing
             var request = harness.bindRequest(session: 1)
             request.context.session.gateway = "g\(hours)"
             request.context.sentAt = UInt64(Int(harness.time.now()) + hours * 3_600_000)
-            #expect(try await harness.send(request).all.count == 1)
+            try await expectEqual(harness.send(request).all.count, 1)
             harness.time.advance(1_000)
             request.context.sentAt += 1_000
             request.context.session.number = 2
-            #expect(try await harness.send(request).all.count == 1)
+            try await expectEqual(harness.send(request).all.count, 1)
         }
     }
 
@@ -52,14 +53,14 @@ import Testing
             request.context.sentAt -= 3_600_000
             answers += try await harness.send(request).all.count
         }
-        #expect((3...9).contains(answers))
+        expectTrue((3...9).contains(answers))
     }
 
     @Test func answersGoWhereTheRequestSays() async throws {
         let harness = try await OwnerHarness.make()
         let answer = try await harness.send(harness.bindRequest(session: 1)).all[0]
-        #expect(answer.target == .queue("sluice.gateway.g"))
-        #expect(answer.message.properties.correlationID == "c")
+        expectEqual(answer.target, .queue("sluice.gateway.g"))
+        expectEqual(answer.message.properties.correlationID, "c")
     }
 
     @Test func pagesLeaveOutOwnAndEmptyVersions() async throws {
@@ -68,13 +69,13 @@ import Testing
         let b = try await harness.join(session: 2)
         try await harness.send(harness.upload(a, [Changes.schema(), Changes.create(1, title: "a"), []]))
         let own = try await harness.page(a).one(PageAnswer.self)
-        #expect(own.entries.isEmpty)
-        #expect(own.download == DownloadCursor(serverVersion: 3, clientVersion: 3))
-        #expect(own.isComplete)
+        expectTrue(own.entries.isEmpty)
+        expectEqual(own.download, DownloadCursor(serverVersion: 3, clientVersion: 3))
+        expectTrue(own.isComplete)
         let other = try await harness.page(b, session: 2).one(PageAnswer.self)
-        #expect(other.entries.map(\.serverVersion) == [1, 2])
-        #expect(other.download == DownloadCursor(serverVersion: 3, clientVersion: 0))
-        #expect(other.downloadableBytes == 0)
+        expectEqual(other.entries.map(\.serverVersion), [1, 2])
+        expectEqual(other.download, DownloadCursor(serverVersion: 3, clientVersion: 0))
+        expectEqual(other.downloadableBytes, 0)
     }
 
     @Test func pagesKeepToTheirBudgetAndJoinUp() async throws {
@@ -93,16 +94,16 @@ import Testing
         var remaining: [UInt64] = []
         while true {
             let page = try await harness.page(b, session: 2, after: cursor, maxBytes: 100).one(PageAnswer.self)
-            #expect(page.after == cursor)
+            expectEqual(page.after, cursor)
             versions += page.entries.map(\.serverVersion)
             remaining.append(page.downloadableBytes)
             cursor = page.download
             if page.isComplete { break }
         }
-        #expect(versions == Array(1...20))
-        #expect(remaining.count > 3)
-        #expect(remaining == remaining.sorted(by: >))
-        #expect(remaining.last == 0)
+        expectEqual(versions, Array(1...20))
+        expectTrue(remaining.count > 3)
+        expectEqual(remaining, remaining.sorted(by: >))
+        expectEqual(remaining.last, 0)
     }
 
     @Test func aKnownClientGoesOnWhereItWas() async throws {
@@ -113,8 +114,8 @@ import Testing
         let answer = try await harness.identify(
             file, session: 2, download: DownloadCursor(serverVersion: 1, clientVersion: 1), latest: notice.latest
         ).one(IdentifiedAnswer.self)
-        #expect(answer.upload == UploadCursor(clientVersion: 1, serverVersion: 0))
-        #expect(answer.latest == notice.latest)
+        expectEqual(answer.upload, UploadCursor(clientVersion: 1, serverVersion: 0))
+        expectEqual(answer.latest, notice.latest)
     }
 
     @Test func strangersAndDivergedHistoriesAreRefused() async throws {
@@ -130,18 +131,17 @@ import Testing
             return try await harness.rejoin(file, session: session, user: user, download: download, latest: latest)
                 .one(RefusedAnswer.self).code
         }
-        #expect(try await code(ClientFileIdent(ident: 99, salt: 1)) == 208)
-        #expect(try await code(ClientFileIdent(ident: file.ident, salt: FileSalt(file.salt.rawValue ^ 1))) == 211)
-        #expect(try await code(file, user: "other") == 223)
+        try await expectEqual(code(ClientFileIdent(ident: 99, salt: 1)), 208)
+        try await expectEqual(code(ClientFileIdent(ident: file.ident, salt: FileSalt(file.salt.rawValue ^ 1))), 211)
+        try await expectEqual(code(file, user: "other"), 223)
         // None of those has touched the file.
         _ = try await harness.identify(file, session: 6).one(IdentifiedAnswer.self)
-        #expect(
-            try await code(
+        try await expectEqual(
+            code(
                 file, DownloadCursor(serverVersion: 1, clientVersion: 0),
-                SaltedServerVersion(version: 1, salt: VersionSalt(latest.salt.rawValue ^ 1)))
-                == 211)
+                SaltedServerVersion(version: 1, salt: VersionSalt(latest.salt.rawValue ^ 1))), 211)
         // From then on it has to reset.
-        #expect(try await code(file) == 208)
+        try await expectEqual(code(file), 208)
     }
 
     @Test(arguments: [
@@ -156,8 +156,8 @@ import Testing
         let refusal = try await harness.rejoin(
             file, session: 2, download: download, latest: SaltedServerVersion(version: latest, salt: 0)
         ).one(RefusedAnswer.self)
-        #expect(refusal.code == code)
-        #expect(refusal.action == "ClientReset")
+        expectEqual(refusal.code, code)
+        expectEqual(refusal.action, "ClientReset")
     }
 
     @Test func whatASessionHasSaidBeforeIsNotHeardTwice() async throws {
@@ -168,11 +168,11 @@ import Testing
         try await harness.send(harness.upload(a, base: 1, [Changes.create(1)]))
         for _ in 0..<2 {
             // No second client file, and no reset for a cursor that was right when it was told.
-            #expect(try await harness.send(harness.bindRequest(session: 1)).all.isEmpty)
-            #expect(try await harness.identify(a, session: 1).all.isEmpty)
+            try await expectTrue(harness.send(harness.bindRequest(session: 1)).all.isEmpty)
+            try await expectTrue(harness.identify(a, session: 1).all.isEmpty)
             _ = try await harness.unbind(a, session: 1)
         }
-        #expect(try await harness.record().nextIdent.rawValue == b.ident.rawValue + 1)
+        try await expectEqual(harness.record().nextIdent.rawValue, b.ident.rawValue + 1)
         let cursor = DownloadCursor(serverVersion: 2, clientVersion: 1)
         let latest = try await harness.record().latest
         _ = try await harness.rejoin(a, session: 3, download: cursor, latest: latest).one(IdentifiedAnswer.self)
@@ -190,7 +190,7 @@ import Testing
         let harness = try await OwnerHarness.make()
         _ = try await harness.control.updateApp(OwnerHarness.app) { $0.syncState = .paused }
         let refusal = try await harness.send(harness.bindRequest(session: 1)).one(RefusedAnswer.self)
-        #expect(refusal.code == 229)
-        #expect(refusal.tryAgain)
+        expectEqual(refusal.code, 229)
+        expectTrue(refusal.tryAgain)
     }
 }

@@ -1,15 +1,16 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
 
 @Suite(.timeLimit(.minutes(5))) struct ResetAccountTests {
     @Test func anAccountIsOfADayAndAGeneration() {
-        #expect(ResetAccount.id(app: "tasks", generation: 1, at: 1_763_856_000_000) == "tasks.resets-2025-11-23")
-        #expect(ResetAccount.id(app: "tasks", generation: 1, at: 1_763_855_999_999) == "tasks.resets-2025-11-22")
-        #expect(ResetAccount.id(app: "tasks", generation: 3, at: 0) == "tasks.resets-1970-01-01-g3")
+        expectEqual(ResetAccount.id(app: "tasks", generation: 1, at: 1_763_856_000_000), "tasks.resets-2025-11-23")
+        expectEqual(ResetAccount.id(app: "tasks", generation: 1, at: 1_763_855_999_999), "tasks.resets-2025-11-22")
+        expectEqual(ResetAccount.id(app: "tasks", generation: 3, at: 0), "tasks.resets-1970-01-01-g3")
     }
 
     @Test func badUploadsOfManyClientsAreInOneAccount() async throws {
@@ -19,10 +20,10 @@ import Testing
             let file = try await harness.join(session: session, user: "u\(session)", connection: "c\(session)")
             let published = try await harness.send(harness.upload(file, session: session, [[0xff, 0xff]]))
             let found = try published.one(FoundReport.self)
-            #expect(found.kind == "account" && found.campaign == account && found.reason == nil)
-            #expect(found.clientRealms.map(\.clientFile) == [file.ident])
-            #expect(found.clientRealms[0].reason?.contains("changeset of client version 1") == true)
-            #expect(try published.one(RefusedAnswer.self).campaign == account)
+            expectTrue(found.kind == "account" && found.campaign == account && found.reason == nil)
+            expectEqual(found.clientRealms.map(\.clientFile), [file.ident])
+            expectEqual(found.clientRealms[0].reason?.contains("changeset of client version 1"), true)
+            try expectEqual(published.one(RefusedAnswer.self).campaign, account)
         }
     }
 
@@ -34,13 +35,13 @@ import Testing
             realm: harness.realm, clientFile: file.ident, campaign: nil, reason: "cannot integrate", isUnasked: true)
         let first = try await harness.send(message)
         let account = try first.one(FoundReport.self).campaign
-        #expect(account == ResetAccount.id(app: OwnerHarness.app, generation: 1, at: harness.time.now()))
-        #expect(try first.one(ResetNotice.self).campaign == account)
+        expectEqual(account, ResetAccount.id(app: OwnerHarness.app, generation: 1, at: harness.time.now()))
+        try expectEqual(first.one(ResetNotice.self).campaign, account)
         // Given again, it tells again and reports nothing more.
         let again = try await harness.send(message)
-        #expect(try again.every(FoundReport.self).isEmpty)
-        #expect(try again.one(ResetNotice.self).clientFile == file.ident)
-        #expect(try await harness.rejoin(file, session: 3).one(RefusedAnswer.self).campaign == account)
+        try expectTrue(again.every(FoundReport.self).isEmpty)
+        try expectEqual(again.one(ResetNotice.self).clientFile, file.ident)
+        try await expectEqual(harness.rejoin(file, session: 3).one(RefusedAnswer.self).campaign, account)
     }
 
     // MARK: Those that never come back
@@ -57,18 +58,18 @@ import Testing
         harness.time.advance(179 * Self.day)
         _ = try await harness.unbind(live, session: 2)
         try await harness.tick()
-        #expect(try await harness.store.clientFile(ClientFileKey(realm: realm, ident: gone.ident)) != nil)
+        try await expectTrue(harness.store.clientFile(ClientFileKey(realm: realm, ident: gone.ident)) != nil)
         harness.time.advance(2 * Self.day)
         try await harness.tick()
-        #expect(try await harness.store.clientFile(ClientFileKey(realm: realm, ident: gone.ident)) == nil)
-        #expect(try await harness.store.clientFile(ClientFileKey(realm: realm, ident: live.ident)) != nil)
+        try await expectTrue(harness.store.clientFile(ClientFileKey(realm: realm, ident: gone.ident)) == nil)
+        try await expectTrue(harness.store.clientFile(ClientFileKey(realm: realm, ident: live.ident)) != nil)
         // Its ident is nobody's: who has it must reset, and is accounted for.
         let late = try await harness.rejoin(gone, session: 9)
         let refusal = try late.one(RefusedAnswer.self)
-        #expect(refusal.code == .badClientFileIdent && refusal.action == .clientReset && refusal.integrated == nil)
-        #expect(try late.one(FoundReport.self).clientRealms.map(\.clientFile) == [gone.ident])
+        expectTrue(refusal.code == .badClientFileIdent && refusal.action == .clientReset && refusal.integrated == nil)
+        try expectEqual(late.one(FoundReport.self).clientRealms.map(\.clientFile), [gone.ident])
         let fresh = try await harness.join(session: 10)
-        #expect(fresh.ident > live.ident)
+        expectTrue(fresh.ident > live.ident)
     }
 
     @Test func aWrongClockForgetsNobody() async throws {
@@ -81,6 +82,6 @@ import Testing
         // The coordinator's clock says that no time has passed.
         try await harness.send(TickMessage(at: before))
         let key = ClientFileKey(realm: try await harness.record().id, ident: file.ident)
-        #expect(try await harness.store.clientFile(key) != nil)
+        try await expectTrue(harness.store.clientFile(key) != nil)
     }
 }

@@ -2,6 +2,7 @@ import MemoryStorage
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -29,23 +30,23 @@ import Testing
     }
 
     @Test func tenAlwaysMayAndThenAFifthOfAll() {
-        #expect(goOn(of: 10, clientFiles: 10) == nil)
-        #expect(goOn(of: 11, clientFiles: 11) == 10)
-        #expect(goOn(of: 200, clientFiles: 1_000) == nil)
-        #expect(goOn(of: 300, clientFiles: 1_000).map { (199...215).contains($0) } == true)
+        expectTrue(goOn(of: 10, clientFiles: 10) == nil)
+        expectEqual(goOn(of: 11, clientFiles: 11), 10)
+        expectTrue(goOn(of: 200, clientFiles: 1_000) == nil)
+        expectEqual(goOn(of: 300, clientFiles: 1_000).map { (199...215).contains($0) }, true)
         // An empty copy.
-        #expect(goOn(of: 300, clientFiles: 0) == 10)
+        expectEqual(goOn(of: 300, clientFiles: 0), 10)
     }
 
     @Test func whatComesOverMoreThanAMinuteIsTheClientsOwnAffair() {
-        #expect(goOn(of: 500, clientFiles: 100, apart: 6_000) == nil)
+        expectTrue(goOn(of: 500, clientFiles: 100, apart: 6_000) == nil)
     }
 
     @Test func oneClientThatComesAgainCountsOnce() {
         var brake = ResetBrake(ResetHoldRecord(app: "tasks", heldSince: nil, asked: 0, clientFiles: 0))
         for now in UInt64(0)..<500 {
             let verdict = brake.verdict(on: key(7), limits: WorkerLimits(), at: now, now: now)
-            #expect(verdict == .goOn)
+            expectEqual(verdict, .goOn)
         }
     }
 
@@ -55,13 +56,13 @@ import Testing
         brake.allow(until: 5_000)
         for number in 0..<500 {
             let verdict = brake.verdict(on: key(number), limits: WorkerLimits(), at: 100, now: 4_999)
-            #expect(verdict == .goOn)
+            expectEqual(verdict, .goOn)
         }
         var held = 0
         for number in 0..<500 {
             if case .hold = brake.verdict(on: key(number), limits: WorkerLimits(), at: 100, now: 5_000) { held += 1 }
         }
-        #expect(held == 490)
+        expectEqual(held, 490)
     }
 
     // MARK: A slice that was replaced
@@ -102,28 +103,27 @@ import Testing
         let store = MemorySliceStore()
         let harness = try await OwnerHarness.make(on: store)
         let refusals = try await come(clients, to: harness, from: 1)
-        #expect(
-            refusals.map(\.action) == Array(repeating: .clientReset, count: 10) + Array(repeating: .transient, count: 5)
-        )
-        #expect(refusals.last?.code == .initialSyncNotCompleted)
-        #expect(refusals.last?.message.contains("sluice resets list") == true)
-        #expect(harness.owner.heldResets.map(\.asked) == [11])
+        expectEqual(
+            refusals.map(\.action), Array(repeating: .clientReset, count: 10) + Array(repeating: .transient, count: 5))
+        expectEqual(refusals.last?.code, .initialSyncNotCompleted)
+        expectEqual(refusals.last?.message.contains("sluice resets list"), true)
+        expectEqual(harness.owner.heldResets.map(\.asked), [11])
 
         // New clients are none of this, and the next owner knows of it.
         _ = try await harness.join(session: 100, user: "new")
         let successor = try await OwnerHarness.make(on: store)
         try await successor.tick()
-        #expect(successor.owner.heldResets.map(\.app) == [OwnerHarness.app])
-        #expect(try await come([clients[14]], to: successor, from: 200).map(\.action) == [.transient])
+        expectEqual(successor.owner.heldResets.map(\.app), [OwnerHarness.app])
+        try await expectEqual(come([clients[14]], to: successor, from: 200).map(\.action), [.transient])
 
         // Another app's operator has not looked at this one.
         try await successor.send(AllowResetsMessage(app: "other", seconds: 60))
-        #expect(try await come([clients[14]], to: successor, from: 300).map(\.action) == [.transient])
+        try await expectEqual(come([clients[14]], to: successor, from: 300).map(\.action), [.transient])
         try await successor.send(AllowResetsMessage(app: OwnerHarness.app, seconds: 60))
-        #expect(successor.owner.heldResets.isEmpty)
-        #expect(
-            try await come(Array(clients[10...]), to: successor, from: 400).allSatisfy { $0.action == .clientReset })
-        #expect(try await store.resetHolds().allSatisfy { $0.heldSince == nil })
+        expectTrue(successor.owner.heldResets.isEmpty)
+        try await expectTrue(
+            come(Array(clients[10...]), to: successor, from: 400).allSatisfy { $0.action == .clientReset })
+        try await expectTrue(store.resetHolds().allSatisfy { $0.heldSince == nil })
     }
 
     @Test func clientsThatAreAheadOfAnOlderCopyWait() async throws {
@@ -136,9 +136,10 @@ import Testing
                 Client(user: "u\(number)", file: file, latest: SaltedServerVersion(version: 9, salt: 9)))
         }
         let refusals = try await come(clients, to: harness, from: 100)
-        #expect(refusals.count { $0.action == .clientReset } == 10 && refusals.count { $0.action == .transient } == 5)
+        expectTrue(
+            refusals.count { $0.action == .clientReset } == 10 && refusals.count { $0.action == .transient } == 5)
         // Whoever waits has not been marked, and is not told to reset by anything else.
-        #expect(try await store.countClientFiles(app: OwnerHarness.app, state: .live) == 5)
+        try await expectEqual(store.countClientFiles(app: OwnerHarness.app, state: .live), 5)
     }
 
     @Test func aTerminationIsNotHeld() async throws {
@@ -151,7 +152,7 @@ import Testing
         try await harness.send(
             TerminationMessage(app: OwnerHarness.app, campaign: "c", generation: 2, reason: nil))
         let refusals = try await come(clients, to: harness, from: 100)
-        #expect(refusals.count == 15 && refusals.allSatisfy { $0.action == .clientReset })
-        #expect(harness.owner.heldResets.isEmpty)
+        expectTrue(refusals.count == 15 && refusals.allSatisfy { $0.action == .clientReset })
+        expectTrue(harness.owner.heldResets.isEmpty)
     }
 }

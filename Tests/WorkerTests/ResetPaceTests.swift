@@ -1,5 +1,6 @@
 import Messages
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -11,14 +12,14 @@ import Testing
 
     @Test func aFewComeBackAtOnce() {
         let pace = Self.pace(100)
-        #expect(pace.window == 0)
-        #expect(pace.wait(user: "u", partition: "p", at: 1_000_000) == nil)
+        expectEqual(pace.window, 0)
+        expectTrue(pace.wait(user: "u", partition: "p", at: 1_000_000) == nil)
     }
 
     @Test func theTimeGrowsWithTheirNumberUpToALongest() {
-        #expect(Self.pace(500).window == 10_000)
-        #expect(Self.pace(5_000).window == 100_000)
-        #expect(Self.pace(50_000_000).window == 600_000)
+        expectEqual(Self.pace(500).window, 10_000)
+        expectEqual(Self.pace(5_000).window, 100_000)
+        expectEqual(Self.pace(50_000_000).window, 600_000)
     }
 
     @Test func theyAreSpreadEvenly() {
@@ -28,7 +29,7 @@ import Testing
             let wait = pace.wait(user: "65f\(user)ab", partition: "\"store-nw\"", at: 1_000_000) ?? 0
             perTenth[min(9, wait / 10)] += 1
         }
-        #expect(perTenth.allSatisfy { (350...650).contains($0) }, "\(perTenth)")
+        expectTrue(perTenth.allSatisfy { (350...650).contains($0) }, "\(perTenth)")
     }
 
     @Test func nobodyIsToldTwiceHoweverEarlyItsJitterLetsItReturn() {
@@ -37,14 +38,14 @@ import Testing
             for first in stride(from: UInt64(1_000_000), to: 1_100_000, by: 7_777) {
                 guard let wait = pace.wait(user: "u\(user)", partition: "p", at: first) else { continue }
                 let earliest = first + UInt64(wait) * 1000 * 3 / 4
-                #expect(pace.wait(user: "u\(user)", partition: "p", at: earliest) == nil)
+                expectTrue(pace.wait(user: "u\(user)", partition: "p", at: earliest) == nil)
             }
         }
     }
 
     @Test func aClockThatWasPutBackKeepsNobodyOut() {
         let wait = Self.pace(5_000).wait(user: "u", partition: "p", at: 0)
-        #expect(wait.map { $0 <= 100 } ?? true)
+        expectTrue(wait.map { $0 <= 100 } ?? true)
     }
 
     @Test func resettingClientsWaitForTheirTurnAndNewOnesDoNot() async throws {
@@ -59,13 +60,13 @@ import Testing
         for user in 0..<20 {
             let answer = try await harness.send(harness.bindRequest(session: UInt64(user) + 101, user: "u\(user)"))
             guard let refusal = try answer.every(RefusedAnswer.self).first else { continue }
-            #expect(refusal.code == 229)
-            #expect(refusal.action == "Transient")
-            #expect(refusal.tryAgain)
+            expectEqual(refusal.code, 229)
+            expectEqual(refusal.action, "Transient")
+            expectTrue(refusal.tryAgain)
             told.append((user, Int(try #require(refusal.backoff?.intervalSeconds))))
         }
-        #expect((1...20).contains(told.count))
-        #expect(told.allSatisfy { (1...20).contains($0.seconds) })
+        expectTrue((1...20).contains(told.count))
+        expectTrue(told.allSatisfy { (1...20).contains($0.seconds) })
         // Somebody who was not there before.
         _ = try await harness.send(harness.bindRequest(session: 300, user: "new")).one(BoundAnswer.self)
         // Each comes back when it was told to.

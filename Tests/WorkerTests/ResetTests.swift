@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -16,13 +17,13 @@ import Testing
         let b = try await harness.join(session: 2, user: "v")
         let published = try await harness.send(termination())
         let found = try published.one(FoundReport.self)
-        #expect(found.campaign == "c-1")
-        #expect(found.generation == 2)
-        #expect(found.clientRealms.map(\.clientFile) == [a.ident, b.ident])
-        #expect(found.clientRealms.map(\.user) == ["u", "v"])
+        expectEqual(found.campaign, "c-1")
+        expectEqual(found.generation, 2)
+        expectEqual(found.clientRealms.map(\.clientFile), [a.ident, b.ident])
+        expectEqual(found.clientRealms.map(\.user), ["u", "v"])
         let notice = try published.one(ResetNotice.self)
-        #expect(notice.generation == 2)
-        #expect(notice.campaign == "c-1")
+        expectEqual(notice.generation, 2)
+        expectEqual(notice.campaign, "c-1")
     }
 
     @Test func aRepeatedTerminationReportsTheSameAndChangesNothing() async throws {
@@ -31,7 +32,7 @@ import Testing
         let first = try await harness.send(termination()).one(FoundReport.self)
         let new = try await harness.join(session: 2)
         let second = try await harness.send(termination()).one(FoundReport.self)
-        #expect(first == second)
+        expectEqual(first, second)
         _ = try await harness.identify(new, session: 3).one(IdentifiedAnswer.self)
     }
 
@@ -40,7 +41,7 @@ import Testing
         try await harness.send(termination(campaign: "c-5", generation: 5))
         let file = try await harness.join(session: 1)
         let found = try await harness.send(termination(campaign: "c-3", generation: 3)).one(FoundReport.self)
-        #expect(found.clientRealms.isEmpty && found.generation == 3)
+        expectTrue(found.clientRealms.isEmpty && found.generation == 3)
         _ = try await harness.identify(file, session: 3).one(IdentifiedAnswer.self)
     }
 
@@ -48,9 +49,9 @@ import Testing
         let harness = try await OwnerHarness.make()
         let message = TerminationMessage(app: OwnerHarness.app, campaign: nil, generation: nil, reason: nil)
         _ = try await harness.join(session: 1)
-        #expect(try await harness.send(message, id: "m-1").one(FoundReport.self).generation == 2)
-        #expect(try await harness.send(message, id: "m-1").one(FoundReport.self).generation == 2)
-        #expect(try await harness.send(message, id: "m-2").one(FoundReport.self).generation == 3)
+        try await expectEqual(harness.send(message, id: "m-1").one(FoundReport.self).generation, 2)
+        try await expectEqual(harness.send(message, id: "m-1").one(FoundReport.self).generation, 2)
+        try await expectEqual(harness.send(message, id: "m-2").one(FoundReport.self).generation, 3)
     }
 
     @Test func anOldIdentIsToldToResetForEver() async throws {
@@ -60,13 +61,13 @@ import Testing
         try await harness.send(termination())
         for session in 5..<8 as Range<UInt64> {
             let refusal = try await harness.identify(file, session: session).one(RefusedAnswer.self)
-            #expect(refusal.code == 208)
-            #expect(refusal.action == "ClientReset")
-            #expect(refusal.campaign == "c-1")
+            expectEqual(refusal.code, 208)
+            expectEqual(refusal.action, "ClientReset")
+            expectEqual(refusal.campaign, "c-1")
         }
         let upload = try await harness.send(harness.upload(file, follows: 2, base: 2, [Changes.set(1, title: "late")]))
-        #expect(try upload.one(RefusedAnswer.self).code == 208)
-        #expect(try await harness.titles() == [1: "kept"])
+        try expectEqual(upload.one(RefusedAnswer.self).code, 208)
+        try await expectEqual(harness.titles(), [1: "kept"])
     }
 
     @Test(arguments: [true, false]) func whoComesLaterIsToldTheReasonToo(_ isTermination: Bool) async throws {
@@ -82,7 +83,7 @@ import Testing
         }
         let next = try await OwnerHarness.make(on: harness.store)
         let refusal = try await next.identify(file, session: 5).one(RefusedAnswer.self)
-        #expect(refusal.message == String(repeating: "é", count: 500))
+        expectEqual(refusal.message, String(repeating: "é", count: 500))
     }
 
     @Test func aResetWithoutAReasonIsToldInGeneralWords() async throws {
@@ -91,7 +92,7 @@ import Testing
         try await harness.send(
             TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: nil))
         let refusal = try await harness.identify(file, session: 5).one(RefusedAnswer.self)
-        #expect(refusal.message == "sync was terminated or this client realm must reset")
+        expectEqual(refusal.message, "sync was terminated or this client realm must reset")
     }
 
     @Test func recoveryTurnedOffIsSaid() async throws {
@@ -99,7 +100,8 @@ import Testing
         let file = try await harness.join(session: 1)
         try await harness.send(termination())
         _ = try await harness.control.updateApp(OwnerHarness.app) { $0.clientRecovery = false }
-        #expect(try await harness.identify(file, session: 5).one(RefusedAnswer.self).action == "ClientResetNoRecovery")
+        try await expectEqual(
+            harness.identify(file, session: 5).one(RefusedAnswer.self).action, "ClientResetNoRecovery")
     }
 
     @Test func theNewGenerationBeginsWithTheState() async throws {
@@ -112,20 +114,20 @@ import Testing
         ).one(IntegratedNotice.self)
         try await harness.send(termination())
         let fresh = try await harness.join(session: 2)
-        #expect(fresh.ident.rawValue == file.ident.rawValue + 1)
+        expectEqual(fresh.ident.rawValue, file.ident.rawValue + 1)
         let page = try await harness.page(fresh, session: 2, generation: 2).one(PageAnswer.self)
-        #expect(page.isComplete)
-        #expect(page.generation == 2)
-        #expect(page.entries.allSatisfy { $0.originFile == 1 && $0.clientVersion == 0 })
-        #expect(page.latest.salt != before.latest.salt)
-        #expect(try await harness.titles() == [2: "two"])
+        expectTrue(page.isComplete)
+        expectEqual(page.generation, 2)
+        expectTrue(page.entries.allSatisfy { $0.originFile == 1 && $0.clientVersion == 0 })
+        expectTrue(page.latest.salt != before.latest.salt)
+        try await expectEqual(harness.titles(), [2: "two"])
         // The history goes on from there.
         let notice = try await harness.send(
             harness.upload(
                 fresh, session: 2, base: page.latest.version, generation: 2, [Changes.set(2, title: "again")])
         ).one(IntegratedNotice.self)
-        #expect(notice.follows == page.latest.version)
-        #expect(try await harness.titles() == [2: "again"])
+        expectEqual(notice.follows, page.latest.version)
+        try await expectEqual(harness.titles(), [2: "again"])
     }
 
     @Test func oneClientRealmCanBeReset() async throws {
@@ -134,11 +136,11 @@ import Testing
         let b = try await harness.join(session: 2)
         let message = ResetMessage(realm: harness.realm, clientFile: a.ident, campaign: "r-1", reason: nil)
         let published = try await harness.send(message)
-        #expect(try published.one(FoundReport.self).clientRealms.map(\.clientFile) == [a.ident])
-        #expect(try published.one(ResetNotice.self).clientFile == a.ident)
-        #expect(try await harness.identify(a, session: 3).one(RefusedAnswer.self).campaign == "r-1")
+        try expectEqual(published.one(FoundReport.self).clientRealms.map(\.clientFile), [a.ident])
+        try expectEqual(published.one(ResetNotice.self).clientFile, a.ident)
+        try await expectEqual(harness.identify(a, session: 3).one(RefusedAnswer.self).campaign, "r-1")
         _ = try await harness.identify(b, session: 4).one(IdentifiedAnswer.self)
-        #expect(try await harness.send(message).one(FoundReport.self).clientRealms.map(\.clientFile) == [a.ident])
+        try await expectEqual(harness.send(message).one(FoundReport.self).clientRealms.map(\.clientFile), [a.ident])
     }
 
     @Test(arguments: [512, 0]) func aWholeRealmCanBeReset(_ realmsInMemory: Int) async throws {
@@ -150,9 +152,9 @@ import Testing
         let b = try await harness.join(session: 2)
         let published = try await harness.send(
             ResetMessage(realm: harness.realm, clientFile: nil, campaign: "r-2", reason: nil))
-        #expect(try published.one(FoundReport.self).clientRealms.map(\.clientFile) == [a.ident, b.ident])
-        #expect(try published.every(ResetNotice.self).map(\.clientFile) == [a.ident, b.ident])
-        #expect(try await harness.identify(b, session: 3).one(RefusedAnswer.self).campaign == "r-2")
+        try expectEqual(published.one(FoundReport.self).clientRealms.map(\.clientFile), [a.ident, b.ident])
+        try expectEqual(published.every(ResetNotice.self).map(\.clientFile), [a.ident, b.ident])
+        try await expectEqual(harness.identify(b, session: 3).one(RefusedAnswer.self).campaign, "r-2")
     }
 
     @Test func reportsComeInChunks() async throws {
@@ -161,22 +163,22 @@ import Testing
         let harness = try await OwnerHarness.make(limits: limits)
         for session in 1...5 as ClosedRange<UInt64> { _ = try await harness.join(session: session) }
         let found = try await harness.send(termination()).every(FoundReport.self)
-        #expect(found.map(\.chunk) == [0, 1, 2])
-        #expect(found.allSatisfy { $0.chunks == 3 })
-        #expect(found.flatMap(\.clientRealms).map(\.clientFile) == [2, 3, 4, 5, 6])
+        expectEqual(found.map(\.chunk), [0, 1, 2])
+        expectTrue(found.allSatisfy { $0.chunks == 3 })
+        expectEqual(found.flatMap(\.clientRealms).map(\.clientFile), [2, 3, 4, 5, 6])
     }
 
     @Test func ticksRepeatGenerationsAndExpireWhoWasAwayTooLong() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         let notice = try await harness.send(TickMessage(at: harness.time.now())).one(GenerationNotice.self)
-        #expect(notice.generation == 1)
+        expectEqual(notice.generation, 1)
         _ = try await harness.identify(file, session: 2).one(IdentifiedAnswer.self)
         harness.time.advance(31 * 86_400_000)
         try await harness.send(TickMessage(at: harness.time.now()))
         let refusal = try await harness.identify(file, session: 3).one(RefusedAnswer.self)
-        #expect(refusal.code == 222)
-        #expect(refusal.action == "ClientReset")
+        expectEqual(refusal.code, 222)
+        expectEqual(refusal.action, "ClientReset")
     }
 
     @Test func oneWrongClockExpiresNobody() async throws {

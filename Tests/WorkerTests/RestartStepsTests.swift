@@ -2,6 +2,7 @@ import Messages
 import RealmState
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -40,9 +41,9 @@ import Testing
         let harness = try await terminated()
         let digest = try await harness.digest()
         let early = try await harness.send(harness.bindRequest(session: 2)).one(RefusedAnswer.self)
-        #expect(early.code == .initialSyncNotCompleted && early.action == .transient && early.tryAgain)
-        #expect(early.backoff?.intervalSeconds == 1)
-        #expect(early.message.contains("is being made ready"))
+        expectTrue(early.code == .initialSyncNotCompleted && early.action == .transient && early.tryAgain)
+        expectEqual(early.backoff?.intervalSeconds, 1)
+        expectTrue(early.message.contains("is being made ready"))
         var steps = 0
         var other = harness.bindRequest(session: 50)
         other.context.realm = RealmName(app: OwnerHarness.app, partition: "\"other\"")
@@ -56,15 +57,15 @@ import Testing
                 if try await harness.record().generation == 1 { _ = try again.one(RefusedAnswer.self) }
             }
         }
-        #expect(steps > 15)
-        #expect(try await harness.digest() == digest)
+        expectTrue(steps > 15)
+        try await expectEqual(harness.digest(), digest)
         let record = try await harness.record()
-        #expect(record.historyBase == 0 && record.generation == 2)
+        expectTrue(record.historyBase == 0 && record.generation == 2)
         let key = HistoryKey(realm: record.id, generation: 1)
-        #expect(try await harness.store.history(of: key, after: 0, through: 99, maxBytes: .max).isEmpty)
+        try await expectTrue(harness.store.history(of: key, after: 0, through: 99, maxBytes: .max).isEmpty)
         var fresh = SyncingClient(file: try await harness.join(session: 90), session: 90)
         while try await !fresh.download(from: harness, maxBytes: 300, generation: 2) {}
-        #expect(try await harness.titles() == titles())
+        try await expectEqual(harness.titles(), titles())
     }
 
     @Test func whatAShellPublishesWaitsForIt() async throws {
@@ -78,14 +79,14 @@ import Testing
         let deliveries = await harness.owner.read([
             try .init(event, id: "event"), try .init(TickMessage(at: harness.time.now())),
         ])
-        #expect(try await harness.owner.turn(deliveries).left == [0])
-        #expect(try await harness.owner.turn(Array(deliveries[..<1])).isIdle)
+        try await expectEqual(harness.owner.turn(deliveries).left, [0])
+        try await expectTrue(harness.owner.turn(Array(deliveries[..<1])).isIdle)
         try await harness.finishSteps()
-        #expect(try await harness.owner.turn(Array(deliveries[..<1])).left.isEmpty)
+        try await expectTrue(harness.owner.turn(Array(deliveries[..<1])).left.isEmpty)
         var expected = titles()
         expected[1] = "published"
-        #expect(try await harness.titles() == expected)
-        #expect(try await harness.record().generation == 2)
+        try await expectEqual(harness.titles(), expected)
+        try await expectEqual(harness.record().generation, 2)
     }
 
     @Test func itBeginsAgainWithTheNextOwnerAndLeavesNothingBehind() async throws {
@@ -105,16 +106,16 @@ import Testing
             harness = try await OwnerHarness.make(limits: Self.limits, on: store, control: harness.control)
         }
         let record = try await harness.record()
-        #expect(record.generation == 3)
+        expectEqual(record.generation, 3)
         for generation in [1, 2] as [UInt64] {
             let key = HistoryKey(realm: record.id, generation: generation)
-            #expect(try await store.history(of: key, after: 0, through: 999, maxBytes: .max).isEmpty)
-            #expect(try await store.historyDigests(of: key, after: 0, maxBytes: .max).isEmpty)
+            try await expectTrue(store.history(of: key, after: 0, through: 999, maxBytes: .max).isEmpty)
+            try await expectTrue(store.historyDigests(of: key, after: 0, maxBytes: .max).isEmpty)
         }
-        #expect(try await harness.titles() == titles())
+        try await expectEqual(harness.titles(), titles())
         let history = try await store.history(
             of: HistoryKey(realm: record.id, generation: 3), after: 0, through: 999, maxBytes: .max)
-        #expect(history.map(\.version) == (1...record.latest.version.rawValue).map { ServerVersion($0) })
+        expectEqual(history.map(\.version), (1...record.latest.version.rawValue).map { ServerVersion($0) })
     }
 
     @Test func aRealmThatGoesMeanwhileIsNotBroughtBack() async throws {
@@ -122,6 +123,6 @@ import Testing
         _ = try await harness.send(harness.bindRequest(session: 2)).one(RefusedAnswer.self)
         try await harness.send(EraseMessage(realm: harness.realm, campaign: "e-1", reason: nil))
         try await harness.finishSteps()
-        #expect(try await harness.store.realm(harness.realm) == nil)
+        try await expectTrue(harness.store.realm(harness.realm) == nil)
     }
 }

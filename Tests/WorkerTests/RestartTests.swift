@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -11,24 +12,23 @@ import Testing
         let harness = try await OwnerHarness.make()
         let old = try await terminated(harness)
         _ = try await harness.unbind(old, session: 1)
-        #expect(
-            try await harness.send(harness.bindRequest(session: 2, needsIdent: false)).one(BoundAnswer.self).generation
-                == 2)
+        try await expectEqual(
+            harness.send(harness.bindRequest(session: 2, needsIdent: false)).one(BoundAnswer.self).generation, 2)
         let refusals = [
             try await harness.identify(old, session: 2).one(RefusedAnswer.self),
             try await harness.page(old, session: 1).one(RefusedAnswer.self),
             try await harness.send(harness.upload(old, follows: 2, base: 2, [Changes.set(1, title: "late")])).one(
                 RefusedAnswer.self),
         ]
-        #expect(refusals.map(\.code) == [208, 208, 208])
-        #expect(refusals.allSatisfy { $0.campaign == "c-1" })
-        #expect(try await harness.record().generation == 1)
+        expectEqual(refusals.map(\.code), [208, 208, 208])
+        expectTrue(refusals.allSatisfy { $0.campaign == "c-1" })
+        try await expectEqual(harness.record().generation, 1)
 
         // Whoever begins anew needs it.
         let fresh = try await harness.send(harness.bindRequest(session: 3)).one(BoundAnswer.self)
-        #expect(fresh.generation == 2)
-        #expect(try await harness.record().generation == 2)
-        #expect(try await harness.titles() == [1: "one"])
+        expectEqual(fresh.generation, 2)
+        try await expectEqual(harness.record().generation, 2)
+        try await expectEqual(harness.titles(), [1: "one"])
     }
 
     @Test func whoseTurnHasNotComeCausesNoRestart() async throws {
@@ -48,8 +48,8 @@ import Testing
         let user = try #require(early.first)
         let answer = try await harness.send(
             harness.bindRequest(session: 200, user: "u\(user)", connection: "c\(user)"))
-        #expect(try answer.one(RefusedAnswer.self).code == 229)
-        #expect(try await harness.record().generation == 1)
+        try expectEqual(answer.one(RefusedAnswer.self).code, 229)
+        try await expectEqual(harness.record().generation, 1)
     }
 
     @Test(arguments: [nil, 2] as [FileIdent?]) func aResetRightAfterATerminationCausesNone(_ ident: FileIdent?)
@@ -57,15 +57,15 @@ import Testing
     {
         let harness = try await OwnerHarness.make()
         let old = try await terminated(harness)
-        #expect(old.ident == 2)
+        expectEqual(old.ident, 2)
         let message = ResetMessage(realm: harness.realm, clientFile: ident, campaign: "r-1", reason: nil)
         let published = try await harness.send(message)
         let found = try published.one(FoundReport.self)
-        #expect(found.clientRealms.isEmpty)
-        #expect(found.generation == 2)
-        #expect(try published.every(ResetNotice.self).isEmpty)
-        #expect(try await harness.record().generation == 1)
-        #expect(try await harness.identify(old, session: 2).one(RefusedAnswer.self).campaign == "c-1")
+        expectTrue(found.clientRealms.isEmpty)
+        expectEqual(found.generation, 2)
+        try expectTrue(published.every(ResetNotice.self).isEmpty)
+        try await expectEqual(harness.record().generation, 1)
+        try await expectEqual(harness.identify(old, session: 2).one(RefusedAnswer.self).campaign, "c-1")
     }
 
     private func terminated(_ harness: OwnerHarness) async throws -> ClientFileIdent {

@@ -2,6 +2,7 @@ import MemoryStorage
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -37,18 +38,18 @@ import Testing
                     file, session: UInt64(user) + 100, user: "u\(user)",
                     download: DownloadCursor(serverVersion: 9, clientVersion: 7),
                     latest: SaltedServerVersion(version: 9, salt: 9)))
-            #expect(refusal.action == .clientReset && refusal.campaign == campaign)
-            #expect(refusal.lostAfter == (user == 0 ? 2 : 0))
-            #expect(found?.campaign == campaign && found?.reason == ResetReason.restored)
-            #expect(found?.clientRealms.map(\.clientFile) == [file.ident])
+            expectTrue(refusal.action == .clientReset && refusal.campaign == campaign)
+            expectEqual(refusal.lostAfter, (user == 0 ? 2 : 0))
+            expectTrue(found?.campaign == campaign && found?.reason == ResetReason.restored)
+            expectEqual(found?.clientRealms.map(\.clientFile), [file.ident])
         }
-        #expect(harness.owner.heldResets.isEmpty)
+        expectTrue(harness.owner.heldResets.isEmpty)
         // It says the same again, to a client that comes again.
         let (again, _) = try resets(
             try await harness.rejoin(
                 files[0], session: 300, user: "u0", download: DownloadCursor(serverVersion: 9, clientVersion: 7),
                 latest: SaltedServerVersion(version: 9, salt: 9)))
-        #expect(again.lostAfter == 2 && again.campaign == campaign && again.message == ResetReason.restored)
+        expectTrue(again.lostAfter == 2 && again.campaign == campaign && again.message == ResetReason.restored)
     }
 
     @Test func whoIsNotAheadGoesOn() async throws {
@@ -63,7 +64,7 @@ import Testing
             try await harness.rejoin(
                 file, session: 3, download: DownloadCursor(serverVersion: 9, clientVersion: 0),
                 latest: SaltedServerVersion(version: 9, salt: 9)))
-        #expect(refusal.campaign != campaign && refusal.lostAfter == nil && found?.campaign != campaign)
+        expectTrue(refusal.campaign != campaign && refusal.lostAfter == nil && found?.campaign != campaign)
     }
 
     @Test func aClientFileThatTheRestoreHasLostResetsLikeTheOthers() async throws {
@@ -76,14 +77,14 @@ import Testing
             try await harness.rejoin(
                 lost, session: 2, user: "later", download: DownloadCursor(serverVersion: 9, clientVersion: 7),
                 latest: SaltedServerVersion(version: 9, salt: 9)))
-        #expect(refusal.campaign == campaign && refusal.lostAfter == 0 && refusal.clientFile == lost.ident)
-        #expect(found?.clientRealms.map(\.user) == ["later"])
+        expectTrue(refusal.campaign == campaign && refusal.lostAfter == 0 && refusal.clientFile == lost.ident)
+        expectEqual(found?.clientRealms.map(\.user), ["later"])
         // Nobody else gets its ident.
-        #expect(try await harness.join(session: 3, user: "new").ident > lost.ident)
+        try await expectTrue(harness.join(session: 3, user: "new").ident > lost.ident)
         // One that was never given out is no client of ours.
         let stranger = ClientFileIdent(ident: 9_000_000, salt: 77)
         let (unknown, _) = try resets(try await harness.rejoin(stranger, session: 4))
-        #expect(unknown.campaign == nil)
+        expectTrue(unknown.campaign == nil)
     }
 
     @Test func aRealmThatTheRestoreHasLostIsKnownByItsClients() async throws {
@@ -95,6 +96,6 @@ import Testing
                 ClientFileIdent(ident: 2, salt: 77), session: 1,
                 download: DownloadCursor(serverVersion: 9, clientVersion: 7),
                 latest: SaltedServerVersion(version: 9, salt: 9)))
-        #expect(refusal.campaign == campaign && refusal.lostAfter == 0)
+        expectTrue(refusal.campaign == campaign && refusal.lostAfter == 0)
     }
 }

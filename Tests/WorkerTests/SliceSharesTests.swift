@@ -1,4 +1,5 @@
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -31,10 +32,10 @@ import Testing
     @Test func oneThatIsAloneNeverWaits() {
         let shares = Shares()
         for time in 0..<100 as Range<UInt64> {
-            #expect(shares.begin([heavy], at: time))
-            #expect(shares.mayGo(heavy, app: nil))
+            expectTrue(shares.begin([heavy], at: time))
+            expectTrue(shares.mayGo(heavy, app: nil))
             shares.took(50_000_000, for: heavy)
-            #expect(!shares.mayGo(heavy, app: nil))
+            expectTrue(!shares.mayGo(heavy, app: nil))
         }
     }
 
@@ -43,13 +44,13 @@ import Testing
         let shares = Shares()
         let realms = Set((0..<50).map { RealmName(app: "heavy", partition: "\"\($0)\"") })
         for time in 0..<100 as Range<UInt64> {
-            #expect(shares.begin(realms, at: time))
+            expectTrue(shares.begin(realms, at: time))
             var gone = 0
             for realm in realms where shares.mayGo(realm, app: nil) {
                 shares.took(100_000, for: realm)
                 gone += 1
             }
-            #expect(gone == 10)
+            expectEqual(gone, 10)
         }
     }
 
@@ -57,50 +58,50 @@ import Testing
         let shares = Shares()
         var gone: [UInt64] = []
         for time in stride(from: 0, to: 10_000 as UInt64, by: 10) {
-            #expect(shares.begin([heavy, light], at: time))
+            expectTrue(shares.begin([heavy, light], at: time))
             if shares.mayGo(heavy, app: nil) {
                 // As much as is merged in 15 ms.
                 shares.took(5_000_000, for: heavy)
                 gone.append(time)
             }
-            #expect(shares.mayGo(light, app: nil))
+            expectTrue(shares.mayGo(light, app: nil))
             shares.took(40_000, for: light)
         }
         // A fifth of 10 s.
-        #expect((110...130).contains(gone.count))
+        expectTrue((110...130).contains(gone.count))
     }
 
     @Test func oneInCompanyThatHasNothingNowWaitsAllTheSame() {
         let shares = Shares()
-        #expect(shares.begin([heavy, light], at: 0))
+        expectTrue(shares.begin([heavy, light], at: 0))
         shares.took(40_000, for: light)
         shares.took(7_000_000, for: heavy)
-        #expect(!shares.begin([heavy], at: 50))
-        #expect(shares.begin([heavy], at: 101))
+        expectTrue(!shares.begin([heavy], at: 50))
+        expectTrue(shares.begin([heavy], at: 101))
         shares.took(1_000_000_000, for: heavy)
-        #expect(!shares.begin([heavy], at: 4_000))
+        expectTrue(!shares.begin([heavy], at: 4_000))
         // Nobody else has had any for five seconds.
-        #expect(shares.begin([heavy], at: 5_001))
+        expectTrue(shares.begin([heavy], at: 5_001))
     }
 
     @Test func nobodyWaitsWhereNoMoreAreTaken() {
         let shares = Shares()
-        #expect(shares.begin([heavy, light], at: 0))
+        expectTrue(shares.begin([heavy, light], at: 0))
         shares.took(40_000, for: light)
         shares.took(1_000_000_000, for: heavy)
-        #expect(!shares.begin([heavy], at: 10))
-        #expect(shares.begin([heavy], crowded: true, at: 20))
-        #expect(shares.mayGo(heavy, app: nil))
+        expectTrue(!shares.begin([heavy], at: 10))
+        expectTrue(shares.begin([heavy], crowded: true, at: 20))
+        expectTrue(shares.mayGo(heavy, app: nil))
     }
 
     @Test func whatComesBehindWaitsToo() {
         let shares = Shares()
-        #expect(shares.begin([heavy, light], at: 0))
+        expectTrue(shares.begin([heavy, light], at: 0))
         shares.leave(heavy)
-        #expect(!shares.mayGo(heavy, app: nil))
-        #expect(!shares.mayGo(nil, app: "heavy"))
-        #expect(shares.mayGo(nil, app: "light") && shares.mayGo(light, app: nil))
-        #expect(shares.begin([heavy, light], at: 1))
-        #expect(shares.mayGo(heavy, app: nil) && shares.mayGo(nil, app: "heavy"))
+        expectTrue(!shares.mayGo(heavy, app: nil))
+        expectTrue(!shares.mayGo(nil, app: "heavy"))
+        expectTrue(shares.mayGo(nil, app: "light") && shares.mayGo(light, app: nil))
+        expectTrue(shares.begin([heavy, light], at: 1))
+        expectTrue(shares.mayGo(heavy, app: nil) && shares.mayGo(nil, app: "heavy"))
     }
 }

@@ -5,6 +5,7 @@ import RealmState
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -78,12 +79,11 @@ import Testing
         let scene = try await Scene.make { _ in }
         // The other app's messages came last, and go in the first turn, with the first one of the backlog.
         let turns = try await scene.turns(scene.backlog + scene.others)
-        #expect(turns.first == [0, 6, 7, 8, 9, 10, 11])
-        #expect(Array(turns.joined()).filter { $0 < 6 } == [0, 1, 2, 3, 4, 5])
-        #expect(try await scene.harness.record().latest.version == 13)
-        #expect(
-            try await scene.harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: 3))?.upload.clientVersion
-                == 6)
+        expectEqual(turns.first, [0, 6, 7, 8, 9, 10, 11])
+        expectEqual(Array(turns.joined()).filter { $0 < 6 }, [0, 1, 2, 3, 4, 5])
+        try await expectEqual(scene.harness.record().latest.version, 13)
+        try await expectEqual(
+            scene.harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: 3))?.upload.clientVersion, 6)
     }
 
     @Test func messagesOfOneRealmStayInTheirOrder() async throws {
@@ -91,19 +91,19 @@ import Testing
         var mixed: [AMQPMessage] = []
         for (one, other) in zip(scene.backlog, scene.others) { mixed += [one, other] }
         let order = try await scene.turns(mixed).flatMap(\.self)
-        #expect(order.filter { $0 % 2 == 0 } == [0, 2, 4, 6, 8, 10])
-        #expect(order.filter { $0 % 2 == 1 } == [1, 3, 5, 7, 9, 11])
+        expectEqual(order.filter { $0 % 2 == 0 }, [0, 2, 4, 6, 8, 10])
+        expectEqual(order.filter { $0 % 2 == 1 }, [1, 3, 5, 7, 9, 11])
     }
 
     /// Alone, a backlog is worked off as fast as it goes, in commits that do not grow with it.
     @Test func aBacklogAloneDoesNotWait() async throws {
         let scene = try await Scene.make { _ in }
-        #expect(try await scene.turns(scene.backlog) == [[0], [1], [2], [3], [4], [5]])
+        try await expectEqual(scene.turns(scene.backlog), [[0], [1], [2], [3], [4], [5]])
     }
 
     @Test func withoutConflictsABatchIsOneTurn() async throws {
         let scene = try await Scene.make { _ in }
-        #expect(try await scene.turns(scene.others) == [[0, 1, 2, 3, 4, 5]])
+        try await expectEqual(scene.turns(scene.others), [[0, 1, 2, 3, 4, 5]])
     }
 
     @Test func allTogetherTakeNoMoreThanATurn() async throws {
@@ -113,7 +113,7 @@ import Testing
             $0.mergeStepsPerTurn = 100_000
         }
         let turns = try await scene.turns(scene.backlog)
-        #expect(turns.count > 1 && turns.allSatisfy { $0.count < 6 })
+        expectTrue(turns.count > 1 && turns.allSatisfy { $0.count < 6 })
     }
 
     /// What waits costs nothing until its turn comes: a turn reads ahead only what it may deal with.
@@ -134,11 +134,11 @@ import Testing
         }
         counting.objectsRead.withLock { $0 = [] }
         let turns = try await Scene(harness: harness, backlog: [], others: []).turns(uploads)
-        #expect(turns.count > 5 && turns.allSatisfy { $0.count > 1 })
-        #expect(Set(counting.objectsRead.withLock { $0 }).count == 60)
+        expectTrue(turns.count > 5 && turns.allSatisfy { $0.count > 1 })
+        expectEqual(Set(counting.objectsRead.withLock { $0 }).count, 60)
         // Each once where it is dealt with; a merge that costs more than next to nothing leaves some for the next turn.
-        #expect(counting.objectsRead.withLock { $0 }.count < 3 * 60)
-        #expect(try await harness.record().latest.version == 62)
+        expectTrue(counting.objectsRead.withLock { $0 }.count < 3 * 60)
+        try await expectEqual(harness.record().latest.version, 62)
     }
 
     // MARK: Uploads together
@@ -152,7 +152,7 @@ import Testing
                 $0.mergeStepsPerRealm = .max
                 $0.mergeStepsPerApp = .max
             }
-            #expect(try await scene.turns(scene.backlog).first == [0, 1, 2, 3, 4, 5])
+            try await expectEqual(scene.turns(scene.backlog).first, [0, 1, 2, 3, 4, 5])
             let history = try await scene.harness.store.history(
                 of: HistoryKey(realm: RealmID(1), generation: 1), after: 0, through: 13, maxBytes: .max)
             let key = ClientFileKey(realm: RealmID(1), ident: 3)
@@ -163,8 +163,8 @@ import Testing
                     try await scene.harness.digest()
                 ))
         }
-        #expect(ends[0].0 == ends[1].0 && ends[0].1 == ends[1].1 && ends[0].2 == ends[1].2)
-        #expect(ends[1].0.count == 13)
+        expectTrue(ends[0].0 == ends[1].0 && ends[0].1 == ends[1].1 && ends[0].2 == ends[1].2)
+        expectEqual(ends[1].0.count, 13)
     }
 
     @Test func aBadOneAmongUploadsInARowIsRefusedAlone() async throws {
@@ -184,9 +184,9 @@ import Testing
         messages[3] = try AMQPMessage(broken)
         let deliveries = await scene.harness.owner.read(messages)
         let published = Published(try await scene.harness.owner.turn(deliveries).publications)
-        #expect(published.dead.count == 1)
+        expectEqual(published.dead.count, 1)
         let refusals = try published.every(RefusedAnswer.self)
-        #expect(refusals.first?.code == .badChangeset && refusals.first?.integrated == 3)
-        #expect(try await scene.harness.record().latest.version == 10)
+        expectTrue(refusals.first?.code == .badChangeset && refusals.first?.integrated == 3)
+        try await expectEqual(scene.harness.record().latest.version, 10)
     }
 }

@@ -53,7 +53,7 @@ import Testing
                 upload.realm = quick
                 try await cluster.send(upload, to: quick.slice(of: slices))
                 let notice = try await cluster.next(IntegratedNotice.self) { $0.latest.version.rawValue == number + 1 }
-                #expect(notice.realm == quick)
+                expectEqual(notice.realm, quick)
             }
             try await cluster.waits(uploads - prefetch, in: cluster.slice)
 
@@ -61,7 +61,7 @@ import Testing
             let last = try await cluster.next(IntegratedNotice.self) {
                 $0.realm == slow && $0.latest.version.rawValue == UInt64(uploads)
             }
-            #expect(last.acknowledgements.map(\.upload.clientVersion.rawValue) == [UInt64(uploads)])
+            expectEqual(last.acknowledgements.map(\.upload.clientVersion.rawValue), [UInt64(uploads)])
             try await cluster.waits(0, in: cluster.slice)
             while readiness.component("worker.slices")?.ready != true { try await Task.sleep(for: .milliseconds(20)) }
             try await worker.stop()

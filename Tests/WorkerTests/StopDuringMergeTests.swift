@@ -39,16 +39,15 @@ import Testing
             // Had the stop waited for the merge, its changeset would be there.
             try await first.stop()
             let store = try await cluster.stores.store(for: cluster.slice)
-            #expect(try await store.realm(cluster.realm)?.latest.version == 7)
-            #expect(try await store.ownership()?.isReleased == true)
+            try await expectEqual(store.realm(cluster.realm)?.latest.version, 7)
+            try await expectEqual(store.ownership()?.isReleased, true)
 
             let second = try cluster.startWorker("b", limits: limits)
             let notice = try await cluster.next(IntegratedNotice.self) { $0.latest.version > 7 }
-            #expect(notice.latest.version == 8)
-            #expect(notice.acknowledgements.map(\.clientFile) == [b.ident])
+            expectEqual(notice.latest.version, 8)
+            expectEqual(notice.acknowledgements.map(\.clientFile), [b.ident])
             try await cluster.send(cluster.upload(a, follows: 7, base: 7, [Changes.set(1, title: "on")]))
-            #expect(
-                try await cluster.next(IntegratedNotice.self) { $0.latest.version > 8 }.latest.version == 9)
+            try await expectEqual(cluster.next(IntegratedNotice.self) { $0.latest.version > 8 }.latest.version, 9)
             try await second.stop()
         }
     }

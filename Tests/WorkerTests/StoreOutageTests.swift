@@ -47,8 +47,8 @@ import Testing
             store.isAway.withLock { $0 = false }
             _ = try await cluster.next(IntegratedNotice.self) { $0.latest.version == 11 }
             let found = try await cluster.next(FoundReport.self)
-            #expect(found.clientRealms.map(\.clientFile) == [file.ident])
-            #expect(cluster.deadLetters == 0)
+            expectEqual(found.clientRealms.map(\.clientFile), [file.ident])
+            expectEqual(cluster.deadLetters, 0)
 
             // A worker that is told to stop meanwhile gives back what it holds.
             store.isAway.withLock { $0 = true }
@@ -59,7 +59,7 @@ import Testing
             store.isAway.withLock { $0 = false }
             let third = try cluster.startWorker("c", limits: limits)
             _ = try await cluster.next(FoundReport.self) { $0.campaign == "c-2" }
-            #expect(cluster.deadLetters == 0)
+            expectEqual(cluster.deadLetters, 0)
             try await third.stop()
         }
     }
@@ -111,7 +111,7 @@ import Testing
             try await saysThatTheStoreIsAway(readiness)
             store.isAway.withLock { $0 = false }
             while !readiness.isReady { try await Task.sleep(for: .milliseconds(20)) }
-            #expect(try await store.ownership()?.owner == "z")
+            try await expectEqual(store.ownership()?.owner, "z")
             try await worker.stop()
         }
     }
@@ -144,9 +144,9 @@ import Testing
             AMQPMessage(harness.upload(file, follows: 1, [Changes.create(1, title: "fine")])),
         ])
         let letter = try #require(published.dead.first)
-        #expect(published.dead.count == 1)
-        #expect(letter.properties.headers[DeadLetter.reasonHeader]?.stringValue?.contains("damaged") == true)
-        #expect(try await harness.titles() == [1: "fine"])
+        expectEqual(published.dead.count, 1)
+        expectEqual(letter.properties.headers[DeadLetter.reasonHeader]?.stringValue?.contains("damaged"), true)
+        try await expectEqual(harness.titles(), [1: "fine"])
     }
 
     @Test func aTickPassesOverDamageAndDoesTheRest() async throws {
@@ -172,11 +172,11 @@ import Testing
         store.damagedHistory.withLock { $0 = RealmID(1) }
         let published = try await harness.send(TickMessage(at: harness.time.now()))
         await harness.owner.finishWriting()
-        #expect(published.dead.isEmpty)
-        #expect(try published.every(GenerationNotice.self).map(\.app) == [OwnerHarness.app])
+        expectTrue(published.dead.isEmpty)
+        try expectEqual(published.every(GenerationNotice.self).map(\.app), [OwnerHarness.app])
         // The realm after the damaged one has its base, and the case does not come up again.
-        #expect(try await store.bases(of: RealmID(2)).map(\.isComplete) == [true])
-        #expect(try await store.dueResetCases(at: .max, limit: 10).isEmpty)
+        try await expectEqual(store.bases(of: RealmID(2)).map(\.isComplete), [true])
+        try await expectTrue(store.dueResetCases(at: .max, limit: 10).isEmpty)
     }
 }
 

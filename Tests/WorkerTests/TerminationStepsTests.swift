@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -33,14 +34,14 @@ import Testing
     @Test func othersHaveTheirTurnInBetweenAndEverybodyIsFoundOnce() async throws {
         let (harness, files) = try await filled()
         let first = try await harness.send(termination())
-        #expect(try first.every(FoundReport.self).isEmpty)
-        #expect(try first.one(ResetNotice.self).campaign == "c-1")
-        #expect(try await harness.store.countClientFiles(campaign: "c-1") == 0)
+        try expectTrue(first.every(FoundReport.self).isEmpty)
+        try expectEqual(first.one(ResetNotice.self).campaign, "c-1")
+        try await expectEqual(harness.store.countClientFiles(campaign: "c-1"), 0)
         // The last is not marked yet, and is told all the same.
         let refusal = try await harness.rejoin(files[6], session: 20, user: "u7").one(RefusedAnswer.self)
-        #expect(refusal.code == .badClientFileIdent && refusal.campaign == "c-1" && refusal.message == "test")
+        expectTrue(refusal.code == .badClientFileIdent && refusal.campaign == "c-1" && refusal.message == "test")
         let late = try await harness.send(harness.upload(files[5], session: 6, [Changes.schema()]))
-        #expect(try late.one(RefusedAnswer.self).campaign == "c-1")
+        try expectEqual(late.one(RefusedAnswer.self).campaign, "c-1")
         var steps = 0
         var found: [FoundReport] = []
         while await harness.owner.hasSteps {
@@ -50,13 +51,13 @@ import Testing
             steps += 1
             _ = try await harness.send(TickMessage(at: harness.time.now()))
         }
-        #expect(steps >= 8)
-        #expect(found.map(\.chunk) == [0, 1, 2, 3] && found.allSatisfy { $0.chunks == 4 && $0.reason == "test" })
-        #expect(found.flatMap(\.clientRealms).map(\.clientFile) == files.map(\.ident))
-        #expect(try await harness.store.countClientFiles(campaign: "c-1") == 7)
-        #expect(try await harness.store.terminationSteps().isEmpty)
+        expectTrue(steps >= 8)
+        expectTrue(found.map(\.chunk) == [0, 1, 2, 3] && found.allSatisfy { $0.chunks == 4 && $0.reason == "test" })
+        expectEqual(found.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
+        try await expectEqual(harness.store.countClientFiles(campaign: "c-1"), 7)
+        try await expectTrue(harness.store.terminationSteps().isEmpty)
         let new = try await harness.join(session: 30, user: "new")
-        #expect(new.ident > files[6].ident)
+        expectTrue(new.ident > files[6].ident)
     }
 
     @Test func whoHasResetBeforeItsRowWasReachedIsFoundWithItsOutcome() async throws {
@@ -67,12 +68,12 @@ import Testing
         let bound = try await harness.send(harness.bindRequest(session: 21, user: "u7", connection: "c7"))
             .one(BoundAnswer.self)
         let fresh = try #require(bound.clientFile)
-        #expect(bound.generation == 2)
+        expectEqual(bound.generation, 2)
         let row = ClientFileKey(realm: try await harness.record().id, ident: fresh.ident)
-        #expect(try await harness.store.clientFile(row)?.resetOf == files[6].ident)
+        try await expectEqual(harness.store.clientFile(row)?.resetOf, files[6].ident)
         let found = try await harness.finishSteps().every(FoundReport.self)
-        #expect(found.flatMap(\.clientRealms).map(\.clientFile) == files.map(\.ident))
-        #expect(try await harness.store.clientFile(row)?.state == .live)
+        expectEqual(found.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
+        try await expectEqual(harness.store.clientFile(row)?.state, .live)
     }
 
     @Test func clientsThatComeBackMeanwhileWaitForTheirTurnAsAllWill() async throws {
@@ -90,9 +91,9 @@ import Testing
         let expected = ResetPace(generation: 2, startedAt: 0, clientRealms: 7, limits: limits)
         for number in 1...7 as ClosedRange<UInt64> {
             let wait = expected.wait(user: "u\(number)", partition: harness.realm.partition, at: 0)
-            #expect(told[number] == wait.map { Int64($0) })
+            expectEqual(told[number], wait.map { Int64($0) })
         }
-        #expect(!told.isEmpty)
+        expectTrue(!told.isEmpty)
         // Whoever is new waits for nobody.
         _ = try await harness.join(session: 40, user: "new", connection: "new")
     }
@@ -101,12 +102,12 @@ import Testing
         let (harness, files) = try await filled()
         try await harness.send(termination())
         // While it goes on, there is nothing to repeat but the notice.
-        #expect(try await harness.send(termination()).one(ResetNotice.self).campaign == "c-1")
-        #expect(try await harness.finishSteps().every(FoundReport.self).count == 4)
+        try await expectEqual(harness.send(termination()).one(ResetNotice.self).campaign, "c-1")
+        try await expectEqual(harness.finishSteps().every(FoundReport.self).count, 4)
         let new = try await harness.join(session: 30, user: "new")
         try await harness.send(termination())
         let again = try await harness.finishSteps().every(FoundReport.self)
-        #expect(again.flatMap(\.clientRealms).map(\.clientFile) == files.map(\.ident))
+        expectEqual(again.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
         _ = try await harness.rejoin(new, session: 31, user: "new").one(IdentifiedAnswer.self)
     }
 
@@ -119,15 +120,15 @@ import Testing
             try .init(TickMessage(at: harness.time.now()), id: "tick"),
         ])
         let turn = try await harness.owner.turn(deliveries)
-        #expect(turn.left == [0, 1] && !turn.isIdle)
-        #expect(try await harness.owner.turn(Array(deliveries[..<2])).isIdle)
+        expectTrue(turn.left == [0, 1] && !turn.isIdle)
+        try await expectTrue(harness.owner.turn(Array(deliveries[..<2])).isIdle)
         let first = try await harness.finishSteps().every(FoundReport.self)
-        #expect(first.flatMap(\.clientRealms).map(\.clientFile) == files.map(\.ident))
+        expectEqual(first.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
         // Each of the two finds whom it would have found had the first been done at once.
         let after = try await harness.owner.turn(Array(deliveries[..<2]))
-        #expect(after.left.isEmpty)
+        expectTrue(after.left.isEmpty)
         let found = try await harness.finishSteps().every(FoundReport.self)
-        #expect(found.filter { $0.campaign == "e-1" }.flatMap(\.clientRealms).map(\.clientFile) == files.map(\.ident))
+        expectEqual(found.filter { $0.campaign == "e-1" }.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
     }
 
     @Test func aSecondTerminationTakesOverWhoHasYetToReset() async throws {
@@ -136,19 +137,19 @@ import Testing
             .init(termination(), id: "1", correlationID: "c", replyTo: "q"),
             .init(termination("c-2", 3), id: "2", correlationID: "c", replyTo: "q"),
         ])
-        #expect(try await harness.rejoin(files[6], session: 20, user: "u7").one(RefusedAnswer.self).campaign == "c-2")
+        try await expectEqual(harness.rejoin(files[6], session: 20, user: "u7").one(RefusedAnswer.self).campaign, "c-2")
         try await harness.finishSteps()
-        #expect(try await harness.store.countClientFiles(campaign: "c-2") == 7)
-        #expect(try await harness.store.countClientFiles(campaign: "c-1") == 0)
+        try await expectEqual(harness.store.countClientFiles(campaign: "c-2"), 7)
+        try await expectEqual(harness.store.countClientFiles(campaign: "c-1"), 0)
     }
 
     @Test func aResetOfTheRealmMeanwhileFindsNobodyLive() async throws {
         let (harness, _) = try await filled()
         try await harness.send(termination())
         let reset = ResetMessage(realm: harness.realm, clientFile: nil, campaign: "r-1", reason: nil)
-        #expect(try await harness.send(reset).one(FoundReport.self).clientRealms.isEmpty)
+        try await expectTrue(harness.send(reset).one(FoundReport.self).clientRealms.isEmpty)
         try await harness.finishSteps()
-        #expect(try await harness.store.countClientFiles(campaign: "c-1") == 7)
+        try await expectEqual(harness.store.countClientFiles(campaign: "c-1"), 7)
     }
 
     @Test func itSurvivesItsOwnersAtEveryStep() async throws {
@@ -164,13 +165,13 @@ import Testing
             for report in try await harness.send([]).every(FoundReport.self) { found[report.chunk] = report }
             if owners == 2 {
                 let refusal = try await harness.rejoin(files[6], session: 20, user: "u7").one(RefusedAnswer.self)
-                #expect(refusal.campaign == "c-1")
+                expectEqual(refusal.campaign, "c-1")
             }
             _ = try await harness.owner.step(for: .zero)
         } while try await !store.terminationSteps().isEmpty && owners < 99
         harness = try await OwnerHarness.make(limits: Self.limits, on: store, control: harness.control)
         for report in try await harness.send([]).every(FoundReport.self) { found[report.chunk] = report }
-        #expect(owners >= 8 && found.count == 4)
-        #expect(found.values.flatMap(\.clientRealms).map(\.clientFile).sorted() == files.map(\.ident))
+        expectTrue(owners >= 8 && found.count == 4)
+        expectEqual(found.values.flatMap(\.clientRealms).map(\.clientFile).sorted(), files.map(\.ident))
     }
 }

@@ -2,6 +2,7 @@ import Messages
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -24,15 +25,15 @@ import Testing
             let before = store.agendaCalls.withLock { $0 }
             let notices = try await harness.send(TickMessage(at: harness.time.now())).every(GenerationNotice.self)
             // Each app whose turn it is, the terminations, the page, and the reset cases.
-            #expect(store.agendaCalls.withLock { $0 } - before <= Ticks.appsAtOnce + 4)
-            #expect(notices.count == Ticks.appsAtOnce)
+            expectTrue(store.agendaCalls.withLock { $0 } - before <= Ticks.appsAtOnce + 4)
+            expectEqual(notices.count, Ticks.appsAtOnce)
             told.formUnion(notices.map(\.app))
         }
         // All had their turn; then it begins anew.
-        #expect(told.count == apps)
+        expectEqual(told.count, apps)
         _ = try await harness.send(TickMessage(at: harness.time.now()))
         let again = try await harness.send(TickMessage(at: harness.time.now())).every(GenerationNotice.self)
-        #expect(again.contains { $0.app == "app-1000" })
+        expectTrue(again.contains { $0.app == "app-1000" })
     }
 
     /// What expires after days is not looked for with every tick, but each time as far as there is some left.
@@ -51,9 +52,9 @@ import Testing
         }
         let first = try await looks()
         let second = try await looks()
-        #expect(second == first - 1)
+        expectEqual(second, first - 1)
         harness.time.advance(IdleLooks.interval)
-        #expect(try await looks() == first)
+        try await expectEqual(looks(), first)
     }
 
     @Test func aTerminationIsSaidWithEveryTickForAnHour() async throws {
@@ -72,11 +73,11 @@ import Testing
         }
         for _ in 0..<7 {
             let said = try await zebras()
-            #expect(said.map(\.generation) == [2] && said.first?.campaign == "c")
+            expectTrue(said.map(\.generation) == [2] && said.first?.campaign == "c")
         }
         harness.time.advance(3_700_000)
         var count = 0
         for _ in 0..<6 { count += try await zebras().count }
-        #expect(count == 1)
+        expectEqual(count, 1)
     }
 }

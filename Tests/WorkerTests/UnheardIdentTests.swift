@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -15,7 +16,7 @@ import Testing
         let unheard = try #require(try await first.send(request).one(BoundAnswer.self).clientFile)
         let next = try await OwnerHarness.make(on: first.store, control: first.control)
         let known = try #require(try await next.send(request).one(BoundAnswer.self).clientFile)
-        #expect(known.ident != unheard.ident)
+        expectTrue(known.ident != unheard.ident)
         _ = try await next.identify(known, session: 1).one(IdentifiedAnswer.self)
         return (next, unheard, known)
     }
@@ -25,10 +26,10 @@ import Testing
         let found = try await harness.send(
             TerminationMessage(app: OwnerHarness.app, campaign: "c", generation: 2, reason: nil)
         ).one(FoundReport.self)
-        #expect(found.clientRealms.map(\.clientFile) == [known.ident])
+        expectEqual(found.clientRealms.map(\.clientFile), [known.ident])
         // Whoever has the ident all the same is told of the campaign, which counts it from then on.
         let refusal = try await harness.rejoin(unheard, session: 2).one(RefusedAnswer.self)
-        #expect(refusal.campaign == "c" && refusal.clientFile == unheard.ident)
+        expectTrue(refusal.campaign == "c" && refusal.clientFile == unheard.ident)
     }
 
     @Test func areNotFoundByStepsEither() async throws {
@@ -38,7 +39,7 @@ import Testing
         let next = try await OwnerHarness.make(limits: limits, on: harness.store, control: harness.control)
         try await next.send(TerminationMessage(app: OwnerHarness.app, campaign: "c", generation: 2, reason: nil))
         let found = try await next.finishSteps().every(FoundReport.self)
-        #expect(found.flatMap(\.clientRealms).map(\.clientFile) == [known.ident])
+        expectEqual(found.flatMap(\.clientRealms).map(\.clientFile), [known.ident])
     }
 
     @Test func areNotFoundByAResetOrAnErasure() async throws {
@@ -53,7 +54,7 @@ import Testing
                     ResetMessage(realm: harness.realm, clientFile: nil, campaign: "c", reason: nil))
             }
             let found = try published.one(FoundReport.self)
-            #expect(found.clientRealms.map(\.clientFile) == [known.ident])
+            expectEqual(found.clientRealms.map(\.clientFile), [known.ident])
         }
     }
 }

@@ -2,6 +2,7 @@ import AMQP
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -13,15 +14,15 @@ import Testing
         let notice = try await harness.send(
             harness.upload(file, [Changes.schema(), Changes.create(1, title: "milk")])
         ).one(IntegratedNotice.self)
-        #expect(notice.follows == 0)
-        #expect(notice.latest.version == 2)
-        #expect(notice.entries.map(\.serverVersion) == [1, 2])
-        #expect(notice.entries.map(\.clientVersion) == [1, 2])
-        #expect(notice.entries.map(\.originFile) == [file.ident, file.ident])
-        #expect(
-            notice.acknowledgements
-                == [.init(clientFile: file.ident, upload: UploadCursor(clientVersion: 2, serverVersion: 0))])
-        #expect(try await harness.titles() == [1: "milk"])
+        expectEqual(notice.follows, 0)
+        expectEqual(notice.latest.version, 2)
+        expectEqual(notice.entries.map(\.serverVersion), [1, 2])
+        expectEqual(notice.entries.map(\.clientVersion), [1, 2])
+        expectEqual(notice.entries.map(\.originFile), [file.ident, file.ident])
+        expectEqual(
+            notice.acknowledgements,
+            [.init(clientFile: file.ident, upload: UploadCursor(clientVersion: 2, serverVersion: 0))])
+        try await expectEqual(harness.titles(), [1: "milk"])
     }
 
     @Test func whatWasIntegratedIsSkippedAndAcknowledgedAgain() async throws {
@@ -30,9 +31,9 @@ import Testing
         let upload = harness.upload(file, [Changes.schema(), Changes.create(1, title: "milk")])
         try await harness.send(upload)
         let again = try await harness.send(upload).one(IntegratedNotice.self)
-        #expect(again.entries.isEmpty)
-        #expect(again.latest.version == 2)
-        #expect(again.acknowledgements.map(\.upload.clientVersion) == [2])
+        expectTrue(again.entries.isEmpty)
+        expectEqual(again.latest.version, 2)
+        expectEqual(again.acknowledgements.map(\.upload.clientVersion), [2])
     }
 
     @Test func onlyTheNewPartOfAnOverlappingUploadCounts() async throws {
@@ -42,8 +43,8 @@ import Testing
         let more = harness.upload(
             file, [Changes.schema(), Changes.create(1, title: "milk"), Changes.set(1, title: "bread")])
         let notice = try await harness.send(more).one(IntegratedNotice.self)
-        #expect(notice.entries.map(\.clientVersion) == [3])
-        #expect(try await harness.titles() == [1: "bread"])
+        expectEqual(notice.entries.map(\.clientVersion), [3])
+        try await expectEqual(harness.titles(), [1: "bread"])
     }
 
     @Test func anEventThatComesAgainIsToldOfAgain() async throws {
@@ -53,9 +54,9 @@ import Testing
         try await harness.send(event, id: "e-1")
         // Whoever dealt with it may have died before its notice left.
         let again = try await harness.send(event, id: "e-1").one(IntegratedNotice.self)
-        #expect(again.latest.version == 1)
-        #expect(again.follows == 1)
-        #expect(again.entries.isEmpty)
+        expectEqual(again.latest.version, 1)
+        expectEqual(again.follows, 1)
+        expectTrue(again.entries.isEmpty)
     }
 
     @Test func aGapIsRefusedAndChangesNothing() async throws {
@@ -63,11 +64,11 @@ import Testing
         let file = try await harness.join(session: 1)
         let published = try await harness.send(harness.upload(file, follows: 7, [Changes.schema()]))
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 201)
-        #expect(refusal.tryAgain)
-        #expect(refusal.session.number == 1)
-        #expect(try published.every(IntegratedNotice.self).isEmpty)
-        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
+        expectEqual(refusal.code, 201)
+        expectTrue(refusal.tryAgain)
+        expectEqual(refusal.session.number, 1)
+        try expectTrue(published.every(IntegratedNotice.self).isEmpty)
+        try await expectEqual(harness.store.realm(harness.realm)?.latest.version, 0)
     }
 
     @Test func aBatchOfManyUploadsIsOneNoticePerRealm() async throws {
@@ -81,9 +82,9 @@ import Testing
                         file, follows: version, [Changes.create(Int64(version.rawValue), title: "t\(version)")])))
         }
         let notice = try await harness.send(messages).one(IntegratedNotice.self)
-        #expect(notice.latest.version == 50)
-        #expect(notice.acknowledgements.map(\.upload.clientVersion) == [50])
-        #expect(try await harness.titles().count == 49)
+        expectEqual(notice.latest.version, 50)
+        expectEqual(notice.acknowledgements.map(\.upload.clientVersion), [50])
+        try await expectEqual(harness.titles().count, 49)
     }
 
     @Test func strangersFillTheDeadLettersOnlySoFar() async throws {
@@ -98,10 +99,10 @@ import Testing
                 harness.upload(bad, session: session, base: 1, [Changes.create(2), large])
             ).dead
         }
-        #expect(letters.count == 100)
+        expectEqual(letters.count, 100)
         let letter = DeadLetter(try #require(letters.first))
-        #expect(letter.isExcerpt && letter.kept == DeadLetterDraft.excerptBytes && letter.length > 100_000)
-        #expect(letters.allSatisfy { $0.body.count <= DeadLetterDraft.excerptBytes })
+        expectTrue(letter.isExcerpt && letter.kept == DeadLetterDraft.excerptBytes && letter.length > 100_000)
+        expectTrue(letters.allSatisfy { $0.body.count <= DeadLetterDraft.excerptBytes })
     }
 
     @Test func aBadChangesetHurtsOnlyItsAuthor() async throws {
@@ -114,23 +115,23 @@ import Testing
             AMQPMessage(harness.upload(good, follows: 2, [Changes.set(1, title: "b")])),
         ])
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 212)
-        #expect(refusal.action == "ClientReset")
-        #expect(refusal.clientFile == bad.ident)
-        #expect(published.dead.count == 1)
-        #expect(published.dead.first?.properties.headers[DeadLetter.reasonHeader]?.stringValue?.isEmpty == false)
-        #expect(try published.one(FoundReport.self).clientRealms.map(\.clientFile) == [bad.ident])
-        #expect(try await harness.titles() == [1: "b"])
+        expectEqual(refusal.code, 212)
+        expectEqual(refusal.action, "ClientReset")
+        expectEqual(refusal.clientFile, bad.ident)
+        expectEqual(published.dead.count, 1)
+        expectEqual(published.dead.first?.properties.headers[DeadLetter.reasonHeader]?.stringValue?.isEmpty, false)
+        try expectEqual(published.one(FoundReport.self).clientRealms.map(\.clientFile), [bad.ident])
+        try await expectEqual(harness.titles(), [1: "b"])
         let later = try await harness.identify(bad, session: 3).one(RefusedAnswer.self)
-        #expect(later.code == 208)
-        #expect(later.campaign == refusal.campaign)
+        expectEqual(later.code, 208)
+        expectEqual(later.campaign, refusal.campaign)
     }
 
     @Test func garbageIsABadChangeset() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         let published = try await harness.send(harness.upload(file, [[0xff, 0xff, 0xff]]))
-        #expect(try published.one(RefusedAnswer.self).code == 212)
+        try expectEqual(published.one(RefusedAnswer.self).code, 212)
     }
 
     @Test(arguments: [
@@ -146,7 +147,7 @@ import Testing
         }
         upload.upload?.progress = UploadCursor(clientVersion: 9, serverVersion: server.max() ?? 0)
         let refusal = try await harness.send(upload).one(RefusedAnswer.self)
-        #expect(refusal.code == 209 || refusal.code == 210)
+        expectTrue(refusal.code == 209 || refusal.code == 210)
     }
 
     @Test func anEventFromAShellIsWrittenByTheServerOnce() async throws {
@@ -157,12 +158,12 @@ import Testing
                 .init(timestamp: 5, changeset: Changes.schema()), .init(timestamp: 0, changeset: Changes.create(3)),
             ])
         let notice = try await harness.send(event, id: "event-1").one(IntegratedNotice.self)
-        #expect(notice.entries.map(\.originFile) == [1, 1])
-        #expect(notice.entries.map(\.clientVersion) == [0, 0])
-        #expect(notice.acknowledgements.isEmpty)
+        expectEqual(notice.entries.map(\.originFile), [1, 1])
+        expectEqual(notice.entries.map(\.clientVersion), [0, 0])
+        expectTrue(notice.acknowledgements.isEmpty)
         let again = try await harness.send(event, id: "event-1").one(IntegratedNotice.self)
-        #expect(again.latest == notice.latest)
-        #expect(try await harness.titles().keys.sorted() == [3])
+        expectEqual(again.latest, notice.latest)
+        try await expectEqual(harness.titles().keys.sorted(), [3])
     }
 
     @Test func poisonIsSetAsideWithItsReason() async throws {
@@ -176,10 +177,10 @@ import Testing
         garbled.body = [1, 2, 3]
         let published = try await harness.send([unknown, AMQPMessage(nowhere), garbled])
         let reasons = published.dead.map { $0.properties.headers[DeadLetter.reasonHeader]?.stringValue ?? "" }
-        #expect(reasons.count == 3)
-        #expect(reasons[0].contains("riddle"))
-        #expect(reasons[1].contains("nope"))
-        #expect(published.dead[1].properties.headers[DeadLetter.appHeader] == "nope")
+        expectEqual(reasons.count, 3)
+        expectTrue(reasons[0].contains("riddle"))
+        expectTrue(reasons[1].contains("nope"))
+        expectEqual(published.dead[1].properties.headers[DeadLetter.appHeader], "nope")
     }
 
     @Test func aLargeNoticeLeavesItsEntriesToPages() async throws {
@@ -190,8 +191,8 @@ import Testing
         let notice = try await harness.send(
             harness.upload(file, [Changes.schema(), Changes.create(1, title: String(repeating: "x", count: 100))])
         ).one(IntegratedNotice.self)
-        #expect(notice.entries.isEmpty)
-        #expect(notice.latest.version == 2)
+        expectTrue(notice.entries.isEmpty)
+        expectEqual(notice.latest.version, 2)
     }
 
     @Test func aFencedOwnerWritesNothing() async throws {
@@ -202,8 +203,8 @@ import Testing
         let error = await #expect(throws: StoreError.self) {
             try await harness.send(harness.upload(file, [Changes.schema()]))
         }
-        #expect(error?.code == .fenced)
-        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
+        expectEqual(error?.code, .fenced)
+        try await expectEqual(harness.store.realm(harness.realm)?.latest.version, 0)
     }
 }
 
@@ -224,8 +225,8 @@ import Testing
             AMQPMessage(harness.upload(file, [Changes.schema()])), AMQPMessage(event),
             AMQPMessage(harness.upload(file, follows: 1, [Changes.create(1, title: "fine")])),
         ])
-        #expect(published.dead.count == 1)
-        #expect(try published.one(IntegratedNotice.self).latest.version == 2)
-        #expect(try await harness.titles() == [1: "fine"])
+        expectEqual(published.dead.count, 1)
+        try expectEqual(published.one(IntegratedNotice.self).latest.version, 2)
+        try await expectEqual(harness.titles(), [1: "fine"])
     }
 }

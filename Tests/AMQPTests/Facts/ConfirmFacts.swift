@@ -11,19 +11,19 @@ extension BrokerTests {
             try await bare.publish("lost", to: "no.such.queue", mandatory: true)
             try await bare.publish("dropped", to: "no.such.queue")
             let events = try await bare.next(2)
-            #expect(events.first == .returned("lost"))
+            expectEqual(events.first, .returned("lost"))
             // Both may be confirmed at once: the second message, too, is nowhere.
             if events.last == .ack(1, multiple: false) {
-                #expect(try await bare.next() == .ack(2, multiple: false))
+                try await expectEqual(bare.next(), .ack(2, multiple: false))
             } else {
-                #expect(events.last == .ack(2, multiple: true))
+                expectEqual(events.last, .ack(2, multiple: true))
             }
         }
 
         @Test func answerToAnUnknownDeliveryClosesTheChannel() async throws {
             let bare = try await BareClient()
             try await bare.ack(1)
-            #expect(try await bare.next() == .closed(replyCode: 406))
+            try await expectEqual(bare.next(), .closed(replyCode: 406))
         }
 
         @Test(.needsBrokerControl) func brokerIsToldThatWeListenForCancellationsAndAlarms() async throws {
@@ -43,11 +43,11 @@ extension BrokerTests {
                 // Until here it was connected.
                 _ = try await bare.version()
             }
-            #expect(ours.count == 1)
-            #expect(ours.allSatisfy { $0.contains("{\"consumer_cancel_notify\",true}") })
-            #expect(ours.allSatisfy { $0.contains("{\"connection.blocked\",true}") })
+            expectEqual(ours.count, 1)
+            expectTrue(ours.allSatisfy { $0.contains("{\"consumer_cancel_notify\",true}") })
+            expectTrue(ours.allSatisfy { $0.contains("{\"connection.blocked\",true}") })
             // The library by itself asks for neither.
-            #expect(others.allSatisfy { !$0.contains("consumer_cancel_notify") })
+            expectTrue(others.allSatisfy { !$0.contains("consumer_cancel_notify") })
         }
 
         @Test func fullQuorumQueueThatRejectsPublishesRefusesThem() async throws {
@@ -59,14 +59,14 @@ extension BrokerTests {
                     // The limit is soft by what is under way when it is reached.
                     for _ in 0..<200 { try await channel.publish(AMQPMessage("x"), exchange: "", routingKey: queue) }
                 }
-                #expect(error?.code == .nacked)
-                #expect(error?.isRetriable == true)
+                expectEqual(error?.code, .nacked)
+                expectEqual(error?.isRetriable, true)
                 // Room again, and the queue takes messages again.
                 try await channel.purgeQueue(queue)
                 try await eventually {
                     await channel.publish(batch: [(AMQPMessage("y"), exchange: "", routingKey: queue)])[0] == nil
                 }
-                #expect(connection.statistics.refused >= 1)
+                expectTrue(connection.statistics.refused >= 1)
             }
         }
     }

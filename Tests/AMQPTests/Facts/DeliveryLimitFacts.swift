@@ -25,14 +25,14 @@ extension BrokerTests {
 
         private func requireDead(_ dead: AMQPConsumer) async throws {
             let delivery = try await dead.take(1)[0]
-            #expect(delivery.message.text == "poison")
+            expectEqual(delivery.message.text, "poison")
             guard case .array(let deaths) = delivery.message.properties.headers["x-death"],
                 case .table(let death)? = deaths.first
             else {
                 Issue.record("expected the history of the message in x-death")
                 return
             }
-            #expect(death["reason"] == "delivery_limit")
+            expectEqual(death["reason"], "delivery_limit")
         }
 
         @Test func rejectWithRequeueCounts() async throws {
@@ -44,7 +44,7 @@ extension BrokerTests {
                     counts.append(delivery.deliveryCount)
                     try await delivery.reject(requeue: true)
                 }
-                #expect(counts == [nil, 1, 2])
+                expectEqual(counts, [nil, 1, 2])
                 try await requireDead(dead)
             }
         }
@@ -55,13 +55,13 @@ extension BrokerTests {
                 let counts = try await bare.version() < 403
                 try await bare.consume(queue, prefetch: 1)
                 for number in 1...UInt64(Self.limit) + 1 {
-                    #expect(try await bare.next() == .delivered("poison", tag: number))
+                    try await expectEqual(bare.next(), .delivered("poison", tag: number))
                     try await bare.nack(number)
                 }
                 if counts {
                     try await requireDead(dead)
                 } else {
-                    #expect(try await bare.next() == .delivered("poison", tag: UInt64(Self.limit) + 2))
+                    try await expectEqual(bare.next(), .delivered("poison", tag: UInt64(Self.limit) + 2))
                 }
             }
         }
@@ -71,7 +71,7 @@ extension BrokerTests {
                 for _ in 0...Self.limit {
                     let bare = try await BareClient()
                     try await bare.consume(queue, prefetch: 1)
-                    #expect(try await bare.next() == .delivered("poison", tag: 1))
+                    try await expectEqual(bare.next(), .delivered("poison", tag: 1))
                     // It goes without a word here.
                 }
                 try await requireDead(dead)
@@ -100,7 +100,7 @@ extension BrokerTests {
                 try await channel.publish(
                     AMQPMessage(body: "old", properties: AMQPProperties(expiration: "1")), exchange: "",
                     routingKey: queue)
-                #expect(try await parked.take(1)[0].message.text == "old")
+                try await expectEqual(parked.take(1)[0].message.text, "old")
             }
         }
     }

@@ -21,10 +21,10 @@ extension BrokerTests {
                     let second = try await connection.openChannel(prefetch: 100)
                     let standby = try await second.consume(queue: queue)
                     let batch = (0..<10).map { (AMQPMessage("\($0)"), exchange: "", routingKey: queue) }
-                    #expect(await setup.publish(batch: batch).allSatisfy { $0 == nil })
+                    await expectTrue(setup.publish(batch: batch).allSatisfy { $0 == nil })
                     let held = try await active.take(5)
-                    #expect(held.map(\.message.text) == (0..<5).map(String.init))
-                    #expect(standby.bufferedCount == 0)
+                    expectEqual(held.map(\.message.text), (0..<5).map(String.init))
+                    expectEqual(standby.bufferedCount, 0)
                     try await body(owner, channel, active, held, standby)
                     await second.close()
                 }
@@ -35,13 +35,13 @@ extension BrokerTests {
             try await withHandOver { _, channel, active, _, standby in
                 try await active.cancel()
                 let first = try await standby.take(5)
-                #expect(first.map(\.message.text) == (5..<10).map(String.init))
+                expectEqual(first.map(\.message.text), (5..<10).map(String.init))
                 // What the first holds is still its own, until it is answered or given back.
-                #expect(standby.bufferedCount == 0)
+                expectEqual(standby.bufferedCount, 0)
                 await channel.close()
                 let later = try await standby.take(5)
-                #expect(Set(later.map(\.message.text)) == Set((0..<5).map(String.init)))
-                #expect(later.allSatisfy { $0.redelivered })
+                expectEqual(Set(later.map(\.message.text)), Set((0..<5).map(String.init)))
+                expectTrue(later.allSatisfy { $0.redelivered })
             }
         }
 
@@ -50,14 +50,14 @@ extension BrokerTests {
                 try await active.cancel()
                 try await active.ack(upTo: held[4])
                 let rest = try await standby.take(5)
-                #expect(rest.map(\.message.text) == (5..<10).map(String.init))
+                expectEqual(rest.map(\.message.text), (5..<10).map(String.init))
                 // Nothing is left to be given back: no redelivery.
                 await channel.close()
                 try await standby.ack(upTo: rest[4])
                 let setup = try await standby.channel.connection.openChannel()
                 let left = try await setup.declareQueue(AMQPQueueDeclaration(name: standby.queue, passive: true))
-                #expect(left.messageCount == 0)
-                #expect(!rest.contains { $0.redelivered })
+                expectEqual(left.messageCount, 0)
+                expectTrue(!rest.contains { $0.redelivered })
             }
         }
 
@@ -66,8 +66,8 @@ extension BrokerTests {
             try await withHandOver { connection, channel, _, _, standby in
                 if ofTheConnection { await connection.close() } else { await channel.close() }
                 let all = try await standby.take(10)
-                #expect(all.map(\.message.text) == (0..<10).map(String.init))
-                #expect(all.map(\.redelivered) == (0..<10).map { $0 < 5 })
+                expectEqual(all.map(\.message.text), (0..<10).map(String.init))
+                expectEqual(all.map(\.redelivered), (0..<10).map { $0 < 5 })
             }
         }
 
@@ -78,13 +78,13 @@ extension BrokerTests {
                 try await lost?.consume(queue, prefetch: 5)
                 let standby = try await connection.openChannel(prefetch: 100).consume(queue: queue)
                 let batch = (0..<10).map { (AMQPMessage("\($0)"), exchange: "", routingKey: queue) }
-                #expect(await setup.publish(batch: batch).allSatisfy { $0 == nil })
-                #expect(try await lost?.next(5).last == .delivered("4", tag: 5))
+                await expectTrue(setup.publish(batch: batch).allSatisfy { $0 == nil })
+                try await expectEqual(lost?.next(5).last, .delivered("4", tag: 5))
                 // Without a word.
                 lost = nil
                 let all = try await standby.take(10)
-                #expect(all.map(\.message.text) == (0..<10).map(String.init))
-                #expect(all.map(\.redelivered) == (0..<10).map { $0 < 5 })
+                expectEqual(all.map(\.message.text), (0..<10).map(String.init))
+                expectEqual(all.map(\.redelivered), (0..<10).map { $0 < 5 })
             }
         }
 
@@ -97,7 +97,7 @@ extension BrokerTests {
                 try await active.cancel()
                 try await channel.publish(AMQPMessage("first"), exchange: "", routingKey: queue)
                 // Whatever told it would have come before its first delivery.
-                #expect(try await bare.next() == .delivered("first", tag: 1))
+                try await expectEqual(bare.next(), .delivered("first", tag: 1))
             }
         }
 
@@ -109,7 +109,7 @@ extension BrokerTests {
                 try await channel.deleteQueue(queue)
                 for consumer in [active, standby] {
                     let error = await failure { () throws(AMQPError) in _ = try await consumer.nextBatch(max: 1) }
-                    #expect(error?.code == .consumerCancelled)
+                    expectEqual(error?.code, .consumerCancelled)
                 }
             }
         }
@@ -121,7 +121,7 @@ extension BrokerTests {
                 let first = try await connection.openChannel().consume(queue: queue)
                 let better = try await connection.openChannel().consume(queue: queue, arguments: ["x-priority": 10])
                 try await channel.publish(AMQPMessage("x"), exchange: "", routingKey: queue)
-                #expect(try await (preempts ? better : first).take(1)[0].message.text == "x")
+                try await expectEqual((preempts ? better : first).take(1)[0].message.text, "x")
             }
         }
 
@@ -141,7 +141,7 @@ extension BrokerTests {
                     let owned = try await owner.openChannel()
                     try await owned.declareQueue(AMQPQueueDeclaration(name: name, durable: false, exclusive: true))
                     // It exists, and is somebody else's: not "not found".
-                    #expect(await ask() == .resourceLocked)
+                    await expectEqual(ask(), .resourceLocked)
                 }
                 try await eventually { await ask() == .notFound }
             }

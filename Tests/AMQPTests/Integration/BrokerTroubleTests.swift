@@ -21,7 +21,7 @@ struct BrokerTroubleTests {
                         try await eventually { connection.isConnected(sinceGeneration: 2) }
                         try await channel.publish(
                             AMQPMessage("\(number)"), exchange: "", routingKey: queue, mandatory: true)
-                        #expect(try await consumer.take(1)[0].message.text == "\(number)")
+                        try await expectEqual(consumer.take(1)[0].message.text, "\(number)")
                     }
                 }
             }
@@ -38,16 +38,16 @@ struct BrokerTroubleTests {
                 let reading = try await consuming.openChannel()
                 try await reading.declareQueue(AMQPQueueDeclaration(name: other, durable: false, exclusive: false))
                 let waiting = (0..<3).map { (AMQPMessage("\($0)"), exchange: "", routingKey: other) }
-                #expect(await channel.publish(batch: waiting).allSatisfy { $0 == nil })
+                await expectTrue(channel.publish(batch: waiting).allSatisfy { $0 == nil })
                 let later = try await withBroker(
                     set: ["set_vm_memory_high_watermark", "absolute", "1MB"],
                     back: ["set_vm_memory_high_watermark", "absolute", "2GB"]
                 ) {
                     let error = await blocked(channel, queue)
-                    #expect(error.code == .blocked)
-                    #expect(error.isRetriable)
+                    expectEqual(error.code, .blocked)
+                    expectTrue(error.isRetriable)
                     if case .blocked(let reason) = connection.state {
-                        #expect(reason.contains("memory"))
+                        expectTrue(reason.contains("memory"))
                     } else {
                         Issue.record("expected the state to be blocked, not \(connection.state)")
                     }
@@ -56,14 +56,14 @@ struct BrokerTroubleTests {
                     let deliveries = try await consumer.take(3)
                     try await consumer.ack(upTo: deliveries[2])
                     let left = try await reading.declareQueue(AMQPQueueDeclaration(name: other, passive: true))
-                    #expect(left.messageCount == 0)
-                    #expect(consuming.state == .connected(generation: 1))
+                    expectEqual(left.messageCount, 0)
+                    expectEqual(consuming.state, .connected(generation: 1))
                     return Task {
                         try await channel.publish(AMQPMessage("later"), exchange: "", routingKey: queue, timeout: nil)
                     }
                 }
                 try await later.value
-                #expect(connection.state == .connected(generation: 1))
+                expectEqual(connection.state, .connected(generation: 1))
                 try await reading.deleteQueue(other)
             }
         }
@@ -109,12 +109,12 @@ struct BrokerTroubleTests {
                 let held = try await consumer.take(1)[0]
                 // The broker closes the channel, which opens again, and delivers once more.
                 let again = try await consumer.take(1)[0]
-                #expect(again.message.text == "slow")
-                #expect(again.redelivered)
+                expectEqual(again.message.text, "slow")
+                expectTrue(again.redelivered)
                 try await held.ack()
                 try await again.ack()
                 try await eventually { connection.statistics.staleAcknowledgements >= 1 }
-                #expect(connection.state == .connected(generation: 1))
+                expectEqual(connection.state, .connected(generation: 1))
             }
         }
     }
@@ -168,7 +168,7 @@ struct BrokerTroubleTests {
             seen.note(connection)
             await connection.close()
         }
-        #expect(seen.text.contains("probe"))
-        #expect(!seen.text.contains(mark))
+        expectTrue(seen.text.contains("probe"))
+        expectTrue(!seen.text.contains(mark))
     }
 }

@@ -23,11 +23,11 @@ extension BrokerTests {
             configuration.connectTimeout = .seconds(60)
             let connection = AMQPConnection(configuration: configuration, logger: testLogger)
             let error = await failure { () throws(AMQPError) in try await connection.start() }
-            #expect(error?.code == .authenticationFailed)
-            #expect(error?.replyCode == 403)
-            #expect(error?.isRetriable == false)
-            #expect("\(String(describing: error)) \(connection.configuration)".contains("hunter") == false)
-            #expect(connection.state == .closed)
+            expectEqual(error?.code, .authenticationFailed)
+            expectEqual(error?.replyCode, 403)
+            expectEqual(error?.isRetriable, false)
+            expectEqual("\(String(describing: error)) \(connection.configuration)".contains("hunter"), false)
+            expectEqual(connection.state, .closed)
             await connection.close()
         }
 
@@ -37,13 +37,13 @@ extension BrokerTests {
             configuration.connectTimeout = .seconds(60)
             let connection = AMQPConnection(configuration: configuration, logger: testLogger)
             let error = await failure { () throws(AMQPError) in try await connection.start() }
-            #expect(error?.code == .connectFailed)
-            #expect(error?.message.contains("no-such-host") == true)
+            expectEqual(error?.code, .connectFailed)
+            expectEqual(error?.message.contains("no-such-host"), true)
         }
 
         @Test func secondEndpointIsTakenWhenTheFirstIsDead() async throws {
             try await withConnection({ $0.endpoints.insert(.init(host: "127.0.0.1", port: 1), at: 0) }) { connection in
-                #expect(connection.state == .connected(generation: 1))
+                expectEqual(connection.state, .connected(generation: 1))
             }
         }
 
@@ -52,14 +52,14 @@ extension BrokerTests {
                 let consumer = try await channel.consume(queue: queue)
                 async let next = consumer.nextBatch(max: 1)
                 await connection.close()
-                #expect(try await next == nil)
-                #expect(connection.state == .closed)
+                try await expectTrue(next == nil)
+                expectEqual(connection.state, .closed)
                 let publish = await failure { () throws(AMQPError) in
                     try await channel.publish(AMQPMessage("x"), exchange: "", routingKey: queue)
                 }
-                #expect(publish?.code == .closed)
+                expectEqual(publish?.code, .closed)
                 let start = await failure { () throws(AMQPError) in try await connection.start() }
-                #expect(start?.code == .closed)
+                expectEqual(start?.code, .closed)
                 await connection.close()
             }
         }
@@ -72,13 +72,13 @@ extension BrokerTests {
         let connection = AMQPConnection(configuration: configuration, logger: testLogger)
         for _ in 0..<3 {
             let error = await failure { () throws(AMQPError) in try await connection.start() }
-            #expect(error?.code == .connectFailed)
-            #expect(error?.isRetriable == true)
-            #expect(error?.description.contains("secret-word") == false)
-            #expect(connection.state == .closed)
+            expectEqual(error?.code, .connectFailed)
+            expectEqual(error?.isRetriable, true)
+            expectEqual(error?.description.contains("secret-word"), false)
+            expectEqual(connection.state, .closed)
         }
         let open = await failure { () throws(AMQPError) in _ = try await connection.openChannel() }
-        #expect(open?.code == .closed)
+        expectEqual(open?.code, .closed)
         await connection.close()
     }
 }

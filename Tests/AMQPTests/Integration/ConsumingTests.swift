@@ -6,7 +6,7 @@ extension BrokerTests {
     @Suite struct ConsumingTests {
         private func fill(_ channel: AMQPChannel, _ queue: String, _ count: Int) async throws {
             let batch = (0..<count).map { (AMQPMessage("\($0)"), exchange: "", routingKey: queue) }
-            #expect(await channel.publish(batch: batch).allSatisfy { $0 == nil })
+            await expectTrue(channel.publish(batch: batch).allSatisfy { $0 == nil })
         }
 
         private func ready(_ channel: AMQPChannel, _ queue: String) async throws -> Int {
@@ -19,14 +19,14 @@ extension BrokerTests {
                 let consumer = try await channel.consume(queue: queue)
                 var texts: [String] = []
                 while texts.count < 200, let batch = try await consumer.nextBatch(max: 20), let last = batch.last {
-                    #expect(batch.count <= 20)
+                    expectTrue(batch.count <= 20)
                     texts += batch.map(\.message.text)
                     try await consumer.ack(upTo: last)
                 }
-                #expect(texts == (0..<200).map(String.init))
+                expectEqual(texts, (0..<200).map(String.init))
                 await channel.close()
                 let again = try await connection.openChannel()
-                #expect(try await ready(again, queue) == 0)
+                try await expectEqual(ready(again, queue), 0)
             }
         }
 
@@ -40,7 +40,7 @@ extension BrokerTests {
                     try await delivery.ack()
                     if texts.count == 10 { break }
                 }
-                #expect(texts == (0..<10).map(String.init))
+                expectEqual(texts, (0..<10).map(String.init))
             }
         }
 
@@ -50,12 +50,12 @@ extension BrokerTests {
                 let consumer = try await channel.consume(queue: queue)
                 try await eventually { connection.statistics.delivered == 7 }
                 let batch = try #require(try await consumer.nextBatch(max: 100))
-                #expect(batch.count == 7)
+                expectEqual(batch.count, 7)
                 // A question on the same channel is answered after anything that was sent before.
-                #expect(try await ready(channel, queue) == 93)
-                #expect(connection.statistics.delivered == 7)
+                try await expectEqual(ready(channel, queue), 93)
+                expectEqual(connection.statistics.delivered, 7)
                 try await batch[0].ack()
-                #expect(try await consumer.take(1).first?.message.text == "7")
+                try await expectEqual(consumer.take(1).first?.message.text, "7")
             }
         }
 
@@ -68,9 +68,9 @@ extension BrokerTests {
                 let consumer = try await channel.consume(queue: queue)
                 try await eventually { connection.statistics.delivered == 4 }
                 // The count is published a moment after the deliveries of a turn.
-                #expect(try await consumer.nextBatch(max: 100, maxBytes: 25)?.count == 2)
-                #expect(try await consumer.nextBatch(max: 100, maxBytes: 25)?.count == 1)
-                #expect(try await consumer.nextBatch(max: 100, maxBytes: 25)?.first?.message.body.count == 50)
+                try await expectEqual(consumer.nextBatch(max: 100, maxBytes: 25)?.count, 2)
+                try await expectEqual(consumer.nextBatch(max: 100, maxBytes: 25)?.count, 1)
+                try await expectEqual(consumer.nextBatch(max: 100, maxBytes: 25)?.first?.message.body.count, 50)
             }
         }
 
@@ -80,9 +80,9 @@ extension BrokerTests {
                 let error = await failure { () throws(AMQPError) in
                     _ = try await channel.consume(queue: queue, tag: "taken")
                 }
-                #expect(error?.code == .invalidArgument)
+                expectEqual(error?.code, .invalidArgument)
                 try await fill(channel, queue, 1)
-                #expect(try await consumer.take(1).first?.message.text == "0")
+                try await expectEqual(consumer.take(1).first?.message.text, "0")
             }
         }
 
@@ -94,10 +94,10 @@ extension BrokerTests {
                     // One of the tasks may be cancelled while it waits, without taking a delivery with it.
                     let cancelled = Task { try await consumer.nextBatch(max: 1) }
                     cancelled.cancel()
-                    #expect(try await cancelled.value == nil)
+                    try await expectTrue(cancelled.value == nil)
                     try await fill(channel, queue, 5)
                     let texts = try await group.reduce(into: Set<String>()) { $0.insert($1) }
-                    #expect(texts == ["0", "1", "2", "3", "4"])
+                    expectEqual(texts, ["0", "1", "2", "3", "4"])
                 }
             }
         }
@@ -119,7 +119,7 @@ extension BrokerTests {
                 await channel.close()
                 let again = try await connection.openChannel()
                 try await eventually { try await ready(again, other) == 2 }
-                #expect(try await ready(again, queue) == 0)
+                try await expectEqual(ready(again, queue), 0)
             }
         }
 
@@ -134,9 +134,9 @@ extension BrokerTests {
                 try await consumer.ack(upTo: deliveries[2])
                 try await consumer.ack(upTo: deliveries[2])
                 // A second answer on the wire would have closed the channel.
-                #expect(try await ready(channel, queue) == 0)
+                try await expectEqual(ready(channel, queue), 0)
                 try await fill(channel, queue, 1)
-                #expect(try await consumer.take(1).first?.redelivered == false)
+                try await expectEqual(consumer.take(1).first?.redelivered, false)
             }
         }
 
@@ -149,14 +149,14 @@ extension BrokerTests {
                 try await fill(channel, queue, 2)
                 let first = try await connection.openChannel()
                 let taken = try await first.consume(queue: queue).take(2)
-                #expect(taken.map(\.redelivered) == [false, false])
-                #expect(taken[0].deliveryCount == nil)
+                expectEqual(taken.map(\.redelivered), [false, false])
+                expectTrue(taken[0].deliveryCount == nil)
                 await first.close()
                 let consumer = try await channel.consume(queue: queue)
                 let again = try await consumer.take(2)
-                #expect(again.map(\.message.text) == ["0", "1"])
-                #expect(again.map(\.redelivered) == [true, true])
-                #expect(again[0].deliveryCount == 1)
+                expectEqual(again.map(\.message.text), ["0", "1"])
+                expectEqual(again.map(\.redelivered), [true, true])
+                expectEqual(again[0].deliveryCount, 1)
                 // An answer to the delivery on the closed channel does nothing.
                 try await taken[0].ack()
                 try await channel.deleteQueue(queue)
@@ -173,15 +173,15 @@ extension BrokerTests {
                 try await deliveries.take(1)[0].reject(requeue: false)
                 let parked = try await channel.consume(queue: dead)
                 let delivery = try await parked.take(1)[0]
-                #expect(delivery.message.text == "0")
+                expectEqual(delivery.message.text, "0")
                 guard case .array(let deaths) = delivery.message.properties.headers["x-death"],
                     case .table(let death)? = deaths.first
                 else {
                     Issue.record("expected the history of the message in x-death")
                     return
                 }
-                #expect(death["reason"] == "rejected")
-                #expect(death["queue"] == .string(queue))
+                expectEqual(death["reason"], "rejected")
+                expectEqual(death["queue"], .string(queue))
             }
         }
 
@@ -194,10 +194,10 @@ extension BrokerTests {
                 let deliveries = try await active.take(2)
                 try await active.ack(upTo: deliveries[1])
                 try await active.cancel()
-                #expect(try await active.nextBatch(max: 1) == nil)
+                try await expectTrue(active.nextBatch(max: 1) == nil)
                 try await fill(channel, queue, 1)
                 let delivery = try await standby.take(1)[0]
-                #expect(delivery.consumerTag == standby.tag)
+                expectEqual(delivery.consumerTag, standby.tag)
             }
         }
 
@@ -209,14 +209,14 @@ extension BrokerTests {
                 try await consumer.cancel()
                 try await consumer.cancel()
                 let batch = try #require(try await consumer.nextBatch(max: 10))
-                #expect(batch.count == 3)
+                expectEqual(batch.count, 3)
                 try await consumer.ack(upTo: batch[2])
-                #expect(try await consumer.nextBatch(max: 10) == nil)
-                #expect(try await ready(channel, queue) == 0)
+                try await expectTrue(consumer.nextBatch(max: 10) == nil)
+                try await expectEqual(ready(channel, queue), 0)
                 // The tag is free again.
                 let again = try await channel.consume(queue: queue, tag: consumer.tag)
                 try await fill(channel, queue, 1)
-                #expect(try await again.take(1).count == 1)
+                try await expectEqual(again.take(1).count, 1)
             }
         }
 
@@ -225,7 +225,7 @@ extension BrokerTests {
                 try await fill(channel, queue, 3)
                 var consumer: AMQPConsumer? = try await channel.consume(queue: queue)
                 try await eventually { connection.statistics.delivered == 3 }
-                #expect(consumer != nil)
+                expectTrue(consumer != nil)
                 consumer = nil
                 try await eventually { try await ready(channel, queue) == 3 }
             }
@@ -236,12 +236,12 @@ extension BrokerTests {
                 let consumer = try await channel.consume(queue: queue)
                 let waiting = Task { try await consumer.nextBatch(max: 1) }
                 waiting.cancel()
-                #expect(try await waiting.value == nil)
+                try await expectTrue(waiting.value == nil)
                 async let ended = consumer.nextBatch(max: 1)
                 await channel.close()
-                #expect(try await ended == nil)
+                try await expectTrue(ended == nil)
                 let error = await failure { () throws(AMQPError) in _ = try await channel.get(queue: queue) }
-                #expect(error?.code == .closed)
+                expectEqual(error?.code, .closed)
             }
         }
 
@@ -253,9 +253,9 @@ extension BrokerTests {
                 let unharmed = try await channel.consume(queue: other)
                 try await channel.deleteQueue(queue)
                 let error = await failure { () throws(AMQPError) in _ = try await consumer.nextBatch(max: 1) }
-                #expect(error?.code == .consumerCancelled)
+                expectEqual(error?.code, .consumerCancelled)
                 try await channel.publish(AMQPMessage("on"), exchange: "", routingKey: other)
-                #expect(try await unharmed.take(1).first?.message.text == "on")
+                try await expectEqual(unharmed.take(1).first?.message.text, "on")
             }
         }
 
@@ -270,20 +270,21 @@ extension BrokerTests {
                 let reading = try await connection.openChannel(prefetch: 200)
                 let consumer = try await reading.consume(queue: queue, spool: spool)
                 try await eventually { consumer.bufferedCount == 12 }
-                #expect(spool.statistics.held == 3 * size)
-                #expect(spool.statistics.spooled == 9 * size)
+                expectEqual(spool.statistics.held, 3 * size)
+                expectEqual(spool.statistics.spooled, 9 * size)
                 var seen: [UInt8] = []
                 while seen.count < 12, let batch = try await consumer.nextBatch(max: 200, maxBytes: 2 * size) {
-                    #expect(batch.count <= 2)
+                    expectTrue(batch.count <= 2)
                     for delivery in batch {
                         let first = try #require(delivery.message.body.first)
-                        #expect(delivery.message.body.count == size && delivery.message.body.allSatisfy { $0 == first })
+                        expectTrue(
+                            delivery.message.body.count == size && delivery.message.body.allSatisfy { $0 == first })
                         seen.append(first)
                     }
                     try await consumer.ack(upTo: batch[batch.count - 1])
                 }
-                #expect(seen == Array(0..<12))
-                #expect(spool.statistics.held == 0 && spool.statistics.spooled == 0)
+                expectEqual(seen, Array(0..<12))
+                expectTrue(spool.statistics.held == 0 && spool.statistics.spooled == 0)
                 await reading.close()
             }
         }

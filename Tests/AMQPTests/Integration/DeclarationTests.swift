@@ -12,12 +12,12 @@ extension BrokerTests {
                         AMQPQueueDeclaration(
                             name: queue, durable: false, exclusive: true, arguments: ["x-max-length": 5]))
                 }
-                #expect(error?.code == .preconditionFailed)
-                #expect(error?.replyCode == 406)
-                #expect(error?.isRetriable == false)
+                expectEqual(error?.code, .preconditionFailed)
+                expectEqual(error?.replyCode, 406)
+                expectEqual(error?.isRetriable, false)
                 // The consumer is back without anybody's doing.
                 try await channel.publish(AMQPMessage("on"), exchange: "", routingKey: queue)
-                #expect(try await consumer.take(1).first?.message.text == "on")
+                try await expectEqual(consumer.take(1).first?.message.text, "on")
             }
         }
 
@@ -25,14 +25,14 @@ extension BrokerTests {
             try await withQueue { connection, channel, queue in
                 try await channel.publish(AMQPMessage("1"), exchange: "", routingKey: queue)
                 let info = try await channel.declareQueue(AMQPQueueDeclaration(name: queue, passive: true))
-                #expect(info == AMQPQueueInfo(name: queue, messageCount: 1, consumerCount: 0))
+                expectEqual(info, AMQPQueueInfo(name: queue, messageCount: 1, consumerCount: 0))
                 for _ in 0..<20 {
                     let error = await failure { () throws(AMQPError) in
                         try await channel.declareQueue(AMQPQueueDeclaration(name: "no.such.queue", passive: true))
                     }
-                    #expect(error?.code == .notFound)
+                    expectEqual(error?.code, .notFound)
                 }
-                #expect(connection.state == .connected(generation: 1))
+                expectEqual(connection.state, .connected(generation: 1))
             }
         }
 
@@ -43,7 +43,7 @@ extension BrokerTests {
                     let error = await failure { () throws(AMQPError) in
                         try await channel.declareQueue(AMQPQueueDeclaration(name: queue, passive: true))
                     }
-                    #expect(error?.code == .resourceLocked)
+                    expectEqual(error?.code, .resourceLocked)
                 }
             }
         }
@@ -53,8 +53,8 @@ extension BrokerTests {
                 let channel = try await connection.openChannel(confirms: true)
                 let one = try await channel.declareQueue(AMQPQueueDeclaration(name: "", exclusive: true))
                 let two = try await channel.declareQueue(AMQPQueueDeclaration(name: "", exclusive: true))
-                #expect(!one.name.isEmpty)
-                #expect(one.name != two.name)
+                expectTrue(!one.name.isEmpty)
+                expectTrue(one.name != two.name)
             }
         }
 
@@ -64,19 +64,19 @@ extension BrokerTests {
                 try await channel.declareExchange(source, type: .topic, durable: false)
                 try await channel.bindQueue(queue, exchange: source, routingKey: "a.#")
                 try await channel.publish(AMQPMessage("1"), exchange: source, routingKey: "a.b.c", mandatory: true)
-                #expect(try await channel.get(queue: queue)?.message.text == "1")
+                try await expectEqual(channel.get(queue: queue)?.message.text, "1")
                 try await channel.unbindQueue(queue, exchange: source, routingKey: "a.#")
                 let unbound = await failure { () throws(AMQPError) in
                     try await channel.publish(AMQPMessage("2"), exchange: source, routingKey: "a.b", mandatory: true)
                 }
-                #expect(unbound?.code == .unroutable)
+                expectEqual(unbound?.code, .unroutable)
                 try await channel.unbindQueue(queue, exchange: source, routingKey: "a.#")
                 try await channel.deleteExchange(source)
                 try await channel.deleteExchange(source)
                 let missing = await failure { () throws(AMQPError) in
                     try await channel.bindQueue(queue, exchange: source, routingKey: "")
                 }
-                #expect(missing?.code == .notFound)
+                expectEqual(missing?.code, .notFound)
             }
         }
 
@@ -85,11 +85,11 @@ extension BrokerTests {
                 let error = await failure { () throws(AMQPError) in
                     try await channel.declareQueue(AMQPQueueDeclaration(name: String(repeating: "q", count: 256)))
                 }
-                #expect(error?.code == .invalidArgument)
+                expectEqual(error?.code, .invalidArgument)
                 let prefetch = await failure { () throws(AMQPError) in
                     _ = try await channel.connection.openChannel(prefetch: 70_000)
                 }
-                #expect(prefetch?.code == .invalidArgument)
+                expectEqual(prefetch?.code, .invalidArgument)
             }
         }
 
@@ -98,7 +98,7 @@ extension BrokerTests {
                 var channels: [AMQPChannel] = []
                 for _ in 0..<3 { channels.append(try await connection.openChannel()) }
                 let error = await failure { () throws(AMQPError) in _ = try await connection.openChannel() }
-                #expect(error?.code == .invalidArgument)
+                expectEqual(error?.code, .invalidArgument)
                 await channels[1].close()
                 _ = try await connection.openChannel()
             }

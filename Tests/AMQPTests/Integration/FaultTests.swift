@@ -35,7 +35,7 @@ extension BrokerTests {
                     try await channel.publish(
                         AMQPMessage("x"), exchange: "", routingKey: queue, timeout: .seconds(120))
                 }
-                #expect(error?.code == .connectionLost)
+                expectEqual(error?.code, .connectionLost)
                 proxy.thaw()
                 try await eventually {
                     if case .connected(let generation) = connection.state { generation > 1 } else { false }
@@ -43,7 +43,7 @@ extension BrokerTests {
                 try await channel.publish(AMQPMessage("y"), exchange: "", routingKey: queue)
                 // The first may have arrived as well, when what was held back was let through.
                 let texts = try await consumer.take(1).map(\.message.text)
-                #expect(texts == ["y"] || texts == ["x"])
+                expectTrue(texts == ["y"] || texts == ["x"])
             }
         }
 
@@ -55,29 +55,29 @@ extension BrokerTests {
                     try await channel.publish(
                         AMQPMessage("late"), exchange: "", routingKey: queue, timeout: .milliseconds(200))
                 }
-                #expect(late?.code == .timeout)
+                expectEqual(late?.code, .timeout)
                 // Under way when the connection goes: what became of it is not known.
                 async let lost = failure { () throws(AMQPError) in
                     try await channel.publish(AMQPMessage("lost"), exchange: "", routingKey: queue, timeout: nil)
                 }
                 try await eventually { connection.statistics.published == 2 }
                 proxy.cut()
-                #expect(await lost?.code == .connectionLost)
+                await expectEqual(lost?.code, .connectionLost)
                 // Not begun: it waits for the next connection, up to its deadline.
                 let waited = await failure { () throws(AMQPError) in
                     try await channel.publish(
                         AMQPMessage("waited"), exchange: "", routingKey: queue, timeout: .milliseconds(200))
                 }
-                #expect(waited?.code == .timeout)
+                expectEqual(waited?.code, .timeout)
                 async let next: Void = channel.publish(
                     AMQPMessage("next"), exchange: "", routingKey: queue, mandatory: true, timeout: .seconds(120))
                 proxy.thaw()
                 try await next
-                #expect(connection.state == .connected(generation: 2))
+                expectEqual(connection.state, .connected(generation: 2))
                 // The count of confirms began anew: the first one is that of "next" and nobody else's.
                 try await eventually { connection.statistics.confirmed > 0 }
-                #expect(connection.statistics.confirmed == 1)
-                #expect(try await consumer.take(1)[0].message.text == "next")
+                expectEqual(connection.statistics.confirmed, 1)
+                try await expectEqual(consumer.take(1)[0].message.text, "next")
             }
         }
 
@@ -97,7 +97,7 @@ extension BrokerTests {
                 proxy.inject(bytes)
                 try await eventually { connection.state == .connected(generation: 2) }
                 try await channel.publish(AMQPMessage("on"), exchange: "", routingKey: queue)
-                #expect(try await consumer.take(1).first?.message.text == "on")
+                try await expectEqual(consumer.take(1).first?.message.text, "on")
             }
         }
 
@@ -110,7 +110,7 @@ extension BrokerTests {
             let configuration = try AMQPConfiguration(url: "amqp://127.0.0.1:\(proxy.port)")
             let connection = AMQPConnection(configuration: configuration, logger: testLogger)
             let error = await failure { () throws(AMQPError) in try await connection.start() }
-            #expect(error?.code == .connectFailed)
+            expectEqual(error?.code, .connectFailed)
         }
     }
 }

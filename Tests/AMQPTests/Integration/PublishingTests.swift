@@ -8,12 +8,12 @@ extension BrokerTests {
             try await withQueue { _, channel, queue in
                 try await channel.publish(AMQPMessage("one"), exchange: "", routingKey: queue)
                 let delivery = try #require(await channel.get(queue: queue))
-                #expect(delivery.message.text == "one")
-                #expect(delivery.exchange.isEmpty)
-                #expect(delivery.routingKey == queue)
-                #expect(!delivery.redelivered)
+                expectEqual(delivery.message.text, "one")
+                expectTrue(delivery.exchange.isEmpty)
+                expectEqual(delivery.routingKey, queue)
+                expectTrue(!delivery.redelivered)
                 try await delivery.ack()
-                #expect(try await channel.get(queue: queue) == nil)
+                try await expectTrue(channel.get(queue: queue) == nil)
             }
         }
 
@@ -32,15 +32,15 @@ extension BrokerTests {
                 try await channel.publish(
                     AMQPMessage(body: [1, 2, 3], properties: sent), exchange: "", routingKey: queue)
                 let delivery = try #require(await channel.get(queue: queue))
-                #expect(delivery.message.properties == sent)
-                #expect(delivery.message.body == [1, 2, 3])
+                expectEqual(delivery.message.properties, sent)
+                expectEqual(delivery.message.body, [1, 2, 3])
             }
         }
 
         @Test func emptyBodyArrives() async throws {
             try await withQueue { _, channel, queue in
                 try await channel.publish(AMQPMessage(""), exchange: "", routingKey: queue)
-                #expect(try await channel.get(queue: queue)?.message.body == [])
+                try await expectEqual(channel.get(queue: queue)?.message.body, [])
             }
         }
 
@@ -51,7 +51,7 @@ extension BrokerTests {
                 try await channel.publish(AMQPMessage(body: body), exchange: "", routingKey: queue)
                 let consumer = try await channel.consume(queue: queue)
                 let delivery = try #require(try await consumer.take(1).first)
-                #expect(delivery.message.body == body)
+                expectEqual(delivery.message.body, body)
             }
         }
 
@@ -62,7 +62,7 @@ extension BrokerTests {
                 for size in [limit - 9, limit - 8, limit - 7, 2 * limit, 1_000_000] {
                     let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
                     try await channel.publish(AMQPMessage(body: body), exchange: "", routingKey: queue)
-                    #expect(try await consumer.take(1)[0].message.body == body)
+                    try await expectEqual(consumer.take(1)[0].message.body, body)
                 }
                 // Headers cannot be split.
                 let headers: AMQPTable = ["h": .bytes(Array(repeating: 7, count: limit))]
@@ -71,9 +71,9 @@ extension BrokerTests {
                         AMQPMessage(body: [], properties: AMQPProperties(headers: headers)), exchange: "",
                         routingKey: queue)
                 }
-                #expect(error?.code == .invalidArgument)
+                expectEqual(error?.code, .invalidArgument)
                 try await channel.publish(AMQPMessage("on"), exchange: "", routingKey: queue)
-                #expect(try await consumer.take(1)[0].message.text == "on")
+                try await expectEqual(consumer.take(1)[0].message.text, "on")
             }
         }
 
@@ -83,8 +83,8 @@ extension BrokerTests {
                     try await channel.publish(
                         AMQPMessage("lost"), exchange: "amq.direct", routingKey: "nowhere", mandatory: true)
                 }
-                #expect(error?.code == .unroutable)
-                #expect(error?.replyCode == 312)
+                expectEqual(error?.code, .unroutable)
+                expectEqual(error?.replyCode, 312)
             }
         }
 
@@ -113,8 +113,8 @@ extension BrokerTests {
                     }
                     return try await group.reduce(into: Set<Int>()) { if $1.1 { $0.insert($1.0) } }
                 }
-                #expect(failed.count == 150)
-                #expect(try await channel.purgeQueue(queue) == 150)
+                expectEqual(failed.count, 150)
+                try await expectEqual(channel.purgeQueue(queue), 150)
             }
         }
 
@@ -132,8 +132,8 @@ extension BrokerTests {
                 }
                 let consumer = try await channel.consume(queue: queue)
                 let texts = Set(try await drain(consumer, 2_000))
-                #expect(texts == Set((0..<2_000).map(String.init)))
-                #expect(connection.statistics.confirmed == 2_000)
+                expectEqual(texts, Set((0..<2_000).map(String.init)))
+                expectEqual(connection.statistics.confirmed, 2_000)
             }
         }
 
@@ -143,22 +143,22 @@ extension BrokerTests {
                 batch[700].routingKey = "nowhere"
                 batch[701].routingKey = String(repeating: "k", count: 256)
                 let errors = await channel.publish(batch: batch, mandatory: true)
-                #expect(errors.count == 1_500)
-                #expect(errors.indices.filter { errors[$0] != nil } == [700, 701])
-                #expect(errors[700]?.code == .unroutable)
-                #expect(errors[701]?.code == .invalidArgument)
+                expectEqual(errors.count, 1_500)
+                expectEqual(errors.indices.filter { errors[$0] != nil }, [700, 701])
+                expectEqual(errors[700]?.code, .unroutable)
+                expectEqual(errors[701]?.code, .invalidArgument)
                 let consumer = try await channel.consume(queue: queue)
                 let expected = (0..<1_500).filter { $0 != 700 && $0 != 701 }.map(String.init)
-                #expect(try await drain(consumer, 1_498) == expected)
+                try await expectEqual(drain(consumer, 1_498), expected)
             }
         }
 
         @Test func moreThanTheLimitOnConfirmsGetThrough() async throws {
             try await withQueue(adjust: { $0.maxOutstandingConfirms = 3 }) { _, channel, queue in
                 let batch = (0..<100).map { (AMQPMessage("\($0)"), exchange: "", routingKey: queue) }
-                #expect(await channel.publish(batch: batch).allSatisfy { $0 == nil })
+                await expectTrue(channel.publish(batch: batch).allSatisfy { $0 == nil })
                 let purged = try await channel.purgeQueue(queue)
-                #expect(purged == 100)
+                expectEqual(purged, 100)
             }
         }
 
@@ -167,10 +167,10 @@ extension BrokerTests {
                 let error = await failure { () throws(AMQPError) in
                     try await channel.publish(AMQPMessage("x"), exchange: "no.such.exchange", routingKey: "k")
                 }
-                #expect(error?.code == .notFound)
-                #expect(error?.replyCode == 404)
+                expectEqual(error?.code, .notFound)
+                expectEqual(error?.replyCode, 404)
                 try await channel.publish(AMQPMessage("y"), exchange: "", routingKey: queue)
-                #expect(try await channel.get(queue: queue)?.message.text == "y")
+                try await expectEqual(channel.get(queue: queue)?.message.text, "y")
             }
         }
 
@@ -182,8 +182,8 @@ extension BrokerTests {
                     // The limit is soft by a message or two.
                     for _ in 0..<10 { try await channel.publish(AMQPMessage("2"), exchange: "", routingKey: queue) }
                 }
-                #expect(error?.code == .nacked)
-                #expect(error?.isRetriable == true)
+                expectEqual(error?.code, .nacked)
+                expectEqual(error?.isRetriable, true)
             }
         }
 
@@ -208,10 +208,10 @@ extension BrokerTests {
                 }
                 return seen.text.contains("the channel is opened again")
             }
-            #expect(count > 1)
+            expectTrue(count > 1)
             try await channel.purgeQueue(queue)
             try await channel.publish(AMQPMessage("2"), exchange: "", routingKey: queue)
-            #expect(try await channel.get(queue: queue)?.message.text == "2")
+            try await expectEqual(channel.get(queue: queue)?.message.text, "2")
             await connection.close()
         }
 
@@ -221,7 +221,7 @@ extension BrokerTests {
                 let error = await failure { () throws(AMQPError) in
                     try await channel.publish(AMQPMessage("x"), exchange: "", routingKey: "q", mandatory: true)
                 }
-                #expect(error?.code == .invalidArgument)
+                expectEqual(error?.code, .invalidArgument)
             }
         }
 
@@ -234,14 +234,14 @@ extension BrokerTests {
                     let error = await failure { () throws(AMQPError) in
                         try await channel.publish(message, exchange: "", routingKey: queue)
                     }
-                    #expect(error?.code == .invalidArgument)
+                    expectEqual(error?.code, .invalidArgument)
                 }
                 // Headers beyond the first guess of their size, within the frame.
                 let headers: AMQPTable = ["h": .bytes(Array(repeating: 7, count: 100_000))]
                 try await channel.publish(
                     AMQPMessage(body: [1], properties: AMQPProperties(headers: headers)), exchange: "",
                     routingKey: queue)
-                #expect(try await channel.get(queue: queue)?.message.properties.headers == headers)
+                try await expectEqual(channel.get(queue: queue)?.message.properties.headers, headers)
             }
         }
 

@@ -36,15 +36,15 @@ extension BrokerTests {
                     try await channel.publish(AMQPMessage("\(number)"), exchange: exchange, routingKey: "a.1")
                 }
                 let stale = try await consumer.take(1)[0]
-                #expect(stale.generation == 1)
+                expectEqual(stale.generation, 1)
 
                 try await kill(name)
                 try await eventually { connection.state == .connected(generation: 2) }
                 // The second delivery of the first connection was buffered and never taken: it must not come twice.
                 let again = try await consumer.take(1)[0]
-                #expect(again.message.text == "0")
-                #expect(again.redelivered)
-                #expect(again.generation == 2)
+                expectEqual(again.message.text, "0")
+                expectTrue(again.redelivered)
+                expectEqual(again.generation, 2)
                 try await stale.ack()
                 try await consumer.ack(upTo: stale)
                 try await again.ack()
@@ -53,13 +53,13 @@ extension BrokerTests {
                     rest += try await consumer.take(1)
                     try await rest.last?.ack()
                 }
-                #expect(rest.map(\.message.text) == ["1", "2", "3"])
-                #expect(connection.statistics.staleAcknowledgements == 2)
-                #expect(connection.statistics.reconnects == 1)
+                expectEqual(rest.map(\.message.text), ["1", "2", "3"])
+                expectEqual(connection.statistics.staleAcknowledgements, 2)
+                expectEqual(connection.statistics.reconnects, 1)
 
                 // Declarations are back too, those of transient things among them.
                 try await channel.publish(AMQPMessage("t"), exchange: exchange, routingKey: "b.1", mandatory: true)
-                #expect(try await transients.take(1).first?.message.text == "t")
+                try await expectEqual(transients.take(1).first?.message.text, "t")
                 try await channel.deleteQueue(queue)
             }
         }
@@ -80,7 +80,7 @@ extension BrokerTests {
                             try await channel.publish(AMQPMessage(text), exchange: "", routingKey: queue)
                             confirmed.insert(text)
                         } catch {
-                            #expect(error.isRetriable, "\(error)")
+                            expectTrue(error.isRetriable, "\(error)")
                             // The test has ended already.
                             guard error.isRetriable else { break }
                             lost += 1
@@ -98,7 +98,7 @@ extension BrokerTests {
                     try await delivery.ack()
                 }
                 // What was confirmed is there; what was not may be.
-                #expect(confirmed.isSubset(of: found))
+                expectTrue(confirmed.isSubset(of: found))
                 try await channel.deleteQueue(queue)
             }
         }
@@ -110,19 +110,19 @@ extension BrokerTests {
                 $0.reconnect = ReconnectPolicy(base: .milliseconds(400), maximum: .milliseconds(400))
             }) { connection in
                 var updates = connection.stateUpdates.makeAsyncIterator()
-                #expect(await updates.next() == .connected(generation: 1))
+                await expectEqual(updates.next(), .connected(generation: 1))
                 try await kill(name)
                 // States coalesce: who looks late may miss that it was reconnecting.
                 var seen = await updates.next()
                 // While there is no connection, what is asked for waits for it.
                 let channel = try await connection.openChannel(confirms: true)
                 while case .reconnecting = seen { seen = await updates.next() }
-                #expect(seen == .connected(generation: 2))
+                expectEqual(seen, .connected(generation: 2))
                 let gone = try await channel.declareQueue(AMQPQueueDeclaration(name: "", exclusive: true))
-                #expect(gone.messageCount == 0)
+                expectEqual(gone.messageCount, 0)
                 await connection.close()
-                #expect(await updates.next() == .closed)
-                #expect(await updates.next() == nil)
+                await expectEqual(updates.next(), .closed)
+                await expectTrue(updates.next() == nil)
             }
         }
 
@@ -153,8 +153,8 @@ extension BrokerTests {
                 }
                 try await channel.publish(
                     AMQPMessage("mine"), exchange: "", routingKey: name, mandatory: true, timeout: .seconds(120))
-                #expect(try await consumer.take(1).first?.message.text == "mine")
-                #expect(connection.state == .connected(generation: 2))
+                try await expectEqual(consumer.take(1).first?.message.text, "mine")
+                expectEqual(connection.state, .connected(generation: 2))
             }
         }
 
@@ -174,9 +174,9 @@ extension BrokerTests {
                     try await setup.deleteQueue(name)
                     proxy.thaw()
                     let error = await failure { () throws(AMQPError) in _ = try await consumer.nextBatch(max: 1) }
-                    #expect(error?.code == .notFound)
+                    expectEqual(error?.code, .notFound)
                     try await channel.publish(AMQPMessage("on"), exchange: "", routingKey: name + ".2")
-                    #expect(try await unharmed.take(1).first?.message.text == "on")
+                    try await expectEqual(unharmed.take(1).first?.message.text, "on")
                     try await setup.deleteQueue(name + ".2")
                 }
             }
@@ -198,20 +198,20 @@ extension BrokerTests {
                     try await channel.publish(
                         AMQPMessage("x"), exchange: "", routingKey: "q", timeout: .milliseconds(100))
                 }
-                #expect(publish?.code == .timeout)
+                expectEqual(publish?.code, .timeout)
                 let declare = await failure { () throws(AMQPError) in
                     try await channel.declareQueue(AMQPQueueDeclaration(name: "q"))
                 }
-                #expect(declare?.code == .timeout)
+                expectEqual(declare?.code, .timeout)
                 let open = await failure { () throws(AMQPError) in _ = try await connection.openChannel() }
-                #expect(open?.code == .timeout)
+                expectEqual(open?.code, .timeout)
                 let waiting = Task {
                     await failure { () throws(AMQPError) in
                         try await channel.publish(AMQPMessage("x"), exchange: "", routingKey: "q", timeout: nil)
                     }
                 }
                 await connection.close()
-                #expect(await waiting.value?.code == .closed)
+                await expectEqual(waiting.value?.code, .closed)
             }
         }
     }

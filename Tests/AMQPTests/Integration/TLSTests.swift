@@ -58,7 +58,7 @@ extension BrokerTests {
                 try await channel.publish(sent, exchange: "", routingKey: queue, mandatory: true)
                 let consumer = try await channel.consume(queue: queue)
                 let delivery = try await consumer.take(1)[0]
-                #expect(delivery.message == sent)
+                expectEqual(delivery.message, sent)
                 let batch = (0..<500).map { (AMQPMessage("\($0)"), exchange: "", routingKey: queue) }
                 async let published = channel.publish(batch: batch)
                 var texts: [String] = []
@@ -67,8 +67,8 @@ extension BrokerTests {
                     texts.append(taken.message.text)
                     try await consumer.ack(upTo: taken)
                 }
-                #expect(await published.allSatisfy { $0 == nil })
-                #expect(texts == (0..<500).map(String.init))
+                await expectTrue(published.allSatisfy { $0 == nil })
+                expectEqual(texts, (0..<500).map(String.init))
             }
         }
 
@@ -94,7 +94,7 @@ extension BrokerTests {
                 let queue = try await channel.declareQueue(AMQPQueueDeclaration(name: "", exclusive: true)).name
                 let sent = AMQPMessage(body: (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
                 try await channel.publish(sent, exchange: "", routingKey: queue)
-                #expect(try await channel.consume(queue: queue).take(1)[0].message.body == sent.body)
+                try await expectEqual(channel.consume(queue: queue).take(1)[0].message.body, sent.body)
             }
         }
 
@@ -103,27 +103,27 @@ extension BrokerTests {
                 var configuration = try right()
                 configuration.tls?.authoritiesFile = folder + "/ca.pem"
                 let error = await refusal(configuration)
-                #expect(error?.code == .connectFailed)
-                #expect(error?.message.contains("cacertfile") == true)
+                expectEqual(error?.code, .connectFailed)
+                expectEqual(error?.message.contains("cacertfile"), true)
             }
         }
 
         @Test func systemsAuthoritiesDoNotKnowATestsOwn() async throws {
             var configuration = try right()
             configuration.tls?.authoritiesFile = nil
-            #expect(await refusal(configuration)?.code == .connectFailed)
+            await expectEqual(refusal(configuration)?.code, .connectFailed)
         }
 
         @Test func nameThatTheCertificateDoesNotHoldIsRefused() async throws {
             var configuration = try right()
             configuration.endpoints[0].host = "127.0.0.1"
             let error = await refusal(configuration)
-            #expect(error?.code == .connectFailed)
-            #expect(error?.message.contains("name") == true)
+            expectEqual(error?.code, .connectFailed)
+            expectEqual(error?.message.contains("name"), true)
             // Only because of the name.
             configuration.tls?.verifiesHostname = false
             try await withTLS(configuration) { connection in
-                #expect(connection.state == .connected(generation: 1))
+                expectEqual(connection.state, .connected(generation: 1))
             }
         }
 
@@ -134,7 +134,7 @@ extension BrokerTests {
             configuration.tls?.verifiesPeer = false
             configuration.tls?.verifiesHostname = false
             try await withTLS(configuration) { connection in
-                #expect(connection.state == .connected(generation: 1))
+                expectEqual(connection.state, .connected(generation: 1))
             }
         }
 
@@ -143,8 +143,8 @@ extension BrokerTests {
             configuration.tls?.certificateFile = nil
             configuration.tls?.keyFile = nil
             let error = await refusal(configuration)
-            #expect(error?.code == .connectFailed)
-            #expect(error?.message.contains("certfile") == true)
+            expectEqual(error?.code, .connectFailed)
+            expectEqual(error?.message.contains("certfile"), true)
         }
 
         @Test func clientCertificateOfAnotherAuthorityIsRefused() async throws {
@@ -152,13 +152,13 @@ extension BrokerTests {
                 var configuration = try right()
                 configuration.tls?.certificateFile = folder + "/client.pem"
                 configuration.tls?.keyFile = folder + "/client.key"
-                #expect(await refusal(configuration)?.code == .connectFailed)
+                await expectEqual(refusal(configuration)?.code, .connectFailed)
                 configuration.tls?.keyFile = try right().tls?.keyFile
                 // Nor does a key fit that is not the certificate's.
                 let mismatch = await refusal(configuration)
-                #expect(mismatch?.message.contains(folder + "/client.pem") == true)
+                expectEqual(mismatch?.message.contains(folder + "/client.pem"), true)
                 configuration.tls?.authoritiesFile = folder + "/none.pem"
-                #expect(await refusal(configuration)?.message.contains(folder + "/none.pem") == true)
+                await expectEqual(refusal(configuration)?.message.contains(folder + "/none.pem"), true)
             }
         }
 
@@ -166,7 +166,7 @@ extension BrokerTests {
             let name = TestBroker.uniqueName()
             let url = try #require(TestBroker.tlsURL)
             var configuration = try AMQPConfiguration(url: url + "&auth_mechanism=external&name=" + name)
-            #expect(configuration.credentials == .external)
+            expectEqual(configuration.credentials, .external)
             try await withTLS(configuration) { connection in
                 let channel = try await connection.openChannel(confirms: true)
                 let queue = try await channel.declareQueue(AMQPQueueDeclaration(name: "", exclusive: true)).name
@@ -179,10 +179,10 @@ extension BrokerTests {
                     ours = lines.split(separator: "\n").first { $0.contains(name) }
                     return ours != nil
                 }
-                #expect(ours?.hasPrefix("EXTERNAL\tguest\t") == true)
+                expectEqual(ours?.hasPrefix("EXTERNAL\tguest\t"), true)
             }
             configuration.virtualHost = "no-such-host"
-            #expect(await refusal(configuration)?.message.contains("no-such-host") == true)
+            await expectEqual(refusal(configuration)?.message.contains("no-such-host"), true)
         }
 
         @Test func lostConnectionComesBackEncrypted() async throws {
@@ -199,7 +199,7 @@ extension BrokerTests {
                         batch: [(AMQPMessage("on"), exchange: "", routingKey: queue)], mandatory: true)[0]
                         == nil
                 }
-                #expect(try await consumer.take(1)[0].message.text == "on")
+                try await expectEqual(consumer.take(1)[0].message.text, "on")
             }
         }
     }

@@ -1,4 +1,5 @@
 import AMQP
+import TestSupport
 import Testing
 
 @Suite struct AMQPConfigurationTests {
@@ -6,51 +7,52 @@ import Testing
         let url =
             "amqp://us%40er:p%2Fa%3Ass@broker.example:5673/my%2Fhost?heartbeat=7&connection_timeout=1500&channel_max=99&name=gw"
         let configuration = try AMQPConfiguration(url: url)
-        #expect(configuration.endpoints == [.init(host: "broker.example", port: 5673)])
-        #expect(configuration.credentials == .plain(user: "us@er", password: "p/a:ss"))
-        #expect(configuration.virtualHost == "my/host")
-        #expect(configuration.heartbeat == .seconds(7))
-        #expect(configuration.connectTimeout == .milliseconds(1500))
-        #expect(configuration.channelMax == 99)
-        #expect(configuration.connectionName == "gw")
-        #expect(configuration.tls == nil)
+        expectEqual(configuration.endpoints, [.init(host: "broker.example", port: 5673)])
+        expectEqual(configuration.credentials, .plain(user: "us@er", password: "p/a:ss"))
+        expectEqual(configuration.virtualHost, "my/host")
+        expectEqual(configuration.heartbeat, .seconds(7))
+        expectEqual(configuration.connectTimeout, .milliseconds(1500))
+        expectEqual(configuration.channelMax, 99)
+        expectEqual(configuration.connectionName, "gw")
+        expectTrue(configuration.tls == nil)
     }
 
     @Test(arguments: ["amqp://", "amqp:///", "amqp://localhost", "amqp://localhost:5672/", "amqp://guest:guest@/"])
     func whatIsLeftOutTakesItsDefault(url: String) throws {
         let configuration = try AMQPConfiguration(url: url)
-        #expect(configuration.endpoints == [.init(host: "localhost", port: 5672)])
-        #expect(configuration.credentials == .plain(user: "guest", password: "guest"))
-        #expect(configuration.virtualHost == "/")
+        expectEqual(configuration.endpoints, [.init(host: "localhost", port: 5672)])
+        expectEqual(configuration.credentials, .plain(user: "guest", password: "guest"))
+        expectEqual(configuration.virtualHost, "/")
     }
 
     @Test func encodedSlashIsTheDefaultVirtualHost() throws {
-        #expect(try AMQPConfiguration(url: "amqp://localhost/%2F").virtualHost == "/")
-        #expect(try AMQPConfiguration(url: "amqp://localhost/%2f?heartbeat=500ms").heartbeat == .milliseconds(500))
+        try expectEqual(AMQPConfiguration(url: "amqp://localhost/%2F").virtualHost, "/")
+        try expectEqual(AMQPConfiguration(url: "amqp://localhost/%2f?heartbeat=500ms").heartbeat, .milliseconds(500))
     }
 
     @Test func severalHostsAndIPv6AreRead() throws {
         let configuration = try AMQPConfiguration(url: "amqp://u:p@a:1,b,[::1]:3,[fe80::2]/v")
-        #expect(
-            configuration.endpoints == [
+        expectEqual(
+            configuration.endpoints,
+            [
                 .init(host: "a", port: 1), .init(host: "b", port: 5672), .init(host: "::1", port: 3),
                 .init(host: "fe80::2", port: 5672),
             ])
-        #expect(configuration.description == "amqp://u@a:1,b:5672,[::1]:3,[fe80::2]:5672/v")
+        expectEqual(configuration.description, "amqp://u@a:1,b:5672,[::1]:3,[fe80::2]:5672/v")
     }
 
     @Test func tlsIsConfiguredByTheAddress() throws {
         let url =
             "amqps://host?cacertfile=/ca.pem&certfile=/c.pem&keyfile=/k.pem&verify=verify_none&auth_mechanism=external"
         let configuration = try AMQPConfiguration(url: url)
-        #expect(configuration.endpoints == [.init(host: "host", port: 5671)])
-        #expect(
-            configuration.tls
-                == AMQPTLSConfiguration(
-                    authoritiesFile: "/ca.pem", certificateFile: "/c.pem", keyFile: "/k.pem", verifiesPeer: false,
-                    verifiesHostname: false))
-        #expect(configuration.credentials == .external)
-        #expect(try AMQPConfiguration(url: "amqps://host").tls == AMQPTLSConfiguration())
+        expectEqual(configuration.endpoints, [.init(host: "host", port: 5671)])
+        expectEqual(
+            configuration.tls,
+            AMQPTLSConfiguration(
+                authoritiesFile: "/ca.pem", certificateFile: "/c.pem", keyFile: "/k.pem", verifiesPeer: false,
+                verifiesHostname: false))
+        expectEqual(configuration.credentials, .external)
+        try expectEqual(AMQPConfiguration(url: "amqps://host").tls, AMQPTLSConfiguration())
     }
 
     @Test(arguments: [
@@ -69,8 +71,8 @@ import Testing
     ])
     func whatCannotBeReadIsAnErrorWithoutThePassword(url: String) {
         let error = #expect(throws: AMQPError.self) { _ = try AMQPConfiguration(url: url) }
-        #expect(error?.code == .invalidArgument)
-        #expect(error?.description.contains("sesame") == false)
+        expectEqual(error?.code, .invalidArgument)
+        expectEqual(error?.description.contains("sesame"), false)
     }
 
     @Test func passwordIsNeverPrinted() throws {
@@ -79,16 +81,16 @@ import Testing
         dump(configuration, to: &dumped)
         dump(configuration.credentials, to: &dumped)
         let all = "\(configuration) \(String(reflecting: configuration)) \(configuration.credentials) \(dumped)"
-        #expect(!all.contains("sesame"))
-        #expect(configuration.description == "amqp://user@h:5672/v")
+        expectTrue(!all.contains("sesame"))
+        expectEqual(configuration.description, "amqp://user@h:5672/v")
     }
 
     @Test func waitsGrowAndAreCapped() {
         let policy = ReconnectPolicy(base: .milliseconds(500), maximum: .seconds(15))
-        #expect(policy.delay(beforeAttempt: 1, random: 0) == .milliseconds(250))
-        #expect(policy.delay(beforeAttempt: 1, random: 1) == .milliseconds(500))
-        #expect(policy.delay(beforeAttempt: 3, random: 1) == .seconds(2))
-        #expect(policy.delay(beforeAttempt: 1_000_000, random: 1) == .seconds(15))
-        #expect(policy.delay(beforeAttempt: -5, random: 0.5) == .milliseconds(375))
+        expectEqual(policy.delay(beforeAttempt: 1, random: 0), .milliseconds(250))
+        expectEqual(policy.delay(beforeAttempt: 1, random: 1), .milliseconds(500))
+        expectEqual(policy.delay(beforeAttempt: 3, random: 1), .seconds(2))
+        expectEqual(policy.delay(beforeAttempt: 1_000_000, random: 1), .seconds(15))
+        expectEqual(policy.delay(beforeAttempt: -5, random: 0.5), .milliseconds(375))
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import AMQP
@@ -11,44 +12,44 @@ import Testing
 
     @Test func singleConfirmsMayComeInAnyOrder() {
         var ledger = ledger(4)
-        #expect(ledger.confirm(3, multiple: false) == [3])
-        #expect(ledger.confirm(1, multiple: false) == [1])
-        #expect(ledger.count == 2)
-        #expect(Array(ledger.open) == [2, 4])
-        #expect(ledger.confirm(4, multiple: true) == [2, 4])
-        #expect(ledger.count == 0)
+        expectEqual(ledger.confirm(3, multiple: false), [3])
+        expectEqual(ledger.confirm(1, multiple: false), [1])
+        expectEqual(ledger.count, 2)
+        expectEqual(Array(ledger.open), [2, 4])
+        expectEqual(ledger.confirm(4, multiple: true), [2, 4])
+        expectEqual(ledger.count, 0)
         ledger.append(5)
-        #expect(ledger.confirm(5, multiple: false) == [5])
+        expectEqual(ledger.confirm(5, multiple: false), [5])
     }
 
     @Test func multipleConfirmOfZeroCoversAll() {
         var ledger = ledger(3)
-        #expect(ledger.confirm(0, multiple: true) == [1, 2, 3])
-        #expect(ledger.confirm(0, multiple: true) == [])
+        expectEqual(ledger.confirm(0, multiple: true), [1, 2, 3])
+        expectEqual(ledger.confirm(0, multiple: true), [])
     }
 
     @Test func repeatedConfirmIsNothingNew() {
         var ledger = ledger(3)
-        #expect(ledger.confirm(2, multiple: false) == [2])
-        #expect(ledger.confirm(2, multiple: false) == [])
-        #expect(ledger.confirm(2, multiple: true) == [1])
-        #expect(ledger.confirm(1, multiple: false) == [])
+        expectEqual(ledger.confirm(2, multiple: false), [2])
+        expectEqual(ledger.confirm(2, multiple: false), [])
+        expectEqual(ledger.confirm(2, multiple: true), [1])
+        expectEqual(ledger.confirm(1, multiple: false), [])
     }
 
     @Test func confirmOfWhatWasNeverPublishedIsNoticed() {
         var ledger = ledger(2)
-        #expect(ledger.confirm(3, multiple: false) == nil)
-        #expect(ledger.confirm(.max, multiple: true) == nil)
-        #expect(ledger.confirm(0, multiple: false) == nil)
-        #expect(ledger.count == 2)
+        expectTrue(ledger.confirm(3, multiple: false) == nil)
+        expectTrue(ledger.confirm(.max, multiple: true) == nil)
+        expectTrue(ledger.confirm(0, multiple: false) == nil)
+        expectEqual(ledger.count, 2)
     }
 
     @Test func resetBeginsTheCountAnew() {
         var ledger = ledger(3)
         _ = ledger.confirm(2, multiple: false)
-        #expect(ledger.reset() == [1, 3])
+        expectEqual(ledger.reset(), [1, 3])
         ledger.append(10)
-        #expect(ledger.confirm(1, multiple: false) == [10])
+        expectEqual(ledger.confirm(1, multiple: false), [10])
     }
 }
 
@@ -56,15 +57,15 @@ import Testing
     @Test func eachTagIsTakenOnce() {
         var tags = UnackedTags()
         for tag: UInt64 in [2, 3, 5, 8] { tags.append(tag) }
-        #expect(tags.remove(3) == true)
-        #expect(tags.remove(3) == false)
-        #expect(tags.remove(4) == false)
-        #expect(tags.remove(9) == false)
-        #expect(tags.first == 2)
-        #expect(tags.removeAll(upTo: 6) == [2, 5])
-        #expect(tags.removeAll(upTo: 6) == [])
-        #expect(tags.remove(8) == true)
-        #expect(tags.first == nil)
+        expectEqual(tags.remove(3), true)
+        expectEqual(tags.remove(3), false)
+        expectEqual(tags.remove(4), false)
+        expectEqual(tags.remove(9), false)
+        expectEqual(tags.first, 2)
+        expectEqual(tags.removeAll(upTo: 6), [2, 5])
+        expectEqual(tags.removeAll(upTo: 6), [])
+        expectEqual(tags.remove(8), true)
+        expectTrue(tags.first == nil)
     }
 }
 
@@ -88,7 +89,7 @@ import Testing
         for operation in [exchange("e"), queue("q"), .bindQueue(binding("q", "e")), queue("q"), exchange("e")] {
             topology.note(operation)
         }
-        #expect(topology.inOrder.map(\.method) == [Method.exchangeDeclare, Method.queueDeclare, Method.queueBind])
+        expectEqual(topology.inOrder.map(\.method), [Method.exchangeDeclare, Method.queueDeclare, Method.queueBind])
     }
 
     @Test func undoingForgetsWithTheBindings() {
@@ -100,10 +101,10 @@ import Testing
         }
         topology.note(.unbindQueue(binding("r", "e")))
         topology.note(.deleteQueue("q"))
-        #expect(topology.inOrder.map(\.method) == [Method.exchangeDeclare, Method.queueDeclare])
+        expectEqual(topology.inOrder.map(\.method), [Method.exchangeDeclare, Method.queueDeclare])
         topology.note(.bindQueue(binding("r", "e")))
         topology.note(.deleteExchange("e"))
-        #expect(topology.inOrder.map(\.method) == [Method.queueDeclare])
+        expectEqual(topology.inOrder.map(\.method), [Method.queueDeclare])
     }
 
     @Test func questionsAreNotReplayed() {
@@ -111,7 +112,7 @@ import Testing
         topology.note(.declareQueue(AMQPQueueDeclaration(name: "q", passive: true)))
         topology.note(.purgeQueue("q"))
         topology.note(.get(queue: "q"))
-        #expect(topology.inOrder.isEmpty)
+        expectTrue(topology.inOrder.isEmpty)
     }
 }
 
@@ -125,13 +126,13 @@ import Testing
 
     @Test func bodyIsWholeWhenItsSizeIsReached() throws {
         var content = IncomingContent(.discarded, exchange: "", routingKey: "")
-        #expect(!content.isComplete)
+        expectTrue(!content.isComplete)
         try content.begin(AMQPProperties(), bodyBytes: 5, limit: 100)
         try append([1, 2, 3], to: &content)
-        #expect(!content.isComplete)
+        expectTrue(!content.isComplete)
         try append([4, 5], to: &content)
-        #expect(content.isComplete)
-        #expect(content.message.body == [1, 2, 3, 4, 5])
+        expectTrue(content.isComplete)
+        expectEqual(content.message.body, [1, 2, 3, 4, 5])
     }
 
     @Test func sizesThatLieAreErrors() throws {

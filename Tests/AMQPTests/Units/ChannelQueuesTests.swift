@@ -1,4 +1,5 @@
 import Loops
+import TestSupport
 import Testing
 
 @testable import AMQP
@@ -15,12 +16,12 @@ import Testing
         for tag in ["a", "b"] { queue.add(sent: consume(tag), replay: false) }
         var arena = Arena()
         let answered = try queue.takeAnswered(by: Method.reply(to: Method.basicConsume), tag: arena.bytes("b"))
-        #expect(answered.request.operation.consumerTag == "b")
+        expectEqual(answered.request.operation.consumerTag, "b")
         #expect(throws: AMQPError.self) {
             _ = try queue.takeAnswered(by: Method.reply(to: Method.queueBind), tag: nil)
         }
         let other = try queue.takeAnswered(by: Method.reply(to: Method.basicConsume), tag: arena.bytes("a"))
-        #expect(other.request.operation.consumerTag == "a")
+        expectEqual(other.request.operation.consumerTag, "a")
     }
 
     @Test func expiredRequestStillTakesItsAnswer() throws {
@@ -31,10 +32,10 @@ import Testing
         queue.add(waiting: ChannelRequest(.purgeQueue("q"), deadline: now))
         var failed: [UInt32] = []
         let hasDeadlines = queue.expire(now, AMQPError(.timeout, "late")) { failed.append($0.operation.method) }
-        #expect(!hasDeadlines)
-        #expect(failed == [Method.queuePurge])
+        expectTrue(!hasDeadlines)
+        expectEqual(failed, [Method.queuePurge])
         let answered = try queue.takeAnswered(by: Method.basicGetEmpty, tag: nil)
-        #expect(answered.expired)
+        expectTrue(answered.expired)
     }
 }
 
@@ -49,14 +50,14 @@ import Testing
                         completion: .single(continuation))))
             if let next = messages.takeNext() { messages.awaitConfirm(of: next) }
             let unroutable = AMQPError(.unroutable, "no queue")
-            #expect(messages.markReturned(id: "other", exchange: "e", unroutable) == false)
-            #expect(messages.markReturned(id: "id", exchange: "e", unroutable) == true)
-            #expect(messages.unconfirmedCount == 1)
+            expectEqual(messages.markReturned(id: "other", exchange: "e", unroutable), false)
+            expectEqual(messages.markReturned(id: "id", exchange: "e", unroutable), true)
+            expectEqual(messages.unconfirmedCount, 1)
             #expect(throws: AMQPError.self) { _ = try messages.confirm(2, multiple: false, refused: false) }
             let count = try? messages.confirm(1, multiple: false, refused: false)
-            #expect(count == 1)
+            expectEqual(count, 1)
         }
-        #expect(error?.code == .unroutable)
+        expectEqual(error?.code, .unroutable)
     }
 
     @Test func lateMessageFailsAsBlockedWhileTheBrokerBlocks() async {
@@ -69,8 +70,8 @@ import Testing
                         head: [], body: [], exchange: "e", returnID: nil, deadline: now,
                         completion: .single(continuation))))
             let hasDeadlines = messages.expire(now, blocked: AMQPError(.blocked, "alarm"))
-            #expect(!hasDeadlines && !messages.hasWaiting)
+            expectTrue(!hasDeadlines && !messages.hasWaiting)
         }
-        #expect(error?.code == .blocked)
+        expectEqual(error?.code, .blocked)
     }
 }

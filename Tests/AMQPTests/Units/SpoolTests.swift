@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AMQP
@@ -28,35 +29,35 @@ import Testing
             if place == nil { inMemory.append(body) }
             places.append(place)
         }
-        #expect(inMemory.count == 4)
-        #expect(spool.statistics.held == 64 << 20)
-        #expect(spool.statistics.spooled == 196 * size)
-        #expect(spool.statistics.failures == 0)
+        expectEqual(inMemory.count, 4)
+        expectTrue(spool.statistics.held == 64 << 20)
+        expectEqual(spool.statistics.spooled, 196 * size)
+        expectEqual(spool.statistics.failures, 0)
         // 3.2 GB wait. What is held, and room for what the tests beside this one do.
-        #expect(try Self.residentBytes() - before < 1 << 30)
+        try expectTrue(Self.residentBytes() - before < 1 << 30)
         for index in stride(from: 199, to: 3, by: -39) {
             let place = try #require(places[index])
-            #expect(try await spool.read(place) == Self.body(index, size))
+            try await expectEqual(spool.read(place), Self.body(index, size))
         }
         for place in places { if let place { spool.free(place) } else { spool.released(size) } }
-        #expect(spool.statistics.held == 0 && spool.statistics.spooled == 0)
+        expectTrue(spool.statistics.held == 0 && spool.statistics.spooled == 0)
     }
 
     @Test func aPlaceThatIsFreeIsUsedAgain() throws {
         let spool = AMQPSpool(folder: "/var/tmp", maxHeldBytes: 0)
         let bodies = [8_192, 4_096, 8_192].map { Self.body(1, $0) }
         let places = try bodies.map { try #require(spool.take($0)) }
-        #expect(places.map(\.offset) == [0, 8_192, 12_288])
+        expectEqual(places.map(\.offset), [0, 8_192, 12_288])
         spool.free(places[1])
-        #expect(spool.take(Self.body(2, 5_000))?.offset == 20_480)
-        #expect(spool.take(Self.body(3, 4_096))?.offset == 8_192)
-        #expect(spool.take(Self.body(4, 100)) == nil)
-        #expect(spool.statistics.held == 100)
+        expectEqual(spool.take(Self.body(2, 5_000))?.offset, 20_480)
+        expectEqual(spool.take(Self.body(3, 4_096))?.offset, 8_192)
+        expectTrue(spool.take(Self.body(4, 100)) == nil)
+        expectEqual(spool.statistics.held, 100)
     }
 
     @Test func whereNothingCanBeWrittenBodiesStayInMemory() {
         let spool = AMQPSpool(folder: "/proc/nowhere", maxHeldBytes: 0)
-        #expect(spool.take(Self.body(1, 8_192)) == nil)
-        #expect(spool.statistics.held == 8_192 && spool.statistics.failures == 1)
+        expectTrue(spool.take(Self.body(1, 8_192)) == nil)
+        expectTrue(spool.statistics.held == 8_192 && spool.statistics.failures == 1)
     }
 }

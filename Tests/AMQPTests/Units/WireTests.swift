@@ -1,4 +1,5 @@
 import CRabbitMQ
+import TestSupport
 import Testing
 
 @testable import AMQP
@@ -23,13 +24,13 @@ import Testing
                 if frame.frame_type != 0 { frames.append(frame) }
             }
         }
-        #expect(frames.map(\.channel) == [513, 513])
-        #expect(frames.first?.payload.method.id == Method.basicPublish)
+        expectEqual(frames.map(\.channel), [513, 513])
+        expectEqual(frames.first?.payload.method.id, Method.basicPublish)
         let header = try #require(frames.last)
-        #expect(header.payload.properties.body_size == 70_000)
+        expectEqual(header.payload.properties.body_size, 70_000)
         let decoded = try #require(header.payload.properties.decoded)
         var reader = PropertiesReader()
-        #expect(reader.read(decoded.assumingMemoryBound(to: amqp_basic_properties_t.self).pointee) == properties)
+        expectEqual(reader.read(decoded.assumingMemoryBound(to: amqp_basic_properties_t.self).pointee), properties)
     }
 
     @Test func tablesThatNestTooDeepAreTheCallersError() {
@@ -40,7 +41,7 @@ import Testing
                 AMQPProperties(headers: ["h": value]), bodyBytes: 0, exchange: "", routingKey: "", mandatory: false,
                 channel: 1, frameMax: 131_072)
         }
-        #expect(error?.code == .invalidArgument)
+        expectEqual(error?.code, .invalidArgument)
     }
 
     @Test func bodyIsSplitAtTheFrameLimitAndTheBufferGivesItAllBack() {
@@ -61,14 +62,14 @@ import Testing
         var offset = 0
         while offset + 7 < stream.count {
             let size = stream[offset + 3..<offset + 7].reduce(0) { $0 << 8 | Int($1) }
-            #expect(size <= 4096 - 8)
+            expectTrue(size <= 4096 - 8)
             types.append(stream[offset])
             if stream[offset] == Frame.body { received += stream[offset + 7..<offset + 7 + size] }
-            #expect(stream[offset + 7 + size] == Frame.endOctet)
+            expectEqual(stream[offset + 7 + size], Frame.endOctet)
             offset += size + 8
         }
-        #expect(received == body)
-        #expect(types.first == Frame.heartbeat)
-        #expect(types.dropFirst().allSatisfy { $0 == Frame.body })
+        expectEqual(received, body)
+        expectEqual(types.first, Frame.heartbeat)
+        expectTrue(types.dropFirst().allSatisfy { $0 == Frame.body })
     }
 }

@@ -1,17 +1,18 @@
 import Changesets
+import TestSupport
 import Testing
 
 /// Worked examples in both directions; docs/changesets.md, "Examples", has some of them.
 @Suite struct ExampleTests {
     @Test func theExamplesReadAsTheyAreExplained() throws {
         for example in Self.examples {
-            #expect(try Changeset(parsing: hex(example.hex)) == example.changeset, "\(example.name)")
+            try expectEqual(Changeset(parsing: hex(example.hex)), example.changeset, "\(example.name)")
         }
     }
 
     @Test func theExamplesAreWrittenAsTheyStand() throws {
         for example in Self.examples {
-            #expect(example.changeset.encoded() == hex(example.hex), "\(example.name)")
+            expectEqual(example.changeset.encoded(), hex(example.hex), "\(example.name)")
         }
     }
 
@@ -27,13 +28,13 @@ import Testing
             02 00 01 01 04 00 01 01 02 00 03 02 41 6C 00
             """)
         let changeset = try Changeset(parsing: streaming)
-        #expect(changeset.encoded() == normalized)
-        #expect(try Changeset(parsing: normalized) == changeset)
+        expectEqual(changeset.encoded(), normalized)
+        try expectEqual(Changeset(parsing: normalized), changeset)
         var encoder = StreamingEncoder()
         for instruction in changeset.instructions {
             try encoder.append(instruction, from: changeset.strings)
         }
-        #expect(encoder.bytes == streaming)
+        expectEqual(encoder.bytes, streaming)
     }
 
     @Test func theOwnerClassIsInternedBeforeAFieldOfAnEmbeddedObject() throws {
@@ -47,20 +48,20 @@ import Testing
         for instruction in changeset.instructions {
             try encoder.append(instruction, from: changeset.strings, owner: "Emb")
         }
-        #expect(encoder.bytes == bytes)
+        expectEqual(encoder.bytes, bytes)
     }
 
     @Test func withoutInstructionsNothingIsWritten() throws {
         let changeset = try Changeset(parsing: hex("3F 00 01 61"))
-        #expect(changeset.strings.strings == ["a"])
-        #expect(changeset.encoded().isEmpty)
-        #expect(try Changeset(parsing: []).encoded().isEmpty)
+        expectEqual(changeset.strings.strings, ["a"])
+        expectTrue(changeset.encoded().isEmpty)
+        try expectTrue(Changeset(parsing: []).encoded().isEmpty)
     }
 
     @Test func stringsDifferByTheirBytes() throws {
         // "é" as one scalar and as two.
         let changeset = try Changeset(parsing: hex("3F 00 02 C3A9 3F 01 03 65CC81"))
-        #expect(changeset.strings.count == 2)
+        expectEqual(changeset.strings.count, 2)
     }
 
     @Test func detachedKeysRoundTrip() throws {
@@ -69,9 +70,9 @@ import Testing
             .objectID(ObjectIDValue(high: 0x0102_0304_0506_0708, low: 0x090A_0B0C)), .uuid(UUIDValue(high: 1, low: 2)),
         ]
         for key in keys {
-            #expect(try ObjectKey(parsingDetached: key.detachedEncoding()) == key)
+            try expectEqual(ObjectKey(parsingDetached: key.detachedEncoding()), key)
             #expect(throws: ChangesetError.self) { try ObjectKey(parsingDetached: key.detachedEncoding() + [0]) }
         }
-        #expect(ObjectKey.string("ab").detachedEncoding() == hex("03 02 61 62"))
+        expectEqual(ObjectKey.string("ab").detachedEncoding(), hex("03 02 61 62"))
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import MergeConformance
 import SeededRandom
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct MalformedChangesetTests {
@@ -60,7 +61,7 @@ import Testing
             let bytes = hex(example.hex)
             for length in 0..<bytes.count {
                 guard let part = try? Changeset(parsing: Array(bytes.prefix(length))) else { continue }
-                #expect(part.instructions.count < example.changeset.instructions.count, "\(example.name) \(length)")
+                expectTrue(part.instructions.count < example.changeset.instructions.count, "\(example.name) \(length)")
             }
         }
     }
@@ -74,9 +75,9 @@ import Testing
             let prefix = hex("3F 00 01 61 3F 01 00")
             guard let changeset = try? Changeset(parsing: prefix + bytes) else { continue }
             accepted += 1
-            #expect(try Changeset(parsing: changeset.encoded()).instructions == changeset.instructions)
+            try expectEqual(Changeset(parsing: changeset.encoded()).instructions, changeset.instructions)
         }
-        #expect(accepted > 0)
+        expectTrue(accepted > 0)
     }
 
     @Test func damagedExamplesAreReadOrRefused() throws {
@@ -88,7 +89,7 @@ import Testing
                     var damaged = bytes
                     damaged[position] = UInt8.random(in: 0...255, using: &generator)
                     guard let changeset = try? Changeset(parsing: damaged) else { continue }
-                    #expect(try Changeset(parsing: changeset.encoded()).instructions == changeset.instructions)
+                    try expectEqual(Changeset(parsing: changeset.encoded()).instructions, changeset.instructions)
                 }
             }
         }
@@ -98,21 +99,21 @@ import Testing
         let erase = hex("01 00")
         let bytes = hex("3F 00 01 61") + Array(repeating: erase, count: 10).flatMap { $0 }
         let limits = ChangesetLimits(maxBytes: 24, maxInstructions: 10, maxPathElements: 3)
-        #expect(try Changeset(parsing: bytes, limits: limits).instructions.count == 10)
+        try expectEqual(Changeset(parsing: bytes, limits: limits).instructions.count, 10)
         expectLimit {
             try Changeset(parsing: bytes + erase, limits: .init(maxBytes: 99, maxInstructions: 10, maxPathElements: 3))
         }
         expectLimit { try Changeset(parsing: bytes + erase, limits: limits) }
         let path = hex("3F 00 01 61 0B 00 01 00 00 04 00 00 00 00 01")
         expectLimit { try Changeset(parsing: path, limits: limits) }
-        #expect(try Changeset(parsing: path).instructions.count == 1)
+        try expectEqual(Changeset(parsing: path).instructions.count, 1)
     }
 
     @Test func partsAreSplitWhereStringZeroComesAgain() throws {
         let first = hex("3F 00 01 61 02 00 01 3F")
         let second = hex("3F 00 01 62 3F 01 01 63 01 01")
-        #expect(try ConcatenatedChangesets.split(first + second + first) == [first, second, first])
-        #expect(try ConcatenatedChangesets.split([]).isEmpty)
+        try expectEqual(ConcatenatedChangesets.split(first + second + first), [first, second, first])
+        try expectTrue(ConcatenatedChangesets.split([]).isEmpty)
         #expect(throws: ChangesetError.self) { try ConcatenatedChangesets.split(first + [0x3F]) }
         #expect(throws: ChangesetError.self) { try Changeset(parsing: first + second) }
     }

@@ -1,4 +1,5 @@
 import Changesets
+import TestSupport
 import Testing
 
 @Suite struct VarintTests {
@@ -14,43 +15,43 @@ import Testing
     func signedNumbersHaveTheseBytes(value: Int64, bytes: String) throws {
         var writer = VarintWriter()
         writer.write(value)
-        #expect(writer.bytes == hex(bytes))
+        expectEqual(writer.bytes, hex(bytes))
         var reader = VarintReader(hex(bytes))
-        #expect(try reader.readInt64() == value)
-        #expect(reader.isAtEnd)
+        try expectEqual(reader.readInt64(), value)
+        expectTrue(reader.isAtEnd)
     }
 
     @Test func theGreatestUnsignedNumberTakesTenBytes() throws {
         var writer = VarintWriter()
         writer.write(UInt64.max)
-        #expect(writer.bytes == hex("FF FF FF FF FF FF FF FF FF 01"))
+        expectEqual(writer.bytes, hex("FF FF FF FF FF FF FF FF FF 01"))
         var reader = VarintReader(writer.bytes)
-        #expect(try reader.readUInt64() == .max)
+        try expectEqual(reader.readUInt64(), .max)
     }
 
     @Test func overlongNumbersAreAccepted() throws {
         var reader = VarintReader(hex("80 00"))
-        #expect(try reader.readInt64() == 0)
+        try expectEqual(reader.readInt64(), 0)
     }
 
     @Test(arguments: ["", "80", "40", "41", "FF FF FF FF FF FF FF FF FF 02", "FF FF FF FF FF FF FF FF FF FF 00"])
     func badUnsignedNumbersAreRefused(bytes: String) {
         var reader = VarintReader(hex(bytes))
         #expect(throws: ChangesetError.self) { try reader.readUInt64() }
-        #expect(reader.position == 0)
+        expectEqual(reader.position, 0)
     }
 
     @Test func numbersTooWideForTheirFieldAreRefused() throws {
         var reader = VarintReader(hex("FF FF FF FF 10"))
         #expect(throws: ChangesetError.self) { try reader.readUInt32() }
         reader = VarintReader(hex("FF FF FF FF 0F"))
-        #expect(try reader.readUInt32() == .max)
+        try expectEqual(reader.readUInt32(), .max)
         reader = VarintReader(hex("80 02"))
         #expect(throws: ChangesetError.self) { try reader.readUInt8() }
         reader = VarintReader(hex("FF FF FF FF 08"))
         #expect(throws: ChangesetError.self) { try reader.readInt32() }
         reader = VarintReader(hex("FF FF FF FF 47"))
-        #expect(try reader.readInt32() == .min)
+        try expectEqual(reader.readInt32(), .min)
         reader = VarintReader(hex("FF FF FF FF FF FF FF FF FF 41"))
         #expect(throws: ChangesetError.self) { try reader.readInt64() }
     }
@@ -63,8 +64,8 @@ import Testing
             writer.write(high: high, low: low)
             var reader = VarintReader(writer.bytes)
             let read = try reader.readUInt128()
-            #expect(read.high == high && read.low == low)
-            #expect(reader.isAtEnd)
+            expectTrue(read.high == high && read.low == low)
+            expectTrue(reader.isAtEnd)
         }
     }
 }

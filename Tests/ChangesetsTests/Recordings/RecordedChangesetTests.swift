@@ -11,18 +11,18 @@ import Testing
         for event in try RecordedBytes.scenario(file) {
             guard let result = event.result else { continue }
             let parts = try ConcatenatedChangesets.split(result.bytes)
-            #expect(parts.flatMap { $0 } == result.bytes)
+            expectEqual(parts.flatMap { $0 }, result.bytes)
             for part in parts {
-                #expect(try Changeset(parsing: part).encoded() == part)
+                try expectEqual(Changeset(parsing: part).encoded(), part)
                 count += 1
             }
             for delivered in event.changesets ?? [] {
                 let changeset = try Changeset(parsing: delivered.changeset.bytes)
                 let again = try Changeset(parsing: changeset.encoded())
-                #expect(again.instructions == changeset.instructions)
+                expectEqual(again.instructions, changeset.instructions)
             }
         }
-        #expect(count > 50)
+        expectTrue(count > 50)
     }
 
     @Test(arguments: RecordedVectors.files("merge"))
@@ -38,10 +38,10 @@ import Testing
                 let owner = embedded.owner(of: instruction, changeset.strings)
                 try encoder.append(instruction, from: changeset.strings, owner: owner)
             }
-            #expect(encoder.bytes == bytes)
+            expectEqual(encoder.bytes, bytes)
             count += 1
         }
-        #expect(count > 50)
+        expectTrue(count > 50)
     }
 
     @Test(arguments: RecordedVectors.files("pairs"))
@@ -51,13 +51,13 @@ import Testing
                 let bytes = recorded.changeset.bytes
                 // Hostile ones may be refused, but then with an error.
                 guard let changeset = try? Changeset(parsing: bytes) else {
-                    #expect(pair.kind == "hostile")
+                    expectEqual(pair.kind, "hostile")
                     continue
                 }
-                #expect(try Changeset(parsing: changeset.encoded()) == changeset)
+                try expectEqual(Changeset(parsing: changeset.encoded()), changeset)
             }
             for after in (pair.ours_after ?? []) + (pair.theirs_after ?? []) where pair.kind != "hostile" {
-                #expect(try Changeset(parsing: after.bytes).encoded() == after.bytes)
+                try expectEqual(Changeset(parsing: after.bytes).encoded(), after.bytes)
             }
         }
     }
@@ -67,8 +67,8 @@ import Testing
         let benchmark = try JSONDecoder().decode(RecordedBytes.Benchmark.self, from: Data(contentsOf: file))
         for recorded in benchmark.ours + benchmark.theirs {
             let changeset = try Changeset(parsing: recorded.changeset.bytes)
-            #expect(!changeset.isEmpty)
-            #expect(try Changeset(parsing: changeset.encoded()) == changeset)
+            expectTrue(!changeset.isEmpty)
+            try expectEqual(Changeset(parsing: changeset.encoded()), changeset)
         }
     }
 
@@ -81,11 +81,11 @@ import Testing
             for instruction in changeset.instructions {
                 try encoder.append(instruction, from: changeset.strings)
             }
-            #expect(encoder.bytes == bytes)
+            expectEqual(encoder.bytes, bytes)
         }
         for bytes in messages.downloaded {
             let changeset = try Changeset(parsing: bytes)
-            #expect(try Changeset(parsing: changeset.encoded()) == changeset)
+            try expectEqual(Changeset(parsing: changeset.encoded()), changeset)
         }
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -8,12 +9,12 @@ import Testing
         func take() -> EventPlaces.Token? { try? places.require() }
         var first = take()
         var body: (() -> Void)? = { [token = take()] in withExtendedLifetime(token) {} }
-        #expect(first != nil && body != nil && take() == nil)
+        expectTrue(first != nil && body != nil && take() == nil)
         // A response whose body is never written.
         body = nil
         let second = take()
-        #expect(body == nil && second != nil && take() == nil)
+        expectTrue(body == nil && second != nil && take() == nil)
         first = nil
-        #expect(first == nil && take() != nil)
+        expectTrue(first == nil && take() != nil)
     }
 }

@@ -1,6 +1,7 @@
 import Storage
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -18,14 +19,14 @@ import Testing
                 report.clientRealms[0].reason = "bad changeset \(ident)"
                 _ = try await store.apply([.found(report), outcome(ident, .recovered)], slices: 4, at: 2)
             }
-            #expect(try await store.campaigns(app: nil, after: nil, limit: 9).map(\.campaign.id) == ["real"])
+            try await expectEqual(store.campaigns(app: nil, after: nil, limit: 9).map(\.campaign.id), ["real"])
             let accounts = try await store.campaigns(CampaignFilter(app: "tasks", accounts: true), after: nil, limit: 9)
-            #expect(accounts.map(\.campaign.id) == ["tasks.resets-2026-11-23"])
-            #expect(accounts[0].counts == CampaignCounts(recovered: 30) && accounts[0].campaign.state == .closed)
-            #expect(try await store.newestCampaigns().map(\.campaign.id) == ["real"])
+            expectEqual(accounts.map(\.campaign.id), ["tasks.resets-2026-11-23"])
+            expectTrue(accounts[0].counts == CampaignCounts(recovered: 30) && accounts[0].campaign.state == .closed)
+            try await expectEqual(store.newestCampaigns().map(\.campaign.id), ["real"])
             let realms = try await store.clientRealms(
                 campaign: "tasks.resets-2026-11-23", outcome: nil, after: nil, limit: 1)
-            #expect(realms.map(\.reason) == ["bad changeset 3"])
+            expectEqual(realms.map(\.reason), ["bad changeset 3"])
         }
     }
 
@@ -46,17 +47,17 @@ import Testing
                 closed += step.closed.map(\.id)
                 unknown += step.unknown["tasks"] ?? 0
             }
-            #expect(closed == ["old", "half"] && unknown == 5)
+            expectTrue(closed == ["old", "half"] && unknown == 5)
             let old = try #require(try await store.campaign("old"))
-            #expect(old.campaign.state == .closed && old.campaign.closedAt == 40)
-            #expect(old.counts == CampaignCounts(recovered: 1, unknown: 4))
-            #expect(try await store.campaign("half")?.counts == CampaignCounts(unknown: 1))
-            #expect(try await store.campaign("young")?.campaign.state == .running)
+            expectTrue(old.campaign.state == .closed && old.campaign.closedAt == 40)
+            expectEqual(old.counts, CampaignCounts(recovered: 1, unknown: 4))
+            try await expectEqual(store.campaign("half")?.counts, CampaignCounts(unknown: 1))
+            try await expectEqual(store.campaign("young")?.campaign.state, .running)
             // What is said later still counts, and nothing is pending again.
             _ = try await store.apply([outcome(3, .discarded), notified(4, campaign: "old")], slices: 1, at: 50)
             let late = try #require(try await store.campaign("old"))
-            #expect(late.counts == CampaignCounts(notified: 1, recovered: 1, discarded: 1, unknown: 3))
-            #expect(late.campaign.state == .closed)
+            expectEqual(late.counts, CampaignCounts(notified: 1, recovered: 1, discarded: 1, unknown: 3))
+            expectEqual(late.campaign.state, .closed)
         }
     }
 }

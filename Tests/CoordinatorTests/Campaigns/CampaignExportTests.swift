@@ -10,12 +10,12 @@ import Testing
 
 @Suite(.needsBroker, .timeLimit(.minutes(5))) struct CampaignExportTests {
     @Test func valuesAreWrittenAsSpreadsheetsReadThem() {
-        #expect(CSV.field(.none) == "" && CSV.field(.number("-1")) == "-1")
-        #expect(CSV.field(.text("a,\"b\"\n")) == "\"a,\"\"b\"\"\n\"")
+        expectTrue(CSV.field(.none) == "" && CSV.field(.number("-1")) == "-1")
+        expectEqual(CSV.field(.text("a,\"b\"\n")), "\"a,\"\"b\"\"\n\"")
         // What would be a formula is text.
-        #expect(
-            ["=1+1", "+1", "-1", "@a", "\tb"].map { CSV.field(.text($0)) } == ["'=1+1", "'+1", "'-1", "'@a", "'\tb"])
-        #expect(CampaignExport.fileName("tasks-\"\\;ä.1") == "tasks-____.1")
+        expectEqual(
+            ["=1+1", "+1", "-1", "@a", "\tb"].map { CSV.field(.text($0)) }, ["'=1+1", "'+1", "'-1", "'@a", "'\tb"])
+        expectEqual(CampaignExport.fileName("tasks-\"\\;ä.1"), "tasks-____.1")
     }
 
     /// More client realms than a page holds, by partition and client file.
@@ -24,14 +24,14 @@ import Testing
             try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
             try await harness.withCoordinator { coordinator in
                 let path = "campaigns/c1/client-realms/export"
-                #expect(try await coordinator.request("GET", path).status == 404)
+                try await expectEqual(coordinator.request("GET", path).status, 404)
                 let request = CampaignRequest(id: "c1", app: "tasks", reason: nil, at: 10)
                 _ = try await harness.store.terminate(request, enable: true, slices: 1)
                 _ = try await harness.store.campaignPublished("c1", at: 11)
                 func rows(_ text: String) -> [Substring] { text.split(separator: "\r\n").dropFirst().map(\.self) }
-                #expect(rows(try await coordinator.request("GET", path).text).isEmpty)
+                expectTrue(rows(try await coordinator.request("GET", path).text).isEmpty)
                 let none = try await coordinator.request("GET", "\(path)?format=json")
-                #expect(none.text == "[\n]\n")
+                expectEqual(none.text, "[\n]\n")
                 var reports = (0..<25).map { chunk in
                     found(
                         (0..<100).map { FileIdent(rawValue: UInt64(2 + chunk * 100 + $0)) }, chunk: chunk, chunks: 25,
@@ -40,15 +40,15 @@ import Testing
                 reports.append(.outcome(report(7, .recovered)))
                 _ = try await harness.store.apply(reports, slices: 1, at: 20)
                 let all = rows(try await coordinator.request("GET", path).text)
-                #expect(all.count == 2_500 && Set(all).count == 2_500)
-                #expect(all[5].hasPrefix("\"\"\"nw\"\"\",7,u1,recovered,50,20,") && all[5].contains(",client,"))
-                #expect(rows(try await coordinator.request("GET", "\(path)?partition=se").text).count == 500)
-                #expect(rows(try await coordinator.request("GET", "\(path)?user=u2").text).isEmpty)
+                expectTrue(all.count == 2_500 && Set(all).count == 2_500)
+                expectTrue(all[5].hasPrefix("\"\"\"nw\"\"\",7,u1,recovered,50,20,") && all[5].contains(",client,"))
+                expectEqual(rows(try await coordinator.request("GET", "\(path)?partition=se").text).count, 500)
+                expectTrue(rows(try await coordinator.request("GET", "\(path)?user=u2").text).isEmpty)
                 let json = try await coordinator.request("GET", "\(path)?format=json&outcome=recovered")
-                #expect(json["0.clientFile"] == "7" && json["1"] == nil)
-                #expect(try await coordinator.request("GET", "\(path)?format=xml").status == 400)
+                expectTrue(json["0.clientFile"] == "7" && json["1"] == nil)
+                try await expectEqual(coordinator.request("GET", "\(path)?format=xml").status, 400)
                 let head = try await coordinator.execute("GET", path)
-                #expect(head.headers.first(name: "Content-Disposition") == "attachment; filename=\"c1.csv\"")
+                expectEqual(head.headers.first(name: "Content-Disposition"), "attachment; filename=\"c1.csv\"")
             }
         }
     }
@@ -57,7 +57,7 @@ import Testing
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
             let looks = CampaignLooks(store: harness.store)
-            #expect(try await looks.campaign("c1") == nil)
+            try await expectTrue(looks.campaign("c1") == nil)
             let request = CampaignRequest(id: "c1", app: "tasks", reason: nil, at: 10)
             _ = try await harness.store.terminate(request, enable: true, slices: 1)
             // What was seen a moment ago counts as new for a moment, and not for long.
@@ -66,7 +66,7 @@ import Testing
                 for _ in 0..<20 { group.addTask { try await looks.campaign("c1") } }
                 return try await group.reduce(into: [CampaignSummary?]()) { $0.append($1) }
             }
-            #expect(seen.count == 20 && seen.allSatisfy { $0 == seen[0] })
+            expectTrue(seen.count == 20 && seen.allSatisfy { $0 == seen[0] })
         }
     }
 }

@@ -1,6 +1,7 @@
 import Storage
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -22,10 +23,9 @@ import Testing
                     [found([2], of: id), outcome(2, .recovered)], slices: 1, at: 32, limits: limits)
             }
             // The one that was never published is not closed, so it stays.
-            #expect(
-                try await store.campaigns(app: "tasks", after: nil, limit: 99).map(\.campaign.id)
-                    == ["n9", "n8", "n7", "n6", "n1"])
-            #expect(try await store.clientRealms(campaign: "n2", outcome: nil, after: nil, limit: 9).isEmpty)
+            try await expectEqual(
+                store.campaigns(app: "tasks", after: nil, limit: 99).map(\.campaign.id), ["n9", "n8", "n7", "n6", "n1"])
+            try await expectTrue(store.clientRealms(campaign: "n2", outcome: nil, after: nil, limit: 9).isEmpty)
         }
     }
 
@@ -42,8 +42,8 @@ import Testing
             let effects = try await store.apply(
                 [notified(2, campaign: "n1"), found([3], of: "n3", kind: "reset"), outcome(3, .discarded)], slices: 1,
                 at: 4, limits: limits)
-            #expect(effects.rejected.isEmpty && effects.opened.map(\.id) == ["n3"])
-            #expect(try await store.campaign("n3")?.counts.discarded == 1)
+            expectTrue(effects.rejected.isEmpty && effects.opened.map(\.id) == ["n3"])
+            try await expectEqual(store.campaign("n3")?.counts.discarded, 1)
         }
     }
 
@@ -61,9 +61,8 @@ import Testing
                 _ = try await store.apply([found([2], of: id, kind: "reset")], slices: 1, at: 33, limits: limits)
                 _ = try await store.apply([outcome(2, .recovered, campaign: id)], slices: 1, at: 34, limits: limits)
             }
-            #expect(
-                try await store.campaigns(app: "tasks", after: nil, limit: 99).map(\.campaign.id)
-                    == ["r5", "r4", "r3", "t"])
+            try await expectEqual(
+                store.campaigns(app: "tasks", after: nil, limit: 99).map(\.campaign.id), ["r5", "r4", "r3", "t"])
         }
     }
 
@@ -75,13 +74,13 @@ import Testing
         try await variant.withApp { store in
             let effects = try await store.apply(
                 (1...30).map { outcome(FileIdent($0), .recovered) }, slices: 1, at: 1, limits: limits)
-            #expect(effects.parked == 30 && effects.dropped == 10)
+            expectTrue(effects.parked == 30 && effects.dropped == 10)
             _ = try await store.apply([found([10, 11], of: "late")], slices: 1, at: 2, limits: limits)
-            #expect(try await store.campaign("late")?.counts == CampaignCounts(recovered: 1, pending: 1))
+            try await expectEqual(store.campaign("late")?.counts, CampaignCounts(recovered: 1, pending: 1))
 
             let early = try await store.apply(
                 (1...9).map { notified(FileIdent($0), campaign: "never") }, slices: 1, at: 3, limits: limits)
-            #expect(early.dropped == 4)
+            expectEqual(early.dropped, 4)
         }
     }
 }

@@ -3,6 +3,7 @@ import GRDB
 import Storage
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -29,8 +30,8 @@ import Testing
         let reports = ["n1", "n2"].map { outcome(2, .recovered, campaign: $0) }
         await #expect(throws: StoreError.self) { _ = try await store.apply(reports, slices: 1, at: 2) }
         let effects = try await store.applyWhatItCan(reports, slices: 1, at: 2)
-        #expect(effects.rejected.map(\.index) == [0] && effects.changed.map(\.state) == [.closed])
-        #expect(try await store.campaign("n2")?.counts.recovered == 1)
+        expectTrue(effects.rejected.map(\.index) == [0] && effects.changed.map(\.state) == [.closed])
+        try await expectEqual(store.campaign("n2")?.counts.recovered, 1)
     }
 
     @Test func aDamagedAppRowWaitsForItsOperator() async throws {
@@ -40,9 +41,9 @@ import Testing
         let error = await #expect(throws: StoreError.self) {
             _ = try await store.applyWhatItCan(reports, slices: 1, at: 2)
         }
-        #expect(error?.code == .corrupt)
+        expectEqual(error?.code, .corrupt)
         try await damage(store, "UPDATE apps SET sync_state = 'enabled'")
-        #expect(try await store.applyWhatItCan(reports, slices: 1, at: 2).rejected.isEmpty)
+        try await expectTrue(store.applyWhatItCan(reports, slices: 1, at: 2).rejected.isEmpty)
     }
 
     @Test func manyCampaignsAndNoneThatIsSoundWaitForTheirOperator() async throws {
@@ -52,8 +53,8 @@ import Testing
         await #expect(throws: StoreError.self) { _ = try await store.applyWhatItCan(reports, slices: 1, at: 2) }
         let effects = try await store.applyWhatItCan(
             reports + [outcome(2, .recovered, campaign: "n3")], slices: 1, at: 2)
-        #expect(effects.rejected.map(\.index) == [0, 1])
-        #expect(try await store.campaign("n3")?.counts.recovered == 1)
+        expectEqual(effects.rejected.map(\.index), [0, 1])
+        try await expectEqual(store.campaign("n3")?.counts.recovered, 1)
     }
 
     /// Else its reports would hold up everybody's behind them for ever.
@@ -61,7 +62,7 @@ import Testing
         let store = try await withCampaigns(["n1"])
         try await damage(store, "UPDATE campaigns SET kind = '?'")
         let reports = (2...4).map { outcome(FileIdent($0), .recovered, campaign: "n1") }
-        #expect(try await store.applyWhatItCan(reports, slices: 1, at: 2).rejected.map(\.index) == [0, 1, 2])
+        try await expectEqual(store.applyWhatItCan(reports, slices: 1, at: 2).rejected.map(\.index), [0, 1, 2])
     }
 
     @Test(arguments: [1, 3]) func aDamagedFileRejectsNothing(_ count: Int) async throws {
@@ -89,7 +90,7 @@ import Testing
             let error = await #expect(throws: StoreError.self) {
                 _ = try await store.applyWhatItCan(reports, slices: 1, at: 2)
             }
-            #expect(error?.code == .corrupt)
+            expectEqual(error?.code, .corrupt)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -11,18 +12,18 @@ import Testing
         (.interrupted, .pending),
     ])
     func resultsFallIntoTheClassesOfTheSpecification(result: OutcomeReport.Result, expected: OutcomeClass) {
-        #expect(OutcomeClass(result) == expected)
+        expectEqual(OutcomeClass(result), expected)
     }
 
     @Test func aClientsOwnWordBeatsAnyInference() {
         let own = report(2, .discarded, at: 1)
         let inferred = report(2, .recovered, evidence: .inferred, confidence: 1, at: 999)
-        #expect(own.supersedes(inferred) && !inferred.supersedes(own))
+        expectTrue(own.supersedes(inferred) && !inferred.supersedes(own))
     }
 
     @Test func amongAClientsReportsTheLatestWins() {
-        #expect(report(2, .recovered, at: 9).supersedes(report(2, .interrupted, at: 8)))
-        #expect(!report(2, .interrupted, at: 8).supersedes(report(2, .recovered, at: 9)))
+        expectTrue(report(2, .recovered, at: 9).supersedes(report(2, .interrupted, at: 8)))
+        expectTrue(!report(2, .interrupted, at: 8).supersedes(report(2, .recovered, at: 9)))
     }
 
     @Test func amongInferencesTheSurerThenTheLaterWins() {
@@ -30,9 +31,9 @@ import Testing
         let high = report(2, .recovered, evidence: .inferred, confidence: 0.9, at: 4)
         let later = report(2, .failed, evidence: .inferred, confidence: 0.5, at: 6)
         let open = report(2, .interrupted, evidence: .inferred, confidence: 1, at: 7)
-        #expect(high.supersedes(medium) && !medium.supersedes(high))
-        #expect(later.supersedes(medium))
-        #expect(medium.supersedes(open))
+        expectTrue(high.supersedes(medium) && !medium.supersedes(high))
+        expectTrue(later.supersedes(medium))
+        expectTrue(medium.supersedes(open))
     }
 
     @Test func theOrderIsTotalSoThatTheSameReportAlwaysWins() {
@@ -45,12 +46,12 @@ import Testing
             }
         }
         for a in all {
-            #expect(!a.supersedes(a))
+            expectTrue(!a.supersedes(a))
             for b in all where a != b {
                 // A client's confidence does not matter, so only such pairs may tie.
                 let tie = a.evidence == .client && a.result == b.result && a.at == b.at && b.evidence == .client
-                #expect(tie || a.supersedes(b) != b.supersedes(a))
-                for c in all where a.supersedes(b) && b.supersedes(c) { #expect(a.supersedes(c)) }
+                expectTrue(tie || a.supersedes(b) != b.supersedes(a))
+                for c in all where a.supersedes(b) && b.supersedes(c) { expectTrue(a.supersedes(c)) }
             }
         }
     }

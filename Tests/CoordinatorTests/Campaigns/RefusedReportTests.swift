@@ -1,6 +1,7 @@
 import Storage
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -15,10 +16,10 @@ import Testing
                 [outcome(2, .failed, user: "thief"), outcome(3, .failed, campaign: "c1", user: "thief")], slices: 1,
                 at: 20)
             _ = try await store.apply([found([2, 3])], slices: 1, at: 21)
-            #expect(try await store.campaign("c1")?.counts == CampaignCounts(pending: 2))
+            try await expectEqual(store.campaign("c1")?.counts, CampaignCounts(pending: 2))
             let effects = try await store.apply([outcome(2, .failed, user: "thief")], slices: 1, at: 22)
-            #expect(effects.rejected.map(\.index) == [0])
-            #expect(try await store.campaign("c1")?.counts == CampaignCounts(pending: 2))
+            expectEqual(effects.rejected.map(\.index), [0])
+            try await expectEqual(store.campaign("c1")?.counts, CampaignCounts(pending: 2))
         }
     }
 
@@ -34,8 +35,8 @@ import Testing
                     outcome(2, .recovered, attempt: String(repeating: "x", count: 999)),
                     outcome(2, .recovered, app: "none"), found([2]),
                 ], slices: 1, at: 20)
-            #expect(effects.rejected.map(\.index) == Array(0...9))
-            #expect(try await store.campaign("c1")?.counts == CampaignCounts(pending: 1))
+            expectEqual(effects.rejected.map(\.index), Array(0...9))
+            try await expectEqual(store.campaign("c1")?.counts, CampaignCounts(pending: 1))
         }
     }
 }

@@ -2,6 +2,7 @@ import SeededRandom
 import Storage
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -22,16 +23,16 @@ import Testing
                 while !rest.isEmpty {
                     let size = Int.random(in: 1...min(4, rest.count), using: &generator)
                     let effects = try await store.apply(Array(rest.prefix(size)), slices: 2, at: 50)
-                    #expect(effects.rejected.isEmpty)
+                    expectTrue(effects.rejected.isEmpty)
                     rest.removeFirst(size)
                     let counts = try #require(try await store.campaign("c1")?.counts)
-                    #expect(counts.addsUp, "round \(round)")
+                    expectTrue(counts.addsUp, "round \(round)")
                 }
                 let summary = try #require(try await store.campaign("c1"))
-                #expect(
-                    summary.counts == CampaignCounts(notified: 2, recovered: 1, discarded: 1, failed: 1),
+                expectEqual(
+                    summary.counts, CampaignCounts(notified: 2, recovered: 1, discarded: 1, failed: 1),
                     "round \(round), seed 0x51C3")
-                #expect(summary.campaign.state == .closed)
+                expectEqual(summary.campaign.state, .closed)
             }
         }
     }
@@ -56,20 +57,20 @@ import Testing
                 var rest = (reports + reports.shuffled(using: &generator).prefix(4)).shuffled(using: &generator)
                 while !rest.isEmpty {
                     let size = Int.random(in: 1...min(4, rest.count), using: &generator)
-                    #expect(try await store.apply(Array(rest.prefix(size)), slices: 2, at: 50).rejected.isEmpty)
+                    try await expectTrue(store.apply(Array(rest.prefix(size)), slices: 2, at: 50).rejected.isEmpty)
                     rest.removeFirst(size)
                     for id in ["c1", "c2"] {
                         let counts = try #require(try await store.campaign(id)?.counts)
-                        #expect(counts.addsUp, "round \(round)")
+                        expectTrue(counts.addsUp, "round \(round)")
                     }
                 }
                 let first = try #require(try await store.campaign("c1"))
                 let second = try #require(try await store.campaign("c2"))
-                #expect(first.counts == CampaignCounts(notified: 3, superseded: 3), "round \(round), seed 0x51C4")
-                #expect(
-                    second.counts == CampaignCounts(notified: 2, recovered: 2, failed: 1, unproven: 1),
+                expectEqual(first.counts, CampaignCounts(notified: 3, superseded: 3), "round \(round), seed 0x51C4")
+                expectEqual(
+                    second.counts, CampaignCounts(notified: 2, recovered: 2, failed: 1, unproven: 1),
                     "round \(round), seed 0x51C4")
-                #expect(first.campaign.state == .closed && second.campaign.state == .closed)
+                expectTrue(first.campaign.state == .closed && second.campaign.state == .closed)
             }
         }
     }
@@ -80,15 +81,14 @@ import Testing
             let effects = try await store.apply(
                 [notified(2, at: 70), outcome(3, .recovered), outcome(2, .discarded, campaign: "c1")], slices: 1, at: 20
             )
-            #expect(effects.parked == 1)
-            #expect(try await store.campaign("c1")?.counts == CampaignCounts())
-            #expect(try await store.clientRealms(campaign: "c1", outcome: nil, after: nil, limit: 9).isEmpty)
+            expectEqual(effects.parked, 1)
+            try await expectEqual(store.campaign("c1")?.counts, CampaignCounts())
+            try await expectTrue(store.clientRealms(campaign: "c1", outcome: nil, after: nil, limit: 9).isEmpty)
             _ = try await store.apply([found([2, 3])], slices: 1, at: 21)
-            #expect(
-                try await store.campaign("c1")?.counts == CampaignCounts(notified: 1, recovered: 1, discarded: 1))
+            try await expectEqual(store.campaign("c1")?.counts, CampaignCounts(notified: 1, recovered: 1, discarded: 1))
             let realm = try #require(
                 try await store.clientRealms(campaign: "c1", outcome: .discarded, after: nil, limit: 9).first)
-            #expect(realm.clientFile == 2 && realm.notifiedAt == 70 && realm.foundAt == 21 && realm.lastSeen == 50)
+            expectTrue(realm.clientFile == 2 && realm.notifiedAt == 70 && realm.foundAt == 21 && realm.lastSeen == 50)
         }
     }
 
@@ -96,9 +96,9 @@ import Testing
     func aClientRealmThatNoSliceListedIsCountedOnceAllHaveReported(_ variant: ControlVariant) async throws {
         try await variant.withCampaign(slices: 1) { store in
             _ = try await store.apply([notified(9)], slices: 1, at: 20)
-            #expect(try await store.campaign("c1")?.counts.found == 0)
+            try await expectEqual(store.campaign("c1")?.counts.found, 0)
             _ = try await store.apply([found([2])], slices: 1, at: 21)
-            #expect(try await store.campaign("c1")?.counts == CampaignCounts(notified: 1, pending: 2))
+            try await expectEqual(store.campaign("c1")?.counts, CampaignCounts(notified: 1, pending: 2))
         }
     }
 }

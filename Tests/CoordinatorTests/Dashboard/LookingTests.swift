@@ -32,9 +32,9 @@ import Testing
                 try await bury(harness, id: "m2", queue: "no-queue-of-ours")
                 try await bury(harness, id: "m3", queue: slice)
                 let list = try await coordinator.request("GET", "dead-letters")
-                #expect(list["of"] == "3" && list["letters.2.name"] != nil)
+                expectTrue(list["of"] == "3" && list["letters.2.name"] != nil)
                 let one = try await coordinator.request("GET", "dead-letters?reason=bad")
-                #expect(one["letters.0.reason"] == "<b>bad</b>" && one["letters.1.name"] == nil)
+                expectTrue(one["letters.0.reason"] == "<b>bad</b>" && one["letters.1.name"] == nil)
                 func name(of id: String) throws -> String {
                     let names = (0..<3).filter { list["letters.\($0).id"] == id }.compactMap {
                         list["letters.\($0).name"]
@@ -44,17 +44,17 @@ import Testing
                 let (first, foreign, third) = (
                     try name(of: "m1"), try name(of: "m2"), try name(of: "m3")
                 )
-                #expect(try await coordinator.request("GET", "dead-letters/\(first)").text.contains(#"\"at\":1"#))
-                #expect(try await coordinator.request("GET", "dead-letters/000000000000").status == 404)
+                try await expectTrue(coordinator.request("GET", "dead-letters/\(first)").text.contains(#"\"at\":1"#))
+                try await expectEqual(coordinator.request("GET", "dead-letters/000000000000").status, 404)
                 let back = try await coordinator.request(
                     "POST", "dead-letters/requeue", #"{"letters": ["\#(first)", "\#(foreign)", "000000000000"]}"#)
-                #expect(
+                expectTrue(
                     back["done.0"] == first && back["refused.0.name"] == foreign && back["missing.0"] == "000000000000")
-                #expect(try await harness.next(TickMessage.self, in: slice).at == 1)
+                try await expectEqual(harness.next(TickMessage.self, in: slice).at, 1)
                 let gone = try await coordinator.request("POST", "dead-letters/drop", #"{"letters": ["\#(third)"]}"#)
-                #expect(gone["done.0"] == third)
-                #expect(try await coordinator.request("GET", "dead-letters")["letters.1.name"] == nil)
-                #expect(try await coordinator.request("POST", "dead-letters/drop", #"{"letters": []}"#).status == 400)
+                expectEqual(gone["done.0"], third)
+                try await expectTrue(coordinator.request("GET", "dead-letters")["letters.1.name"] == nil)
+                try await expectEqual(coordinator.request("POST", "dead-letters/drop", #"{"letters": []}"#).status, 400)
             }
         }
     }
@@ -63,7 +63,7 @@ import Testing
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in
                 try await eventually { coordinator.isServing }
-                #expect(try await coordinator.request("GET", "messages/events?type=nothing").status == 400)
+                try await expectEqual(coordinator.request("GET", "messages/events?type=nothing").status, 400)
                 let stream = try await coordinator.execute("GET", "messages/events?app=tasks")
                 try await harness.channel.publish(
                     try AMQPMessage(AllowResetsMessage(app: "others", seconds: 5)), exchange: harness.topology.slices,
@@ -76,7 +76,7 @@ import Testing
                     text += String(buffer: chunk)
                     if text.contains("allow-resets") { break }
                 }
-                #expect(
+                expectTrue(
                     text.contains(#""app":"tasks""#) && !text.contains("others") && !text.contains(#""type":"tick""#))
             }
         }
@@ -90,13 +90,13 @@ import Testing
                 for part in ["", "/client-files", "/history", "/objects"] {
                     for query in ["", "?partition=", "?flexible=true"] {
                         let answer = try await coordinator.request("GET", "apps/flex/realm\(part)\(query)")
-                        #expect(answer.status == 200, "\(part)\(query): \(answer.text)")
+                        expectEqual(answer.status, 200, "\(part)\(query): \(answer.text)")
                     }
-                    #expect(try await coordinator.request("GET", "apps/flex/realm\(part)?partition=nw").status == 404)
+                    try await expectEqual(coordinator.request("GET", "apps/flex/realm\(part)?partition=nw").status, 404)
                 }
-                #expect(
-                    try await coordinator.request("GET", "apps/flex/realm?flexible=true&partition=nw").status == 400)
-                #expect(try await coordinator.request("GET", "messages/events?flexible=x").status == 400)
+                try await expectEqual(
+                    coordinator.request("GET", "apps/flex/realm?flexible=true&partition=nw").status, 400)
+                try await expectEqual(coordinator.request("GET", "messages/events?flexible=x").status, 400)
             }
         }
     }
@@ -108,26 +108,27 @@ import Testing
                 _ = try await coordinator.request("POST", "apps", #"{"id": "tasks"}"#)
                 try await harness.makeRealm(RealmName(app: "tasks", partition: "\"nw\""))
                 let found = try await coordinator.request("GET", "doctor")
-                #expect(found.text.contains("without an owner") && found.text.contains(#""level":"fault""#))
+                expectTrue(found.text.contains("without an owner") && found.text.contains(#""level":"fault""#))
                 let list = try await coordinator.request("GET", "apps/tasks/realms")
-                #expect(list["realms.0.partition"] == "\"nw\"" && list["next"] == nil)
+                expectTrue(list["realms.0.partition"] == "\"nw\"" && list["next"] == nil)
                 let realm = "apps/tasks/realm"
-                #expect(try await coordinator.request("GET", "\(realm)?partition=nw")["realm.generation"] == "1")
+                try await expectEqual(coordinator.request("GET", "\(realm)?partition=nw")["realm.generation"], "1")
                 for part in ["client-files", "history", "objects"] {
-                    #expect(
-                        try await coordinator.request("GET", "\(realm)/\(part)?partition=nw").status == 200, "\(part)")
+                    try await expectEqual(
+                        coordinator.request("GET", "\(realm)/\(part)?partition=nw").status, 200, "\(part)")
                 }
-                #expect(try await coordinator.request("GET", "\(realm)?partition=se").status == 404)
-                #expect(try await coordinator.request("GET", realm).status == 400)
-                #expect(try await coordinator.request("GET", "\(realm)/objects?partition=nw&after=x").status == 400)
-                #expect(try await coordinator.request("GET", "\(realm)/objects?partition=nw&class=None").status == 404)
-                #expect(try await coordinator.request("GET", "apps/nobody/realms").status == 404)
+                try await expectEqual(coordinator.request("GET", "\(realm)?partition=se").status, 404)
+                try await expectEqual(coordinator.request("GET", realm).status, 400)
+                try await expectEqual(coordinator.request("GET", "\(realm)/objects?partition=nw&after=x").status, 400)
+                try await expectEqual(
+                    coordinator.request("GET", "\(realm)/objects?partition=nw&class=None").status, 404)
+                try await expectEqual(coordinator.request("GET", "apps/nobody/realms").status, 404)
                 let reader = try #require(
                     try await coordinator.request("POST", "tokens", #"{"name": "ann", "role": "read"}"#)["token"])
-                #expect(
-                    try await coordinator.request("GET", "\(realm)/objects?partition=nw", token: reader).status == 403)
-                #expect(
-                    try await coordinator.request("GET", "\(realm)/history?partition=nw", token: reader).status == 200)
+                try await expectEqual(
+                    coordinator.request("GET", "\(realm)/objects?partition=nw", token: reader).status, 403)
+                try await expectEqual(
+                    coordinator.request("GET", "\(realm)/history?partition=nw", token: reader).status, 200)
             }
         }
     }

@@ -25,13 +25,13 @@ import Testing
     @Test func ratesGoOnOverARestart() {
         var rate = RunningRate()
         rate.heard(100)
-        #expect(rate.take() == 0)
+        expectEqual(rate.take(), 0)
         rate.heard(130)
         rate.heard(140)
-        #expect(rate.take() == 40)
+        expectEqual(rate.take(), 40)
         rate.heard(7)
-        #expect(rate.take() == 7)
-        #expect(rate.take() == 0)
+        expectEqual(rate.take(), 7)
+        expectEqual(rate.take(), 0)
     }
 
     @Test func figuresAddUpOverWorkersAndGateways() {
@@ -54,24 +54,24 @@ import Testing
         figures.heard(worker("w2", 520), at: 2_000)
         figures.heard(gateway("g1", sessions: 5, errors: 4), at: 2_000)
         figures.heard(gateway("g2", sessions: 2, errors: 0), at: 2_000)
-        #expect(figures.gateways(at: 2_000) == 2)
-        #expect(figures.take(at: 2_000) == .init(changesets: 120, commits: 12, errors: 3, sessions: 7))
+        expectEqual(figures.gateways(at: 2_000), 2)
+        expectEqual(figures.take(at: 2_000), .init(changesets: 120, commits: 12, errors: 3, sessions: 7))
         var loaded = gateway("g1", sessions: 5, errors: 4)
         loaded.unacknowledged = ["tasks": 40_000]
         figures.heard(loaded, at: 2_000)
         loaded.gateway = "g2"
         figures.heard(loaded, at: 2_000)
-        #expect(figures.unacknowledgedBytes(of: "tasks", at: 2_000) == 80_000)
-        #expect(figures.unacknowledgedBytes(of: "other", at: 2_000) == 0)
+        expectEqual(figures.unacknowledgedBytes(of: "tasks", at: 2_000), 80_000)
+        expectEqual(figures.unacknowledgedBytes(of: "other", at: 2_000), 0)
         figures.heard(gateway("g1", sessions: 5, errors: 4), at: 2_000)
-        #expect(figures.unacknowledgedBytes(of: "tasks", at: 2_000) == 40_000)
+        expectEqual(figures.unacknowledgedBytes(of: "tasks", at: 2_000), 40_000)
         figures.heard(gateway("g2", sessions: 2, errors: 0, isStaying: false), at: 3_000)
-        #expect(figures.take(at: 3_000).sessions == 5)
-        #expect(figures.take(at: 2_000 + ClusterView.silence).sessions == 0)
+        expectEqual(figures.take(at: 3_000).sessions, 5)
+        expectEqual(figures.take(at: 2_000 + ClusterView.silence).sessions, 0)
         for number in 0...ClusterFigures.maxSources {
             figures.heard(gateway("many-\(number)", sessions: 1, errors: 0), at: 50_000 + UInt64(number) / 1_000)
         }
-        #expect(figures.gateways(at: 50_001) == ClusterFigures.maxSources)
+        expectEqual(figures.gateways(at: 50_001), ClusterFigures.maxSources)
     }
 
     @Test func anHourIsKeptAndNoMore() throws {
@@ -80,36 +80,36 @@ import Testing
             let now = UInt64(step) * ClusterHistory.step + 1
             let slices = [slice(0, epoch: UInt64(step), ready: step), slice(1, owner: nil)]
             history.look(at: slices, now: now)
-            #expect(history.isDue(at: now))
+            expectTrue(history.isDue(at: now))
             history.add(.init(changesets: 50), slices, at: now)
-            #expect(!history.isDue(at: now + ClusterHistory.step - 1))
+            expectTrue(!history.isDue(at: now + ClusterHistory.step - 1))
         }
-        #expect(history.points.count == ClusterHistory.points)
+        expectEqual(history.points.count, ClusterHistory.points)
         let last = try #require(history.points.last)
-        #expect(last.changesets == 5 && last.waiting == 499)
+        expectTrue(last.changesets == 5 && last.waiting == 499)
         let points = history.points(of: SliceNumber(0))
-        #expect(points.count == ClusterHistory.slicePoints)
-        #expect(points.last.map { $0.at - points[0].at } == 3_570_000)
-        #expect(points.map(\.ready) == points.map { Int($0.at / ClusterHistory.step) })
+        expectEqual(points.count, ClusterHistory.slicePoints)
+        expectEqual(points.last.map { $0.at - points[0].at }, 3_570_000)
+        expectEqual(points.map(\.ready), points.map { Int($0.at / ClusterHistory.step) })
         // The most of each two points; the newest last, of which there may be no second one.
         let strips = history.strips(of: try #require(SliceCount(2)))
-        #expect(strips.map(\.count) == [60, 60] && strips[0].suffix(2) == [points[117].ready, points[119].ready])
-        #expect(history.owners(of: SliceNumber(0)).count == ClusterHistory.ownings)
-        #expect(history.owners(of: SliceNumber(0)).first?.epoch == 499)
+        expectTrue(strips.map(\.count) == [60, 60] && strips[0].suffix(2) == [points[117].ready, points[119].ready])
+        expectEqual(history.owners(of: SliceNumber(0)).count, ClusterHistory.ownings)
+        expectEqual(history.owners(of: SliceNumber(0)).first?.epoch, 499)
         // That nobody has been heard yet is no change.
-        #expect(history.owners(of: SliceNumber(1)).isEmpty)
+        expectTrue(history.owners(of: SliceNumber(1)).isEmpty)
         // A clock that is put back: the plot begins anew there and does not stand still.
-        #expect(history.isDue(at: 5))
+        expectTrue(history.isDue(at: 5))
     }
 
     @Test func whatComesIsWhatPilesUpAndWhatIsDealtWith() {
         var history = ClusterHistory()
         history.look(at: [slice(0, ready: 100, rate: 10)], now: 10_000)
-        #expect(history.inPerSecond(of: SliceNumber(0)) == nil)
+        expectTrue(history.inPerSecond(of: SliceNumber(0)) == nil)
         history.look(at: [slice(0, ready: 150, rate: 10)], now: 20_000)
-        #expect(history.inPerSecond(of: SliceNumber(0)) == 15)
+        expectEqual(history.inPerSecond(of: SliceNumber(0)), 15)
         history.look(at: [slice(0, ready: 0, rate: 2)], now: 30_000)
-        #expect(history.inPerSecond(of: SliceNumber(0)) == 0)
+        expectEqual(history.inPerSecond(of: SliceNumber(0)), 0)
     }
 
     @Test func healthIsSaidInWords() {
@@ -119,21 +119,22 @@ import Testing
         var busy = slice(0)
         busy.oldestAt = 9_999_600
         Health.describe(&picture, [busy, slice(1)], isBrokerUp: true)
-        #expect(picture.sentence == "all 2 slices served, oldest message 0.4 s, 2 campaigns running")
-        #expect(picture.findings.isEmpty)
+        expectEqual(picture.sentence, "all 2 slices served, oldest message 0.4 s, 2 campaigns running")
+        expectTrue(picture.findings.isEmpty)
         busy.oldestAt = 10_000_000 - 3_600_000
         picture.deadLetters = 1
         picture.campaignsRunning = 0
         var holding = slice(1, owner: nil)
         holding.heldResets = [.init(app: "tasks", asked: 5, clientFiles: 6, since: 1)]
         Health.describe(&picture, [busy, holding], isBrokerUp: false)
-        #expect(picture.sentence == "1 of 2 slices served, oldest message 60 min, no campaign running")
-        #expect(
-            picture.findings.map(\.text) == [
+        expectEqual(picture.sentence, "1 of 2 slices served, oldest message 60 min, no campaign running")
+        expectEqual(
+            picture.findings.map(\.text),
+            [
                 "the broker is away, or blocks publishers", "1 slice has no owner: 1",
                 "1 slice is behind by more than 30 s: 0", "resets of tasks wait for your permission", "1 dead letter",
             ])
-        #expect(picture.findings.map(\.level) == [.fault, .fault, .warning, .warning, .warning])
+        expectEqual(picture.findings.map(\.level), [.fault, .fault, .warning, .warning, .warning])
     }
 }
 
@@ -169,22 +170,22 @@ import Testing
                         && overview["slicesServed"] == "\(harness.slices.value)"
                 }
                 let one = try await coordinator.request("GET", "cluster/slices/0")
-                #expect(one["slice.owner"] == "w1" && one["slice.epoch"] == "3")
-                #expect(one["realms.0.partition"] == "\"nw\"" && one["realms.1.partition"] == "")
-                #expect(one["apps.0.changesets"] == "4" && one["refusals.0.merges"] == "1")
+                expectTrue(one["slice.owner"] == "w1" && one["slice.epoch"] == "3")
+                expectTrue(one["realms.0.partition"] == "\"nw\"" && one["realms.1.partition"] == "")
+                expectTrue(one["apps.0.changesets"] == "4" && one["refusals.0.merges"] == "1")
                 let strips = try await coordinator.request("GET", "cluster/history?slices=true")
-                #expect(strips["strips.\(harness.slices.value - 1)"] != nil)
-                #expect(try await coordinator.request("GET", "cluster/history")["strips"] == nil)
-                #expect(try await coordinator.request("GET", "cluster/slices/\(harness.slices.value)").status == 404)
-                #expect(try await coordinator.request("GET", "cluster/slices/x").status == 404)
-                #expect(try await coordinator.request("GET", "cluster/history")["points.0.at"] != nil)
+                expectTrue(strips["strips.\(harness.slices.value - 1)"] != nil)
+                try await expectTrue(coordinator.request("GET", "cluster/history")["strips"] == nil)
+                try await expectEqual(coordinator.request("GET", "cluster/slices/\(harness.slices.value)").status, 404)
+                try await expectEqual(coordinator.request("GET", "cluster/slices/x").status, 404)
+                try await expectTrue(coordinator.request("GET", "cluster/history")["points.0.at"] != nil)
                 let stream = try await coordinator.execute("GET", "cluster/events?slices=true")
                 var text = ""
                 for try await chunk in stream.body {
                     text += String(buffer: chunk)
                     if text.contains("\n") { break }
                 }
-                #expect(text.contains(#""slicesServed":"#) && text.contains(#""slices":[{"#))
+                expectTrue(text.contains(#""slicesServed":"#) && text.contains(#""slices":[{"#))
             }
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -60,21 +61,21 @@ struct AccountTests {
         let user = try await user()
         let uuid = try #require(UUID(uuidString: "F47AC10B-58CC-4372-A567-0E02B2C3D479"))
         let result = try await user.functions.addUp([1, .int32(2), .double(0.5), .uuid(uuid), .document(["a": nil])])
-        #expect(result.documentValue?["sum"] == .int32(3))
-        #expect(result.documentValue?["at"] == .datetime(Date(timeIntervalSince1970: 1.5)))
+        expectEqual(result.documentValue?["sum"], .int32(3))
+        expectEqual(result.documentValue?["at"], .datetime(Date(timeIntervalSince1970: 1.5)))
         let arguments: [JSONValue] = [
             .object(["$numberLong": .string("1")]), .object(["$numberInt": .string("2")]),
             .object(["$numberDouble": .string("0.5")]),
             .object(["$binary": .object(["base64": .string("9HrBC1jMQ3KlZw4CssPUeQ=="), "subType": .string("04")])]),
             .object(["a": .null]),
         ]
-        #expect(try body("/functions/call") == ["name": .string("addUp"), "arguments": .array(arguments)])
-        #expect(recorder.request("/functions/call")?.headers["Authorization"] == "Bearer \(user.accessToken ?? "")")
+        try expectEqual(body("/functions/call"), ["name": .string("addUp"), "arguments": .array(arguments)])
+        expectEqual(recorder.request("/functions/call")?.headers["Authorization"], "Bearer \(user.accessToken ?? "")")
         await #expect(throws: AppError.self) { try await user.functions.nothing([]) }
         let called = try await withCheckedThrowingContinuation { continuation in
             user.functions.addUp([]) { continuation.resume(with: $0) }
         }
-        #expect(called == result)
+        expectEqual(called, result)
     }
 
     @Test func valuesComeBackAsTheyWere() throws {
@@ -85,19 +86,19 @@ struct AccountTests {
         ]
         for value in values {
             let text = JSONWriter.text(of: ExtendedJSON.json(value))
-            #expect(ExtendedJSON.value(try JSONParser.parse(text)) == value, "\(text)")
+            expectEqual(ExtendedJSON.value(try JSONParser.parse(text)), value, "\(text)")
         }
     }
 
     @Test func aLinkAddsAnIdentity() async throws {
         let user = try await user()
-        #expect(try await user.linkUser(credentials: .jwt(token: "a.b.c")) == user)
-        #expect(user.identities.map(\.providerType).last == "custom-token")
-        #expect(try body("/auth/providers/custom-token/login?link=true")["token"] == .string("a.b.c"))
+        try await expectEqual(user.linkUser(credentials: .jwt(token: "a.b.c")), user)
+        expectEqual(user.identities.map(\.providerType).last, "custom-token")
+        try expectEqual(body("/auth/providers/custom-token/login?link=true")["token"], .string("a.b.c"))
         await #expect(throws: AppError.self) { try await user.linkUser(credentials: .anonymous) }
         AppCore.forget(app.core)
         let next = Device.launch(folder, AppConfiguration(baseURL: "http://localhost:1", transport: recorder))
-        #expect(next.currentUser?.identities.count == 2)
+        expectEqual(next.currentUser?.identities.count, 2)
         try FileManager.default.removeItem(at: folder)
     }
 
@@ -105,11 +106,11 @@ struct AccountTests {
         _ = try await app.login(credentials: .function(payload: ["badge": 7, "name": "Ada"]))
         var members = try body("/auth/providers/custom-function/login")
         members["options"] = nil
-        #expect(members == ["badge": .object(["$numberLong": .string("7")]), "name": .string("Ada")])
+        expectEqual(members, ["badge": .object(["$numberLong": .string("7")]), "name": .string("Ada")])
         _ = try await app.login(credentials: .apple(idToken: "t"))
-        #expect(try body("/auth/providers/oauth2-apple/login")["id_token"] == .string("t"))
+        try expectEqual(body("/auth/providers/oauth2-apple/login")["id_token"], .string("t"))
         _ = try await app.login(credentials: .google(serverAuthCode: "c"))
-        #expect(try body("/auth/providers/oauth2-google/login")["authCode"] == .string("c"))
+        try expectEqual(body("/auth/providers/oauth2-google/login")["authCode"], .string("c"))
     }
 
     @Test func theAppsFunctionResetsAPassword() async throws {
@@ -119,11 +120,11 @@ struct AccountTests {
                 continuation.resume(returning: $0)
             }
         }
-        #expect(error == nil)
+        expectTrue(error == nil)
         let expected: [String: JSONValue] = [
             "email": .string("a@b.c"), "password": .string("new"), "arguments": .array([.string("why")]),
         ]
-        #expect(try body("/auth/providers/local-userpass/reset/call") == expected)
+        try expectEqual(body("/auth/providers/local-userpass/reset/call"), expected)
     }
 
     @Test func anAppTellsOfItsUsers() async throws {
@@ -131,32 +132,32 @@ struct AccountTests {
         let token = app.subscribe { app in heard.withLock { $0.append(app.currentUser?.id ?? "nobody") } }
         let first = try await app.login(credentials: .emailPassword(email: "first@example.test", password: "x"))
         let second = try await app.login(credentials: .emailPassword(email: "second@example.test", password: "x"))
-        #expect(await eventually { heard.withLock { $0.last } == second.id })
+        await expectTrue(eventually { heard.withLock { $0.last } == second.id })
         app.switch(to: first)
-        #expect(await eventually { heard.withLock { $0.last } == first.id })
+        await expectTrue(eventually { heard.withLock { $0.last } == first.id })
         try await first.logOut()
         try await second.remove()
-        #expect(await eventually { heard.withLock { $0.last } == "nobody" })
+        await expectTrue(eventually { heard.withLock { $0.last } == "nobody" })
         token.unsubscribe()
         app.syncManager.callbackQueue.sync {}
         let count = heard.withLock { $0.count }
         _ = try await user()
         app.syncManager.callbackQueue.sync {}
-        #expect(heard.withLock { $0.count } == count)
+        expectEqual(heard.withLock { $0.count }, count)
     }
 
     @Test func requestsSayWhatProgramTheyComeFrom() async throws {
         func agent() -> String? { recorder.requests.withLock { $0.last?.headers["User-Agent"] } }
         let user = try await user()
-        #expect(agent()?.hasPrefix("RealmSync/") == true)
-        #expect(agent()?.hasSuffix(" \(ProcessInfo.processInfo.processName)") == true)
+        expectEqual(agent()?.hasPrefix("RealmSync/"), true)
+        expectEqual(agent()?.hasSuffix(" \(ProcessInfo.processInfo.processName)"), true)
         app.syncManager.userAgent = "tasks/1.0 (ö)"
         _ = try await user.refreshCustomData()
-        #expect(agent()?.hasSuffix(" tasks/1.0 (?)") == true)
+        expectEqual(agent()?.hasSuffix(" tasks/1.0 (?)"), true)
         app.syncManager.customRequestHeaders = ["user-agent": "mine"]
         _ = try await user.refreshCustomData()
-        #expect(agent() == nil)
-        #expect(recorder.requests.withLock { $0.last?.headers["user-agent"] } == "mine")
+        expectTrue(agent() == nil)
+        expectEqual(recorder.requests.withLock { $0.last?.headers["user-agent"] }, "mine")
     }
 
     @Test func theTokensHeaderCanHaveAnotherName() async throws {
@@ -164,6 +165,6 @@ struct AccountTests {
         let user = try await user()
         _ = try await user.refreshCustomData()
         let headers = try #require(recorder.request("/auth/session")?.headers)
-        #expect(headers["X-Token"]?.hasPrefix("Bearer ") == true && headers["Authorization"] == nil)
+        expectTrue(headers["X-Token"]?.hasPrefix("Bearer ") == true && headers["Authorization"] == nil)
     }
 }

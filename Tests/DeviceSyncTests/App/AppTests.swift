@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -10,17 +11,17 @@ struct AppTests {
         try await server.start()
         let device = Device(server)
         let user = try await device.login()
-        #expect(user.isLoggedIn)
-        #expect(user.profile.email == "a@b.c")
+        expectTrue(user.isLoggedIn)
+        expectEqual(user.profile.email, "a@b.c")
         let attributes = try FileManager.default.attributesOfItem(atPath: device.app.core.layout.metadataFile.path)
-        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        expectTrue((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
 
         device.transport.isOffline = true
         device.relaunch()
-        #expect(device.app.currentUser?.id == user.id)
-        #expect(device.app.currentUser?.isLoggedIn == true)
+        expectEqual(device.app.currentUser?.id, user.id)
+        expectEqual(device.app.currentUser?.isLoggedIn, true)
         let realm = try await Realm(configuration: device.configuration())
-        #expect(realm.isEmpty)
+        expectTrue(realm.isEmpty)
     }
 
     @Test func aWrongPasswordIsTheServersError() async throws {
@@ -32,7 +33,7 @@ struct AppTests {
         } throws: {
             ($0 as? AppError)?.code == .invalidPassword && ($0 as? AppError)?.httpStatusCode == 401
         }
-        #expect(device.app.currentUser == nil)
+        expectTrue(device.app.currentUser == nil)
     }
 
     @Test func theFirstLoginNeedsTheNetwork() async throws {
@@ -41,7 +42,7 @@ struct AppTests {
         let device = Device(server)
         device.transport.isOffline = true
         await #expect(throws: AppError.self) { try await device.login() }
-        #expect(device.app.allUsers.isEmpty)
+        expectTrue(device.app.allUsers.isEmpty)
     }
 
     @Test func loggingOutClearsTokensAndStopsSessions() async throws {
@@ -53,10 +54,10 @@ struct AppTests {
         let session = try #require(realm.syncSession)
         try await session.wait(for: .download)
         try await user.logOut()
-        #expect(user.state == .loggedOut)
-        #expect(user.accessToken == nil)
-        #expect(device.app.currentUser == nil)
-        #expect(await eventually { session.state == .inactive })
+        expectEqual(user.state, .loggedOut)
+        expectTrue(user.accessToken == nil)
+        expectTrue(device.app.currentUser == nil)
+        await expectTrue(eventually { session.state == .inactive })
     }
 
     @Test func aDamagedMetadataFileIsReplaced() async throws {
@@ -68,7 +69,7 @@ struct AppTests {
         let file = folder.appendingPathComponent("sync_metadata.realm")
         try Data(repeating: 9, count: 5000).write(to: file)
         let store = MetadataStore(file: file)
-        #expect(try store.users().isEmpty)
+        try expectTrue(store.users().isEmpty)
     }
 
     @Test func anErrorBodyWinsOverTheStatus() {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -54,16 +55,16 @@ struct ServerChangeTests {
         try await realm.asyncWrite { _ = realm.dynamicCreate("Task", value: ["_id": "here"]) }
 
         await #expect(throws: AppError.self) { try await app.updateBaseUrl(to: "http://127.0.0.1:1") }
-        #expect(app.baseURL == before)
+        expectEqual(app.baseURL, before)
         // Where it waits to try again, it does not wait on.
         try await app.updateBaseUrl(to: new.baseURL + "/")
-        #expect(app.baseURL == new.baseURL)
+        expectEqual(app.baseURL, new.baseURL)
         try await realm.syncSession?.wait(for: .upload)
-        #expect(new.taskCount == 2)
-        #expect(realm.titles().keys.sorted() == ["here", "there"])
+        expectEqual(new.taskCount, 2)
+        expectEqual(realm.titles().keys.sorted(), ["here", "there"])
         // Nothing of the old server is left to go back to.
         _ = try await user.refreshCustomData()
-        #expect(app.core.http.knownLocation.location.hostname == new.baseURL)
+        expectEqual(app.core.http.knownLocation.location.hostname, new.baseURL)
     }
 
     /// A question to the old server that is answered late does not lead back there.
@@ -77,7 +78,7 @@ struct ServerChangeTests {
         try await client.move(to: "http://new")
         gate.letOldAnswer()
         _ = try await late.value
-        #expect(client.knownLocation.location.hostname == "http://new")
+        expectEqual(client.knownLocation.location.hostname, "http://new")
     }
 
     /// The old server answers only when it is let.

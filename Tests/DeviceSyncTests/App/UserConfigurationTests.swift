@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -11,17 +12,17 @@ struct UserConfigurationTests {
         func mode(_ configuration: Realm.Configuration) -> ResetMode? {
             configuration.syncConfiguration?.clientResetMode.mode
         }
-        #expect(mode(user.configuration(partitionValue: "p")) == .recover)
-        #expect(mode(user.configuration(partitionValue: AnyBSON.int64(1))) == .recover)
-        #expect(mode(user.flexibleSyncConfiguration()) == .recover)
-        #expect(mode(user.flexibleSyncConfiguration(initialSubscriptions: { _ in })) == .recover)
+        expectEqual(mode(user.configuration(partitionValue: "p")), .recover)
+        expectEqual(mode(user.configuration(partitionValue: AnyBSON.int64(1))), .recover)
+        expectEqual(mode(user.flexibleSyncConfiguration()), .recover)
+        expectEqual(mode(user.flexibleSyncConfiguration(initialSubscriptions: { _ in })), .recover)
         let modes: [(ClientResetMode, ResetMode)] = [
             (.recoverOrDiscardUnsyncedChanges(), .recoverOrDiscard), (.discardUnsyncedChanges(), .discard),
             (.manual(), .manual),
         ]
         for (given, expected) in modes {
-            #expect(mode(user.configuration(partitionValue: "p", clientResetMode: given)) == expected)
-            #expect(mode(user.flexibleSyncConfiguration(clientResetMode: given)) == expected)
+            expectEqual(mode(user.configuration(partitionValue: "p", clientResetMode: given)), expected)
+            expectEqual(mode(user.flexibleSyncConfiguration(clientResetMode: given)), expected)
         }
     }
 }

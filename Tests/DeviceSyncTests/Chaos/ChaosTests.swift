@@ -1,6 +1,7 @@
 import Foundation
 import RealmState
 import SeededRandom
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -64,7 +65,7 @@ struct ChaosTests {
             let note = "SLUICE_CHAOS_SEED=\(seed &- (resets ? 1000 : 0))"
             let expected = server.digest
             let isEqual = await eventually { Self.digest(copy) == expected && Self.digest(realm) == expected }
-            #expect(isEqual, "the copies differ; \(note)")
+            expectTrue(isEqual, "the copies differ; \(note)")
             try check(copy, Victim.writes(in: folder.path), others, exactly: !resets, note)
         }
     }
@@ -82,9 +83,9 @@ struct ChaosTests {
         let survivor = Device(server, folder: folder)
         if survivor.app.currentUser == nil { _ = try await survivor.login() }
         let url = try await sync(survivor, realm, body)
-        #expect(survivor.clientErrors.isEmpty)
+        expectTrue(survivor.clientErrors.isEmpty)
         survivor.quit()
-        #expect(await eventually { !RealmFileSet(main: url).isOpen })
+        await expectTrue(eventually { !RealmFileSet(main: url).isOpen })
     }
 
     private func sync(_ survivor: Device, _ realm: Realm, _ body: (Realm) async throws -> Void) async throws -> URL {
@@ -95,7 +96,7 @@ struct ChaosTests {
         }
         // The next reset would look like a second attempt at the last one.
         for realm in [copy, realm] {
-            #expect(await eventually { (try? realm.instance.core.file.pendingReset()) == nil })
+            await expectTrue(eventually { (try? realm.instance.core.file.pendingReset()) == nil })
         }
         try await body(copy)
         return try #require(copy.configuration.fileURL)
@@ -106,16 +107,16 @@ struct ChaosTests {
     ) throws {
         let objects = Set(copy.dynamicObjects("Task").compactMap { $0["count"] as? Int })
         let certain = writes.certain.union(others)
-        #expect(certain.subtracting(objects).isEmpty, "lost objects; \(note)")
+        expectTrue(certain.subtracting(objects).isEmpty, "lost objects; \(note)")
         let shared = try #require(copy.dynamicObject(ofType: "Task", forPrimaryKey: "shared"))
         let listed = (shared["numbers"] as? DynamicList)?.compactMap { $0 as? Int } ?? []
-        #expect(certain.subtracting(listed).isEmpty, "lost list elements; \(note)")
-        #expect(Set(listed).subtracting(certain).isSubset(of: writes.open))
+        expectTrue(certain.subtracting(listed).isEmpty, "lost list elements; \(note)")
+        expectTrue(Set(listed).subtracting(certain).isSubset(of: writes.open))
         // A reset may repeat list insertions and increments that the server had received but not acknowledged
         // (docs/resets.md, "Merge").
         guard exactly else { return }
-        #expect(Set(listed).count == listed.count, "doubled list elements; \(note)")
-        #expect(shared["count"] as? Int == listed.count, "the counter; \(note)")
+        expectEqual(Set(listed).count, listed.count, "doubled list elements; \(note)")
+        expectTrue(shared["count"] as? Int == listed.count, "the counter; \(note)")
     }
 
     private static func digest(_ realm: Realm) -> StateDigest {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -37,18 +38,18 @@ struct DamagedEncryptedFileTests {
         RealmFileSet.deleteDatabase(folder.file)
         try damaged.write(to: folder.file)
         do {
-            #expect(try contents() == titles)
+            try expectEqual(contents(), titles)
             return false
         } catch let error as Realm.Error {
-            #expect(error.code == .invalidDatabase)
-            #expect(error.fileURL == folder.file && error.message.contains(folder.file.path))
+            expectEqual(error.code, .invalidDatabase)
+            expectTrue(error.fileURL == folder.file && error.message.contains(folder.file.path))
             return true
         }
     }
 
     @Test func theFileIsReadAsItWas() throws {
-        #expect(try !isNoticed(original))
-        #expect(pages > 20)
+        try expectTrue(!isNoticed(original))
+        expectTrue(pages > 20)
     }
 
     @Test func aChangedBitIsNoticedInEveryPageThatIsRead() throws {
@@ -59,8 +60,8 @@ struct DamagedEncryptedFileTests {
             if try !isNoticed(damaged) { unnoticed.append(page) }
         }
         // Pages of tables that nobody has looked at.
-        #expect(unnoticed.count < pages / 2)
-        #expect(!unnoticed.contains(0))
+        expectTrue(unnoticed.count < pages / 2)
+        expectTrue(!unnoticed.contains(0))
     }
 
     @Test func everyByteOfTheFirstPageCounts() throws {
@@ -68,7 +69,7 @@ struct DamagedEncryptedFileTests {
             var damaged = original
             damaged[position] ^= 1
             let isNoticed = try isNoticed(damaged)
-            #expect(isNoticed, "byte \(position)")
+            expectTrue(isNoticed, "byte \(position)")
         }
     }
 
@@ -80,13 +81,13 @@ struct DamagedEncryptedFileTests {
             emptied.resetBytes(in: page(number))
             return try isNoticed(emptied)
         }
-        #expect(read.count > pages / 2)
+        expectTrue(read.count > pages / 2)
         for (one, other) in zip(read, read.dropFirst()) {
             var damaged = original
             damaged.replaceSubrange(page(one), with: original[page(other)])
             damaged.replaceSubrange(page(other), with: original[page(one)])
             let isNoticed = try isNoticed(damaged)
-            #expect(isNoticed, "pages \(one) and \(other)")
+            expectTrue(isNoticed, "pages \(one) and \(other)")
         }
     }
 
@@ -98,7 +99,7 @@ struct DamagedEncryptedFileTests {
         let first = original.prefix(PageCipher.pageSize)
         try #require(foreign.count == original.count)
         let isNoticed = try isNoticed(first + foreign.dropFirst(PageCipher.pageSize))
-        #expect(isNoticed)
+        expectTrue(isNoticed)
     }
 
     @Test func aFileThatWasCutIsNoticed() throws {
@@ -106,7 +107,7 @@ struct DamagedEncryptedFileTests {
             100, PageCipher.pageSize, PageCipher.pageSize * 3, original.count - PageCipher.pageSize, original.count - 1,
         ] {
             let isNoticed = try isNoticed(original.prefix(length))
-            #expect(isNoticed, "cut to \(length)")
+            expectTrue(isNoticed, "cut to \(length)")
         }
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -14,7 +15,7 @@ struct EncryptedRealmTests {
         for configuration in [folder.encrypted, folder.configuration] {
             let isEncrypted = configuration.encryptionKey != nil
             func check(_ moment: Comment) {
-                #expect(PlainText.found(in: folder.url).isEmpty == isEncrypted, moment)
+                expectEqual(PlainText.found(in: folder.url).isEmpty, isEncrypted, moment)
             }
             try { () throws in
                 let realm = try Realm(configuration: configuration)
@@ -29,10 +30,10 @@ struct EncryptedRealmTests {
             compacting.shouldCompactOnLaunch = { _, _ in true }
             try { () throws in
                 let realm = try Realm(configuration: compacting)
-                #expect(realm.titles().count == 100 && realm.titles()["1"] == "other")
+                expectTrue(realm.titles().count == 100 && realm.titles()["1"] == "other")
                 check("compacted")
             }()
-            #expect(try Realm.deleteFiles(for: configuration))
+            try expectTrue(Realm.deleteFiles(for: configuration))
         }
     }
 
@@ -40,7 +41,7 @@ struct EncryptedRealmTests {
         let folder = Folder()
         for round in 0..<3 {
             let realm = try Realm(configuration: folder.encrypted)
-            #expect(realm.titles().count == round)
+            expectEqual(realm.titles().count, round)
             try realm.write { realm.dynamicCreate("Task", value: ["_id": "\(round)"]) }
         }
     }
@@ -59,8 +60,8 @@ struct EncryptedRealmTests {
         let realm = try Realm(configuration: source)
         try realm.writeMarkedObjects()
         try realm.writeCopy(configuration: copied)
-        #expect(PlainText.found(in: target.url).isEmpty == (to != nil))
-        #expect(try Realm(configuration: copied).titles() == realm.titles())
+        expectEqual(PlainText.found(in: target.url).isEmpty, (to != nil))
+        try expectEqual(Realm(configuration: copied).titles(), realm.titles())
         copied.encryptionKey = to == nil ? PlainText.key : nil
         #expect(throws: Realm.Error.self) { try Realm(configuration: copied) }
     }
@@ -79,10 +80,10 @@ struct EncryptedRealmTests {
             var configuration = target.encrypted
             configuration.fileURL = file
             configuration.seedFilePath = seed
-            #expect(try Realm(configuration: configuration).titles().count == 100)
-            #expect(try EncryptedHeader.ofClosed(file) != EncryptedHeader.ofClosed(seed))
+            try expectEqual(Realm(configuration: configuration).titles().count, 100)
+            try expectTrue(EncryptedHeader.ofClosed(file) != EncryptedHeader.ofClosed(seed))
         }
-        #expect(PlainText.found(in: target.url).isEmpty)
+        expectTrue(PlainText.found(in: target.url).isEmpty)
     }
 
     @Test func aSeedThatTheKeyDoesNotFitIsNotCopied() throws {
@@ -92,8 +93,8 @@ struct EncryptedRealmTests {
         var configuration = target.encrypted
         configuration.seedFilePath = folder.file
         let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
-        #expect(error?.code == .invalidDatabase && error?.message.contains("not encrypted") == true)
-        #expect(!Realm.fileExists(for: configuration))
+        expectTrue(error?.code == .invalidDatabase && error?.message.contains("not encrypted") == true)
+        expectTrue(!Realm.fileExists(for: configuration))
     }
 
     // MARK: Handles
@@ -103,12 +104,12 @@ struct EncryptedRealmTests {
         let first = try Realm(configuration: folder.encrypted)
         try first.write { first.dynamicCreate("Task", value: ["_id": "a"]) }
         let second = try Realm(configuration: folder.encrypted)
-        #expect(first.instance.core === second.instance.core && second.titles().count == 1)
+        expectTrue(first.instance.core === second.instance.core && second.titles().count == 1)
         var other = folder.encrypted
         for key in [nil, PlainText.otherKey] {
             other.encryptionKey = key
             let error = #expect(throws: Realm.Error.self) { try Realm(configuration: other) }
-            #expect(error?.code == .invalidDatabase)
+            expectEqual(error?.code, .invalidDatabase)
         }
     }
 
@@ -127,7 +128,7 @@ struct EncryptedRealmTests {
             exit(isRefused && isRefusedKey && read == 100 ? 17 : 1)
         }
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "more"]) }
-        #expect(realm.titles().count == 101)
+        expectEqual(realm.titles().count, 101)
     }
 
     // MARK: File actions
@@ -144,13 +145,13 @@ struct EncryptedRealmTests {
         let action = FileAction(
             id: "1", kind: .backUpThenDelete, originalPath: crashed.file.path, backupPath: backup.path, userID: "u",
             file: ClientFileIdent(ident: 7, salt: 9), salt: salt)
-        #expect(crashed.bytes["a.realm-wal"]?.isEmpty == false)
-        #expect(try FileActionRunner.run(action))
-        #expect(!FileManager.default.fileExists(atPath: crashed.file.path))
-        #expect(PlainText.found(in: crashed.url).isEmpty)
+        expectEqual(crashed.bytes["a.realm-wal"]?.isEmpty, false)
+        try expectTrue(FileActionRunner.run(action))
+        expectTrue(!FileManager.default.fileExists(atPath: crashed.file.path))
+        expectTrue(PlainText.found(in: crashed.url).isEmpty)
         let saved = try RealmFile(url: backup, key: EncryptionKey(PlainText.key))
-        #expect(try saved.read { try $0.number("version") } == nil)
-        #expect(try saved.read { try $0.tableExists("history") })
+        try expectTrue(saved.read { try $0.number("version") } == nil)
+        try expectTrue(saved.read { try $0.tableExists("history") })
     }
 
     @Test func anActionMeetsOnlyTheEncryptedFileItIsFor() throws {
@@ -169,15 +170,15 @@ struct EncryptedRealmTests {
         let key = try EncryptionKey(PlainText.key)
         let old = try #require(try make(key))
         let new = try #require(try make(key))
-        #expect(old != new)
-        #expect(try !run(old))
+        expectTrue(old != new)
+        try expectTrue(!run(old))
         // Of a realm that was not encrypted.
-        #expect(try !run(nil))
-        #expect(FileManager.default.fileExists(atPath: folder.file.path))
-        #expect(try run(new))
-        #expect(!FileManager.default.fileExists(atPath: folder.file.path))
+        try expectTrue(!run(nil))
+        expectTrue(FileManager.default.fileExists(atPath: folder.file.path))
+        try expectTrue(run(new))
+        expectTrue(!FileManager.default.fileExists(atPath: folder.file.path))
         // One that is not encrypted has taken its place.
-        #expect(try make(nil) == nil)
-        #expect(try !run(new))
+        try expectTrue(make(nil) == nil)
+        try expectTrue(!run(new))
     }
 }

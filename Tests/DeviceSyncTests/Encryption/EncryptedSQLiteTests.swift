@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SeededRandom
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -78,7 +79,7 @@ struct EncryptedSQLiteTests {
                         try database.execute(sql: "UPDATE t SET value = value || x'00' WHERE id < '3'")
                         _ = try? database.inTransaction {
                             try database.execute(sql: "UPDATE t SET value = value || x'00'")
-                            #expect(PlainText.found(in: files.folder.url).isEmpty)
+                            expectTrue(PlainText.found(in: files.folder.url).isEmpty)
                             return .rollback
                         }
                         try database.execute(sql: "PRAGMA journal_mode=WAL")
@@ -93,11 +94,11 @@ struct EncryptedSQLiteTests {
                 encrypted = try files.open()
             }
             guard step % 6 == 0 else { continue }
-            #expect(try Self.dump(encrypted) == Self.dump(plain))
-            #expect(PlainText.found(in: files.folder.url).isEmpty)
+            try expectEqual(Self.dump(encrypted), Self.dump(plain))
+            expectTrue(PlainText.found(in: files.folder.url).isEmpty)
         }
-        #expect(try Self.dump(encrypted) == Self.dump(plain))
-        #expect(try Self.isSound(encrypted))
+        try expectEqual(Self.dump(encrypted), Self.dump(plain))
+        try expectTrue(Self.isSound(encrypted))
     }
 
     /// The files as they are in the middle of a transaction are what a crash leaves.
@@ -121,13 +122,13 @@ struct EncryptedSQLiteTests {
             }
             return try #require(crashed)
         }
-        #expect((crashed.bytes["a.realm-journal"] != nil) == (mode == "DELETE"))
+        expectEqual((crashed.bytes["a.realm-journal"] != nil), (mode == "DELETE"))
         let header = try #require(try EncryptedHeader.ofClosed(crashed.file))
-        #expect(header == files.encryption.cipher.header)
+        expectEqual(header, files.encryption.cipher.header)
         let encryption = try #require(try FileEncryption.of(crashed.file, EncryptionKey(PlainText.key)))
         let recovered = try DatabaseQueue.durable(crashed.file, encryption: encryption)
-        #expect(try Self.dump(recovered) == before)
-        #expect(try Self.isSound(recovered))
+        try expectEqual(Self.dump(recovered), before)
+        try expectTrue(Self.isSound(recovered))
     }
 
     /// A page of the log that was changed ends the log, as one that was not written whole does.
@@ -148,7 +149,7 @@ struct EncryptedSQLiteTests {
             let encryption = try #require(try FileEncryption.of(crashed.file, EncryptionKey(PlainText.key)))
             let recovered = try DatabaseQueue.durable(crashed.file, encryption: encryption)
             let ids = try Self.dump(recovered).map { $0[0] }
-            #expect(Set(ids) == Set((0..<19).map(String.init)), "\(isHeader)")
+            expectEqual(Set(ids), Set((0..<19).map(String.init)), "\(isHeader)")
         }
     }
 
@@ -158,7 +159,7 @@ struct EncryptedSQLiteTests {
         try database.write { try $0.execute(sql: "CREATE TABLE t(id INTEGER PRIMARY KEY, value BLOB)") }
         let log = [UInt8](try #require(files.folder.bytes["a.realm-wal"]))
         // A plain frame repeats the random numbers of the log's header beside the sum.
-        #expect(Array(log[16..<24]) != Array(log[40..<48]))
+        expectTrue(Array(log[16..<24]) != Array(log[40..<48]))
     }
 
     @Test func nothingGoesIntoTemporaryFiles() throws {
@@ -167,7 +168,7 @@ struct EncryptedSQLiteTests {
         let sorting =
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
             + "SELECT randomblob(500) AS value FROM n ORDER BY value"
-        #expect(try database.read { try Row.fetchAll($0, sql: sorting) }.count == 20000)
+        try expectEqual(database.read { try Row.fetchAll($0, sql: sorting) }.count, 20000)
         // Had a connection not been told to keep such things in memory, there would be an error, and no file.
         try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA temp_store=FILE; PRAGMA cache_size=5") }
         #expect(throws: DatabaseError.self) { try database.read { try Row.fetchAll($0, sql: sorting) } }

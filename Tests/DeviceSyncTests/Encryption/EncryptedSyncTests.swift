@@ -2,6 +2,7 @@ import Foundation
 import SyncModel
 import SyncProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -23,9 +24,9 @@ struct EncryptedSyncTests {
         let session = try #require(realm.syncSession)
         try await session.wait(for: .upload)
         session.suspend()
-        #expect(await eventually { session.state == .inactive })
+        await expectTrue(eventually { session.state == .inactive })
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "offline", "title": PlainText.marker]) }
-        #expect(await eventually { server.messages.last?.name == "unbind" })
+        await expectTrue(eventually { server.messages.last?.name == "unbind" })
         return realm
     }
 
@@ -37,8 +38,8 @@ struct EncryptedSyncTests {
         let other = Device(server)
         _ = try await other.login("second@example.test")
         let copy = try await Realm(configuration: configuration(other), downloadBeforeOpen: .always)
-        #expect(copy.titles().count == 100)
-        #expect(PlainText.found(in: device.folder).isEmpty && PlainText.found(in: other.folder).isEmpty)
+        expectEqual(copy.titles().count, 100)
+        expectTrue(PlainText.found(in: device.folder).isEmpty && PlainText.found(in: other.folder).isEmpty)
     }
 
     @Test func aSyncedCopyHasAKeyOfItsOwn() async throws {
@@ -55,8 +56,8 @@ struct EncryptedSyncTests {
         target.encryptionKey = PlainText.otherKey
         try realm.writeCopy(configuration: target)
         let copy = try await Realm(configuration: target, downloadBeforeOpen: .always)
-        #expect(copy.titles().count == 100)
-        #expect(PlainText.found(in: device.folder).isEmpty)
+        expectEqual(copy.titles().count, 100)
+        expectTrue(PlainText.found(in: device.folder).isEmpty)
     }
 
     /// What the blocks of a reset find in the files.
@@ -95,14 +96,14 @@ struct EncryptedSyncTests {
         session.resume()
         try await session.wait(for: .upload)
         try await session.wait(for: .download)
-        #expect(realm.titles().count == 101)
+        expectEqual(realm.titles().count, 101)
         let (moments, plain, files) = finds.found.withLock { $0 }
-        #expect(moments == 3 && plain.isEmpty)
-        #expect(files.contains { $0.hasSuffix(".fresh") })
-        #expect(PlainText.found(in: device.folder).isEmpty)
+        expectTrue(moments == 3 && plain.isEmpty)
+        expectTrue(files.contains { $0.hasSuffix(".fresh") })
+        expectTrue(PlainText.found(in: device.folder).isEmpty)
         let before = try await Realm(
             configuration: Realm.Configuration(fileURL: copied, encryptionKey: PlainText.otherKey))
-        #expect(before.titles().count == 101)
+        expectEqual(before.titles().count, 101)
     }
 
     /// The realm is released by returning.
@@ -110,7 +111,7 @@ struct EncryptedSyncTests {
         let realm = try await offline(device, server, .manual())
         server.terminate()
         realm.syncSession?.resume()
-        #expect(await eventually { device.clientErrors.contains { $0.code == .clientResetError } })
+        await expectTrue(eventually { device.clientErrors.contains { $0.code == .clientResetError } })
         let (path, _) = try #require(device.clientErrors.first { $0.code == .clientResetError }?.clientResetInfo())
         return (path, try #require(realm.configuration.fileURL))
     }
@@ -121,16 +122,16 @@ struct EncryptedSyncTests {
         let device = Device(server)
         let (backup, file) = try await reset(device, server)
         device.quit()
-        #expect(await eventually { !RealmFileSet(main: file).isOpen })
+        await expectTrue(eventually { !RealmFileSet(main: file).isOpen })
         device.relaunch()
-        #expect(try device.app.core.store.fileActions().isEmpty)
-        #expect(!FileManager.default.fileExists(atPath: file.path))
-        #expect(PlainText.found(in: device.folder).isEmpty)
+        try expectTrue(device.app.core.store.fileActions().isEmpty)
+        expectTrue(!FileManager.default.fileExists(atPath: file.path))
+        expectTrue(PlainText.found(in: device.folder).isEmpty)
         let saved = try await Realm(
             configuration: Realm.Configuration(
                 fileURL: URL(fileURLWithPath: backup), encryptionKey: PlainText.key, readOnly: true))
-        #expect(saved.titles().count == 101)
+        expectEqual(saved.titles().count, 101)
         let again = try await Realm(configuration: configuration(device), downloadBeforeOpen: .always)
-        #expect(again.titles().count == 100)
+        expectEqual(again.titles().count, 100)
     }
 }

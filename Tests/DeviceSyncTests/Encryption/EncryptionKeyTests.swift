@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -19,22 +20,22 @@ struct EncryptionKeyTests {
         configuration.encryptionKey = key
         let before = folder.bytes
         let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
-        #expect(error?.code == .invalidDatabase && error?.fileURL?.lastPathComponent == "a.realm")
-        for name in ["a.realm", "a.realm-wal"] { #expect(folder.bytes[name] == before[name] && before[name] != nil) }
+        expectTrue(error?.code == .invalidDatabase && error?.fileURL?.lastPathComponent == "a.realm")
+        for name in ["a.realm", "a.realm-wal"] { expectTrue(folder.bytes[name] == before[name] && before[name] != nil) }
         return error?.message ?? ""
     }
 
     @Test func anotherKeyOrNoneIsAnErrorThatTouchesNothing() throws {
         let folder = try crashed(\.encrypted)
-        #expect(message(folder, PlainText.otherKey).contains("encrypted with another key"))
-        #expect(message(folder, nil).contains("is encrypted: open it with the encryptionKey"))
-        #expect(try Realm(configuration: folder.encrypted).titles().count == 100)
+        expectTrue(message(folder, PlainText.otherKey).contains("encrypted with another key"))
+        expectTrue(message(folder, nil).contains("is encrypted: open it with the encryptionKey"))
+        try expectEqual(Realm(configuration: folder.encrypted).titles().count, 100)
     }
 
     @Test func aKeyForAPlainFileIsAnErrorThatTouchesNothing() throws {
         let folder = try crashed(\.configuration)
-        #expect(message(folder, PlainText.key).contains("writeCopy"))
-        #expect(try Realm(configuration: folder.configuration).titles().count == 100)
+        expectTrue(message(folder, PlainText.key).contains("writeCopy"))
+        try expectEqual(Realm(configuration: folder.configuration).titles().count, 100)
     }
 
     @Test func aFileThatIsNoRealmIsAnErrorThatTouchesNothing() throws {
@@ -44,7 +45,7 @@ struct EncryptionKeyTests {
             try Data("not a realm, and longer than what is looked at".utf8).write(
                 to: URL(fileURLWithPath: folder.file.path + suffix))
         }
-        #expect(message(folder, PlainText.key).contains("no realm"))
+        expectTrue(message(folder, PlainText.key).contains("no realm"))
     }
 
     @Test(arguments: [0, 32, 63, 65]) func aKeyHas64Bytes(length: Int) throws {
@@ -52,23 +53,23 @@ struct EncryptionKeyTests {
         var configuration = folder.configuration
         configuration.encryptionKey = Data(repeating: 1, count: length)
         let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
-        #expect(error?.code == .invalidInput && error?.message.contains("64 bytes") == true)
-        #expect(error?.message.contains("has \(length)") == true)
+        expectTrue(error?.code == .invalidInput && error?.message.contains("64 bytes") == true)
+        expectEqual(error?.message.contains("has \(length)"), true)
         let realm = try Realm(configuration: folder.configuration)
         configuration.fileURL = folder.url.appendingPathComponent("copy.realm")
         let copying = #expect(throws: Realm.Error.self) { try realm.writeCopy(configuration: configuration) }
-        #expect(copying?.code == .invalidInput && !Realm.fileExists(for: configuration))
+        expectTrue(copying?.code == .invalidInput && !Realm.fileExists(for: configuration))
     }
 
     @Test func aRealmInMemoryHasNoKey() throws {
         let configuration = Realm.Configuration(inMemoryIdentifier: "a", encryptionKey: PlainText.key)
         let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
-        #expect(error?.code == .invalidInput)
+        expectEqual(error?.code, .invalidInput)
     }
 
     @Test func noKeyIsInADescription() {
         let configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: "/a.realm"), encryptionKey: PlainText.key)
-        #expect(!"\(configuration)".contains(PlainText.key.base64EncodedString()))
-        #expect(!"\(configuration)".contains("64"))
+        expectTrue(!"\(configuration)".contains(PlainText.key.base64EncodedString()))
+        expectTrue(!"\(configuration)".contains("64"))
     }
 }

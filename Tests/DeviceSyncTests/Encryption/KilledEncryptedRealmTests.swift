@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import SeededRandom
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -58,10 +59,10 @@ struct KilledEncryptedRealmTests {
             await #expect(processExitsWith: .signal(SIGKILL)) { [writer = writer as Writer] in try writer.run() }
             let realm = try Realm.openNow(writer.configuration)
             let found = Set(realm.titles().keys)
-            #expect(writer.committed.subtracting(found).isEmpty, "round \(round)")
+            expectTrue(writer.committed.subtracting(found).isEmpty, "round \(round)")
             // What was being written when the process was killed.
-            #expect(found.subtracting(writer.committed).count <= round + 1)
+            expectTrue(found.subtracting(writer.committed).count <= round + 1)
         }
-        #expect(PlainText.found(in: folder.url).isEmpty)
+        expectTrue(PlainText.found(in: folder.url).isEmpty)
     }
 }

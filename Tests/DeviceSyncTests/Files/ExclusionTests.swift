@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RealmState
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -52,7 +53,7 @@ struct ExclusionTests {
             exit(try visitor.readsOnly() && isRight ? 17 : 1)
         }
         withExtendedLifetime(core) {}
-        #expect(FileManager.default.fileExists(atPath: folder.file.path))
+        expectTrue(FileManager.default.fileExists(atPath: folder.file.path))
     }
 
     @Test func aProcessThatIsKilledLetsGo() async throws {
@@ -73,8 +74,8 @@ struct ExclusionTests {
         let error = #expect(throws: Realm.Error.self) {
             try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) }
         }
-        #expect(error?.code == .incompatibleLockFile)
-        #expect(realm.titles().keys.sorted() == ["a"])
+        expectEqual(error?.code, .incompatibleLockFile)
+        expectEqual(realm.titles().keys.sorted(), ["a"])
     }
 
     /// Any thread may be starting a child: until that runs its program, it has a copy of every descriptor.
@@ -93,7 +94,7 @@ struct ExclusionTests {
             withExtendedLifetime(lock) {}
         }
         defer { close(copy) }
-        #expect(copy >= 0)
+        expectTrue(copy >= 0)
         #expect(throws: Never.self) { try FileLock(folder.file, code: .multipleSyncAgents) }
     }
 
@@ -111,18 +112,18 @@ struct ExclusionTests {
         }
         await deletion.reached()
         let opening = Thread.start { _ = try visitor.open(isSynced: false) }
-        #expect(await eventually { RealmRegistry.waitingCount(.file(folder.file)) == 1 })
+        await expectTrue(eventually { RealmRegistry.waitingCount(.file(folder.file)) == 1 })
         deletion.open()
         try await deleting.value
         try await opening.value
-        #expect(files.exists)
+        expectTrue(files.exists)
     }
 
     @Test func theLockFileGoesWithTheRealm() throws {
         let folder = Folder()
         try Visitor(file: folder.file).open(isSynced: false).file.close()
-        #expect(FileManager.default.fileExists(atPath: folder.file.path + ".lock"))
-        #expect(try Realm.deleteFiles(for: Realm.Configuration(fileURL: folder.file)))
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
+        expectTrue(FileManager.default.fileExists(atPath: folder.file.path + ".lock"))
+        try expectTrue(Realm.deleteFiles(for: Realm.Configuration(fileURL: folder.file)))
+        try expectTrue(FileManager.default.contentsOfDirectory(atPath: folder.url.path).isEmpty)
     }
 }

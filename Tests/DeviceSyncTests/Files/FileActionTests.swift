@@ -3,6 +3,7 @@ import GRDB
 import RealmState
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -50,7 +51,7 @@ struct FileActionTests {
             try? other.close()
         }
         try FileActionRunner.run(action)
-        #expect(try titles(#require(action.backupPath)) == ["a": "kept"])
+        try expectEqual(titles(#require(action.backupPath)), ["a": "kept"])
     }
 
     @Test func aFileThatCannotBeBackedUpNowIsKept() throws {
@@ -59,10 +60,10 @@ struct FileActionTests {
         try write(folder)
         // Not a folder, so nothing can be put into it.
         let blocked = folder.url.appendingPathComponent("blocked")
-        #expect(FileManager.default.createFile(atPath: blocked.path, contents: Data()))
+        expectTrue(FileManager.default.createFile(atPath: blocked.path, contents: Data()))
         action.backupPath = blocked.appendingPathComponent("backup").path
         #expect(throws: (any Error).self) { try FileActionRunner.run(action) }
-        #expect(try titles(action.originalPath) == ["a": "kept"])
+        try expectEqual(titles(action.originalPath), ["a": "kept"])
     }
 
     @Test func aDamagedFileIsKeptByteForByteWithItsLog() throws {
@@ -71,13 +72,13 @@ struct FileActionTests {
         let path = action.originalPath
         try FileLayout.makeFolder(folder.url)
         let damaged = Data("this is no database, whatever it was before".utf8)
-        #expect(FileManager.default.createFile(atPath: path, contents: damaged))
-        #expect(FileManager.default.createFile(atPath: path + "-wal", contents: Data("log".utf8)))
+        expectTrue(FileManager.default.createFile(atPath: path, contents: damaged))
+        expectTrue(FileManager.default.createFile(atPath: path + "-wal", contents: Data("log".utf8)))
         try FileActionRunner.run(action)
         let backup = try #require(action.backupPath)
-        #expect(FileManager.default.contents(atPath: backup) == damaged)
-        #expect(FileManager.default.contents(atPath: backup + "-wal") == Data("log".utf8))
-        #expect(!FileManager.default.fileExists(atPath: path))
+        expectEqual(FileManager.default.contents(atPath: backup), damaged)
+        expectEqual(FileManager.default.contents(atPath: backup + "-wal"), Data("log".utf8))
+        expectTrue(!FileManager.default.fileExists(atPath: path))
     }
 
     /// Its header is right, and nothing else.
@@ -88,10 +89,10 @@ struct FileActionTests {
         try FileLayout.makeFolder(folder.url)
         var damaged = Data("SQLite format 3\0".utf8)
         damaged.append(Data(repeating: 7, count: 5000))
-        #expect(FileManager.default.createFile(atPath: action.originalPath, contents: damaged))
-        #expect(try FileActionRunner.run(action))
-        #expect(FileManager.default.contents(atPath: try #require(action.backupPath)) == damaged)
-        #expect(!FileManager.default.fileExists(atPath: action.originalPath))
+        expectTrue(FileManager.default.createFile(atPath: action.originalPath, contents: damaged))
+        try expectTrue(FileActionRunner.run(action))
+        expectEqual(FileManager.default.contents(atPath: try #require(action.backupPath)), damaged)
+        expectTrue(!FileManager.default.fileExists(atPath: action.originalPath))
     }
 
     /// What it knows of its server says nothing; the rest of it is still to be had.
@@ -102,9 +103,9 @@ struct FileActionTests {
         try write(folder)
         try RealmFileEdits.run(
             "INSERT OR REPLACE INTO meta VALUES('sync', CAST('no JSON' AS BLOB))", at: action.originalPath)
-        #expect(try FileActionRunner.run(action))
-        #expect(FileManager.default.fileExists(atPath: try #require(action.backupPath)))
-        #expect(!FileManager.default.fileExists(atPath: action.originalPath))
+        try expectTrue(FileActionRunner.run(action))
+        expectTrue(FileManager.default.fileExists(atPath: try #require(action.backupPath)))
+        expectTrue(!FileManager.default.fileExists(atPath: action.originalPath))
     }
 
     /// Two cores of one file would each overwrite what the other wrote.
@@ -120,9 +121,9 @@ struct FileActionTests {
         let second = try Realm(configuration: configuration)
         configuration.fileURL = folder.url.appendingPathComponent("real/sub/a.realm")
         let third = try Realm(configuration: configuration)
-        #expect(first.instance.core === second.instance.core && second.instance.core === third.instance.core)
+        expectTrue(first.instance.core === second.instance.core && second.instance.core === third.instance.core)
         let error = #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: configuration) }
-        #expect(error?.code == .alreadyOpen)
+        expectEqual(error?.code, .alreadyOpen)
     }
 
     @Test func aFileIsOpenUntilItsDatabaseIsClosed() throws {
@@ -131,11 +132,11 @@ struct FileActionTests {
         let first = try RealmFile(url: url)
         var second: RealmFile? = try RealmFile(url: url)
         try first.close()
-        #expect(OpenFiles.contains(url))
+        expectTrue(OpenFiles.contains(url))
         _ = second
         second = nil
-        #expect(!OpenFiles.contains(url))
+        expectTrue(!OpenFiles.contains(url))
         try first.close()
-        #expect(!OpenFiles.contains(url))
+        expectTrue(!OpenFiles.contains(url))
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import SyncModel
 import SyncProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -16,8 +17,8 @@ struct FileIdentityTests {
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "old"]) }
         try await #require(realm.syncSession).wait(for: .upload)
         server.terminate()
-        #expect(await eventually { !device.clientErrors.isEmpty })
-        #expect(try device.app.core.store.fileActions().count == 1)
+        await expectTrue(eventually { !device.clientErrors.isEmpty })
+        try expectEqual(device.app.core.store.fileActions().count, 1)
         device.errors.withLock { $0 = [] }
         return realm.configuration
     }
@@ -37,18 +38,18 @@ struct FileIdentityTests {
         try await server.start()
         let device = Device(server)
         let configuration = try await leaveToTheApp(device, server)
-        #expect(try await isClosed(configuration))
+        try await expectTrue(isClosed(configuration))
         server.refusesConnections = true
         server.dropConnections()
         // By its file alone, so that nothing but the file's identity can tell.
-        #expect(try Realm.deleteFiles(for: Realm.Configuration(fileURL: configuration.fileURL)))
+        try expectTrue(Realm.deleteFiles(for: Realm.Configuration(fileURL: configuration.fileURL)))
         try writeOffline(configuration)
         device.quit()
-        #expect(try await isClosed(configuration))
+        try await expectTrue(isClosed(configuration))
         device.relaunch()
-        #expect(try device.app.core.store.fileActions().isEmpty)
+        try expectTrue(device.app.core.store.fileActions().isEmpty)
         let realm = try await Realm(configuration: device.configuration())
-        #expect(realm.titles().keys.sorted() == ["offline"])
+        expectEqual(realm.titles().keys.sorted(), ["offline"])
         server.refusesConnections = false
     }
 
@@ -57,9 +58,9 @@ struct FileIdentityTests {
         try await server.start()
         let device = Device(server)
         let configuration = try await leaveToTheApp(device, server)
-        #expect(try await isClosed(configuration))
-        #expect(try Realm.deleteFiles(for: configuration))
-        #expect(try device.app.core.store.fileActions().isEmpty)
+        try await expectTrue(isClosed(configuration))
+        try expectTrue(Realm.deleteFiles(for: configuration))
+        try expectTrue(device.app.core.store.fileActions().isEmpty)
     }
 
     @Test func aRealmThatALaterResetRecoveredIsNotDeletedAtTheNextLaunch() async throws {
@@ -67,20 +68,20 @@ struct FileIdentityTests {
         try await server.start()
         let device = Device(server)
         let configuration = try await leaveToTheApp(device, server)
-        #expect(try await isClosed(configuration))
+        try await expectTrue(isClosed(configuration))
         try await recover(device)
         device.quit()
-        #expect(try await isClosed(configuration))
+        try await expectTrue(isClosed(configuration))
         device.relaunch()
         let realm = try await Realm(configuration: device.configuration())
-        #expect(realm.titles().keys.sorted() == ["a", "b"])
+        expectEqual(realm.titles().keys.sorted(), ["a", "b"])
     }
 
     private func recover(_ device: Device) async throws {
         let realm = try await Realm(configuration: device.configuration(.recoverUnsyncedChanges()))
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) }
         try await #require(realm.syncSession).wait(for: .upload)
-        #expect(try device.app.core.store.fileActions().isEmpty)
+        try expectTrue(device.app.core.store.fileActions().isEmpty)
     }
 
     @Test func anActionMeetsOnlyTheFileItIsFor() throws {
@@ -94,8 +95,8 @@ struct FileIdentityTests {
             let action = FileAction(
                 id: "1", kind: .delete, originalPath: folder.file.path, userID: "u",
                 file: ClientFileIdent(ident: wanted, salt: wanted == 0 ? 0 : 9))
-            #expect(try FileActionRunner.run(action) == isDone)
-            #expect(FileManager.default.fileExists(atPath: folder.file.path) == !isDone)
+            try expectEqual(FileActionRunner.run(action), isDone)
+            expectEqual(FileManager.default.fileExists(atPath: folder.file.path), !isDone)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -36,10 +37,10 @@ struct MetadataStoreTests {
             try block(file)
             let store = MetadataStore(file: file)
             #expect(throws: DatabaseError.self) { try store.users() }
-            #expect(!FileManager.default.fileExists(atPath: file.path + ".damaged"))
+            expectTrue(!FileManager.default.fileExists(atPath: file.path + ".damaged"))
             try unblock(file)
-            #expect(try store.users().map(\.id) == ["u"])
-            #expect(try store.currentUserID() == "u")
+            try expectEqual(store.users().map(\.id), ["u"])
+            try expectEqual(store.currentUserID(), "u")
         }
     }
 
@@ -50,13 +51,13 @@ struct MetadataStoreTests {
                 try bytes.write(to: file)
                 try Data(text.utf8).write(to: URL(fileURLWithPath: file.path + "-wal"))
                 let store = MetadataStore(file: file)
-                #expect(try store.users().isEmpty)
+                try expectTrue(store.users().isEmpty)
                 try store.close()
             }
             for (name, text) in [(".damaged", "first "), (".damaged-2", "second ")] {
                 let contents = FileManager.default.contents(atPath: file.path + name)
-                #expect(contents?.starts(with: Data(text.utf8)) == true)
-                #expect(FileManager.default.contents(atPath: file.path + name + "-wal") == Data(text.utf8))
+                expectEqual(contents?.starts(with: Data(text.utf8)), true)
+                expectEqual(FileManager.default.contents(atPath: file.path + name + "-wal"), Data(text.utf8))
             }
         }
     }
@@ -70,26 +71,26 @@ struct MetadataStoreTests {
         try device.app.core.store.close()
         try block(file)
         device.relaunch()
-        #expect(device.app.currentUser == nil)
-        #expect(device.app.allUsers.isEmpty)
+        expectTrue(device.app.currentUser == nil)
+        expectTrue(device.app.allUsers.isEmpty)
         await #expect(throws: AppError.self) { try await device.login() }
         try unblock(file)
-        #expect(device.app.currentUser?.id == user.id)
-        #expect(device.app.currentUser?.refreshToken != nil)
+        expectEqual(device.app.currentUser?.id, user.id)
+        expectTrue(device.app.currentUser?.refreshToken != nil)
     }
 
     @Test func aLoginThatCannotBeKeptIsAnErrorOfTheApp() async throws {
         let server = TestServer()
         try await server.start()
         let device = Device(server)
-        #expect(device.app.currentUser == nil)
+        expectTrue(device.app.currentUser == nil)
         let file = device.app.core.layout.metadataFile.path
         try RealmFileEdits.run("ALTER TABLE users RENAME TO hidden", at: file)
         let error = await #expect(throws: AppError.self) { try await device.login() }
-        #expect(error?.message.contains(file) == true)
-        #expect(device.app.currentUser == nil)
+        expectEqual(error?.message.contains(file), true)
+        expectTrue(device.app.currentUser == nil)
         try RealmFileEdits.run("ALTER TABLE hidden RENAME TO users", at: file)
         let user = try await device.login()
-        #expect(device.app.currentUser?.id == user.id)
+        expectEqual(device.app.currentUser?.id, user.id)
     }
 }

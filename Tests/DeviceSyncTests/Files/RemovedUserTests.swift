@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -18,7 +19,7 @@ struct RemovedUserTests {
     /// Writes to a realm that another user has used before, whose uploads may still be under way.
     private func writeOnceClosed(_ id: String, _ configuration: Realm.Configuration) async throws {
         let url = try #require(configuration.fileURL)
-        #expect(await eventually { !RealmFileSet(main: url).isOpen })
+        await expectTrue(eventually { !RealmFileSet(main: url).isOpen })
         try write(id, configuration)
     }
 
@@ -39,20 +40,20 @@ struct RemovedUserTests {
         try await first.remove()
         let urls = try [own, shared].map { try #require($0.fileURL) }
         device.quit()
-        for url in urls { #expect(await eventually { !RealmFileSet(main: url).isOpen }) }
+        for url in urls { await expectTrue(eventually { !RealmFileSet(main: url).isOpen }) }
         device.relaunch()
-        #expect(!FileManager.default.fileExists(atPath: urls[0].path))
-        #expect(device.app.allUsers.keys.sorted() == [second.id])
+        expectTrue(!FileManager.default.fileExists(atPath: urls[0].path))
+        expectEqual(device.app.allUsers.keys.sorted(), [second.id])
         var again = try device.configuration()
         again.fileURL = shared.fileURL
-        #expect(try keys(again) == ["a", "b"])
+        try expectEqual(keys(again), ["a", "b"])
     }
 
     /// Removes all users whose realms nobody has open any more, and launches again.
     private func relaunch(_ device: Device, removing users: [User], closed urls: [URL]) async throws {
         for user in users { try await user.remove() }
         device.quit()
-        for url in urls { #expect(await eventually { !RealmFileSet(main: url).isOpen }) }
+        for url in urls { await expectTrue(eventually { !RealmFileSet(main: url).isOpen }) }
         device.relaunch()
     }
 
@@ -69,10 +70,10 @@ struct RemovedUserTests {
         try write("b", others)
         let urls = try [own, others].map { try #require($0.fileURL) }
         try await relaunch(device, removing: [first], closed: urls)
-        #expect(!FileManager.default.fileExists(atPath: urls[0].path))
+        expectTrue(!FileManager.default.fileExists(atPath: urls[0].path))
         var again = try device.configuration()
         again.fileURL = others.fileURL
-        #expect(try keys(again) == ["b"])
+        try expectEqual(keys(again), ["b"])
     }
 
     /// Listed as another's, or by its name a realm of nobody knows whom.
@@ -94,12 +95,12 @@ struct RemovedUserTests {
         }
         try await first.remove()
         device.quit()
-        for file in [url, damaged] { #expect(await eventually { !RealmFileSet(main: file).isOpen }) }
+        for file in [url, damaged] { await expectTrue(eventually { !RealmFileSet(main: file).isOpen }) }
         try Data("no database".utf8).write(to: damaged)
         device.relaunch()
-        #expect(!FileManager.default.fileExists(atPath: url.path))
-        #expect(FileManager.default.fileExists(atPath: damaged.path))
-        #expect(!(try device.app.core.store.users().contains { $0.id == first.id }))
+        expectTrue(!FileManager.default.fileExists(atPath: url.path))
+        expectTrue(FileManager.default.fileExists(atPath: damaged.path))
+        expectTrue(!(try device.app.core.store.users().contains { $0.id == first.id }))
     }
 
     @Test func aFileThatCannotBeReadKeepsNoneOfARemovedUsersOthers() async throws {
@@ -119,18 +120,18 @@ struct RemovedUserTests {
         }
         try await user.remove()
         device.quit()
-        for file in unreadable + [url] { #expect(await eventually { !RealmFileSet(main: file).isOpen }) }
+        for file in unreadable + [url] { await expectTrue(eventually { !RealmFileSet(main: file).isOpen }) }
         for file in unreadable {
             RealmFileSet.deleteDatabase(file)
             try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
         }
         device.relaunch()
-        #expect(!FileManager.default.fileExists(atPath: url.path))
-        #expect(try device.app.core.store.users().count == 1)
+        expectTrue(!FileManager.default.fileExists(atPath: url.path))
+        try expectEqual(device.app.core.store.users().count, 1)
         for file in unreadable { try FileManager.default.removeItem(at: file) }
         device.relaunch()
-        #expect(!FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path))
-        #expect(try device.app.core.store.users().isEmpty)
+        expectTrue(!FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path))
+        try expectTrue(device.app.core.store.users().isEmpty)
     }
 
     @Test func aCopyThatWasNeverOpenedGoesWithItsUser() async throws {
@@ -140,11 +141,11 @@ struct RemovedUserTests {
         let user = try await device.login()
         let copy = try await writeCopy(device)
         let folder = copy.deletingLastPathComponent()
-        #expect(FileManager.default.fileExists(atPath: copy.path))
+        expectTrue(FileManager.default.fileExists(atPath: copy.path))
         let original = try #require(try device.configuration().fileURL)
         try await relaunch(device, removing: [user], closed: [original, copy])
-        #expect(!FileManager.default.fileExists(atPath: folder.path))
-        #expect(try device.app.core.store.users().isEmpty)
+        expectTrue(!FileManager.default.fileExists(atPath: folder.path))
+        try expectTrue(device.app.core.store.users().isEmpty)
     }
 
     /// Beside the realm, which is released by returning.
@@ -173,8 +174,8 @@ struct RemovedUserTests {
         try await writeOnceClosed("b", others)
         let url = try #require(shared.fileURL)
         try await relaunch(device, removing: [first, second], closed: [url])
-        #expect(!FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path))
-        #expect(try device.app.core.store.users().isEmpty)
+        expectTrue(!FileManager.default.fileExists(atPath: url.deletingLastPathComponent().path))
+        try expectTrue(device.app.core.store.users().isEmpty)
     }
 
     @Test func aRemovedUsersOpenRealmStaysUntilTheNextLaunch() async throws {
@@ -183,10 +184,10 @@ struct RemovedUserTests {
         let device = Device(server)
         let user = try await device.login()
         let url = try await removeWhileOpen(user, device)
-        #expect(await eventually { !RealmFileSet(main: url).isOpen })
+        await expectTrue(eventually { !RealmFileSet(main: url).isOpen })
         device.relaunch()
-        #expect(!FileManager.default.fileExists(atPath: url.path))
-        #expect(try device.app.core.store.users().isEmpty)
+        expectTrue(!FileManager.default.fileExists(atPath: url.path))
+        try expectTrue(device.app.core.store.users().isEmpty)
     }
 
     /// The app is launched again, and the realm released by returning.
@@ -196,8 +197,8 @@ struct RemovedUserTests {
         let url = try #require(realm.configuration.fileURL)
         try await user.remove()
         device.relaunch()
-        #expect(FileManager.default.fileExists(atPath: url.path))
-        #expect(realm.titles().keys.sorted() == ["a"])
+        expectTrue(FileManager.default.fileExists(atPath: url.path))
+        expectEqual(realm.titles().keys.sorted(), ["a"])
         return url
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -41,10 +42,10 @@ struct BindingTests {
     @Test func whatAnInitializerSetsDoesNotHideTheRealm() throws {
         let realm = try realm()
         let found = try #require(realm.object(ofType: Prepared.self, forPrimaryKey: 1))
-        #expect(found.name == "stored" && Array(found.tags) == ["stored"] && found.watched == 9)
+        expectTrue(found.name == "stored" && Array(found.tags) == ["stored"] && found.watched == 9)
         let other = try #require(realm.object(ofType: Prepared.self, forPrimaryKey: 1))
-        #expect(other["name"] as? String == "stored" && (other["watched"] as? Int) == 9)
-        #expect(other.description.contains("name = stored"))
+        expectTrue(other["name"] as? String == "stored" && (other["watched"] as? Int) == 9)
+        expectTrue(other.description.contains("name = stored"))
     }
 
     @Test func aWriteIsTheFirstUseOfAProperty() throws {
@@ -55,7 +56,7 @@ struct BindingTests {
             found["watched"] = 10
         }
         let other = try #require(realm.objects(Prepared.self).first)
-        #expect(other.name == "written" && other.watched == 10 && found.name == "written")
+        expectTrue(other.name == "written" && other.watched == 10 && found.name == "written")
     }
 
     @Test func anAddedObjectShowsWhatOthersWriteLater() throws {
@@ -63,15 +64,15 @@ struct BindingTests {
         let dog = Dog(value: ["name": "Rex"])
         try realm.write { realm.add(dog) }
         try realm.write { try #require(realm.objects(Dog.self).first).name = "Max" }
-        #expect(dog.name == "Max" && dog.age == 1)
+        expectTrue(dog.name == "Max" && dog.age == 1)
         try realm.write { realm.delete(dog) }
-        #expect(dog.isInvalidated)
+        expectTrue(dog.isInvalidated)
     }
 
     /// Several threads may read a frozen object at once, so reading must not change it.
     @Test func frozenObjectsAreBoundFromTheBeginning() throws {
         let frozen = try #require(realm().freeze().objects(Prepared.self).first)
-        #expect(frozen.unbound == nil)
-        #expect(frozen.name == "stored" && frozen.watched == 9 && Array(frozen.tags) == ["stored"])
+        expectTrue(frozen.unbound == nil)
+        expectTrue(frozen.name == "stored" && frozen.watched == 9 && Array(frozen.tags) == ["stored"])
     }
 }

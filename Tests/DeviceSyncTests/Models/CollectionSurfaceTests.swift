@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -16,15 +17,15 @@ struct CollectionSurfaceTests {
         ])
         try realm.write { realm.add(person) }
         let dogs = person.dogs
-        #expect(dogs.max(of: \.age) == 5 && dogs.min(ofProperty: "age") == 3)
-        #expect(dogs.sum(of: \.age) == 12 && dogs.average(of: \.age) == 4)
-        #expect(dogs.filter(NSPredicate(format: "age > %d", 3)).map(\.name) == ["b", "c"])
-        #expect(dogs.index(matching: { $0.name == "c" }) == 2)
-        #expect(dogs.value(forKey: "name") as? [String] == ["a", "b", "c"])
-        #expect(person.home?.numbers.sum() == 10 && person.home?.numbers.average() == 5)
+        expectTrue(dogs.max(of: \.age) == 5 && dogs.min(ofProperty: "age") == 3)
+        expectTrue(dogs.sum(of: \.age) == 12 && dogs.average(of: \.age) == 4)
+        expectEqual(dogs.filter(NSPredicate(format: "age > %d", 3)).map(\.name), ["b", "c"])
+        expectEqual(dogs.index(matching: { $0.name == "c" }), 2)
+        expectTrue(dogs.value(forKey: "name") as? [String] == ["a", "b", "c"])
+        expectTrue(person.home?.numbers.sum() == 10 && person.home?.numbers.average() == 5)
         try realm.write { dogs.setValue(1, forKey: "age") }
-        #expect(realm.objects(Dog.self).sum(of: \.age) == 3)
-        #expect(List<Int>().average() == nil && List<Int>().sum() == 0)
+        expectEqual(realm.objects(Dog.self).sum(of: \.age), 3)
+        expectTrue(List<Int>().average() == nil && List<Int>().sum() == 0)
     }
 
     @Test func theTypeOfACollectionCanBeHidden() throws {
@@ -38,10 +39,10 @@ struct CollectionSurfaceTests {
             AnyRealmCollection(AnyRealmCollection(person.dogs)),
         ]
         for dogs in all {
-            #expect(dogs.map(\.name) == ["a", "b", "c"] && dogs.realm == realm && !dogs.isFrozen)
-            #expect(dogs.objects(at: [0, 2]).map(\.name) == ["a", "c"])
+            expectTrue(dogs.map(\.name) == ["a", "b", "c"] && dogs.realm == realm && !dogs.isFrozen)
+            expectEqual(dogs.objects(at: [0, 2]).map(\.name), ["a", "c"])
         }
         try realm.write { realm.delete(person) }
-        #expect(all[0].isInvalidated && all[0].isEmpty && !all[1].isInvalidated)
+        expectTrue(all[0].isInvalidated && all[0].isEmpty && !all[1].isInvalidated)
     }
 }

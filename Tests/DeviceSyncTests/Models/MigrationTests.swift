@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -55,7 +56,7 @@ struct MigrationTests {
     @Test func objectsComeIntoTheirNewForm() throws {
         try makeOld()
         let block: MigrationBlock = { migration, version in
-            #expect(version == 1 && migration.oldSchema.count == 1 && migration.newSchema.count == 2)
+            expectTrue(version == 1 && migration.oldSchema.count == 1 && migration.newSchema.count == 2)
             migration.enumerateObjects(ofType: "Person") { old, new in
                 guard let old, let new else { return }
                 new["fullName"] = "\(old["firstName"] ?? "") \(old["lastName"] ?? "")"
@@ -68,25 +69,26 @@ struct MigrationTests {
         do {
             let realm = try Realm(configuration: configuration(block: block))
             let people = realm.objects(New.Person.self)
-            #expect(people.map(\.fullName) == ["Ada Lovelace", "Bob Builder"] && people.map(\.age) == [36, -1])
-            #expect(people.map(\.size) == [170, 0] && people.map(\.alias) == ["A", "B"])
-            #expect(
-                realm.dynamicObjects("Person").first?.objectSchema.properties.map(\.name) == [
+            expectTrue(people.map(\.fullName) == ["Ada Lovelace", "Bob Builder"] && people.map(\.age) == [36, -1])
+            expectTrue(people.map(\.size) == [170, 0] && people.map(\.alias) == ["A", "B"])
+            expectEqual(
+                realm.dynamicObjects("Person").first?.objectSchema.properties.map(\.name),
+                [
                     "fullName", "age", "size", "alias",
                 ])
         }
         // Once.
         let realm = try Realm(configuration: configuration { _, _ in Issue.record("a migration of what is migrated") })
-        #expect(realm.objects(New.Log.self).map(\.text) == ["migrated"] && realm.objects(New.Person.self).count == 2)
+        expectTrue(realm.objects(New.Log.self).map(\.text) == ["migrated"] && realm.objects(New.Person.self).count == 2)
     }
 
     @Test func withoutABlockAnotherTypeIsRefused() throws {
         try makeOld()
         let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration(block: nil)) }
-        #expect(error?.code == .schemaMismatch)
+        expectEqual(error?.code, .schemaMismatch)
         let realm = try Realm(
             configuration: Realm.Configuration(fileURL: folder.file, schemaVersion: 1, objectTypes: [Old.Person.self]))
-        #expect(realm.objects(Old.Person.self).count == 3)
+        expectEqual(realm.objects(Old.Person.self).count, 3)
     }
 
     private final class OtherKey: TestObject {
@@ -99,17 +101,17 @@ struct MigrationTests {
         var other = configuration { _, _ in Issue.record("the block of a migration that cannot be") }
         other.objectTypes = [OtherKey.self]
         let error = #expect(throws: Realm.Error.self) { try Realm(configuration: other) }
-        #expect(error?.code == .schemaMismatch && error?.message.contains("primary key") == true)
+        expectTrue(error?.code == .schemaMismatch && error?.message.contains("primary key") == true)
         try objectsComeIntoTheirNewFormAfterAll()
     }
 
     private func objectsComeIntoTheirNewFormAfterAll() throws {
         let realm = try Realm(configuration: configuration { migration, _ in migration.deleteData(forType: "Person") })
-        #expect(realm.objects(New.Person.self).isEmpty)
+        expectTrue(realm.objects(New.Person.self).isEmpty)
     }
 
     @Test func aNewRealmIsNotMigrated() throws {
         let realm = try Realm(configuration: configuration(7) { _, _ in Issue.record("a migration of nothing") })
-        #expect(realm.isEmpty)
+        expectTrue(realm.isEmpty)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -136,6 +137,6 @@ struct MisuseTests {
             exit(0)
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains(mistake.message), "\(text.prefix(600))")
+        expectTrue(text.contains(mistake.message), "\(text.prefix(600))")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -23,20 +24,20 @@ struct ModelCollectionTests {
             tags.append(objectsIn: ["a", "b", "c"])
             tags.insert("x", at: 1)
             tags.move(from: 0, to: 3)
-            #expect(Array(tags) == ["x", "b", "c", "a"])
+            expectEqual(Array(tags), ["x", "b", "c", "a"])
             tags.swapAt(0, 3)
             tags[1] = "B"
             tags.replace(index: 2, object: "C")
-            #expect(Array(person.tags) == ["a", "B", "C", "x"] && tags.index(of: "C") == 2 && tags.last == "x")
+            expectTrue(Array(person.tags) == ["a", "B", "C", "x"] && tags.index(of: "C") == 2 && tags.last == "x")
             tags.removeFirst()
             tags.removeLast()
             tags.replaceSubrange(0..<1, with: ["1", "2"])
-            #expect(Array(tags) == ["1", "2", "C"])
+            expectEqual(Array(tags), ["1", "2", "C"])
             person.tags = ["new"]
-            #expect(Array(person.tags) == ["new"])
+            expectEqual(Array(person.tags), ["new"])
             person.tags.sort { $0 < $1 }
             person.tags.removeAll()
-            #expect(tags.isEmpty || tags.realm == nil)
+            expectTrue(tags.isEmpty || tags.realm == nil)
         }
     }
 
@@ -45,19 +46,19 @@ struct ModelCollectionTests {
             let (first, second) = (Person(value: ["_id": 10]), Person(value: ["_id": 11]))
             person.friends.insert(first)
             person.friends.insert(objectsIn: [first, second])
-            #expect(person.friends.count == 2 && person.friends.contains(second))
+            expectTrue(person.friends.count == 2 && person.friends.contains(second))
             let others = MutableSet<Person>()
             others.insert(second)
-            #expect(others.isSubset(of: person.friends) && others.intersects(person.friends))
+            expectTrue(others.isSubset(of: person.friends) && others.intersects(person.friends))
             person.friends.formIntersection(others)
-            #expect(person.friends.count == 1)
+            expectEqual(person.friends.count, 1)
             person.friends.formUnion([first])
             person.friends.subtract(others)
-            #expect(person.friends.map(\._id) == [10])
+            expectEqual(person.friends.map(\._id), [10])
             person.friends.remove(first)
-            #expect(person.friends.isEmpty)
+            expectTrue(person.friends.isEmpty)
         }
-        #expect(realm.objects(Person.self).count == 3)
+        expectEqual(realm.objects(Person.self).count, 3)
     }
 
     @Test func mapsChangeAlike() throws {
@@ -66,15 +67,15 @@ struct ModelCollectionTests {
             person.scores.updateValue(2, forKey: "b")
             person.scores["b", default: 0] += 5
             person.scores.merge([("c", 3), ("a", 10)].map { (key: $0.0, value: $0.1) }) { $0 + $1 }
-            #expect(person.scores.keys == ["a", "b", "c"] && person.scores.values == [11, 7, 3])
+            expectTrue(person.scores.keys == ["a", "b", "c"] && person.scores.values == [11, 7, 3])
             person.scores["a"] = nil
             person.scores.removeObject(for: "nothing")
-            #expect(person.scores.map { "\($0.key)\($0.value)" } == ["b7", "c3"] && person.scores.count == 2)
+            expectTrue(person.scores.map { "\($0.key)\($0.value)" } == ["b7", "c3"] && person.scores.count == 2)
             person.pets["rex"] = Dog(value: ["name": "Rex"])
             person.pets["none"] = .some(nil)
-            #expect(person.pets["rex"]??.name == "Rex" && person.pets.count == 2 && person.pets["fido"] == nil)
+            expectTrue(person.pets["rex"]??.name == "Rex" && person.pets.count == 2 && person.pets["fido"] == nil)
             person.scores.removeAll()
-            #expect(person.scores.isEmpty)
+            expectTrue(person.scores.isEmpty)
         }
     }
 
@@ -89,13 +90,13 @@ struct ModelCollectionTests {
             person.streets[0].name = "A"
             person.home = Street(value: ["name": "home"])
         }
-        #expect(person.streets.map(\.name) == ["A", "b", "c"] && person.streets[2].numbers.first == 7)
-        #expect(street.realm == realm && person.home?.name == "home")
+        expectTrue(person.streets.map(\.name) == ["A", "b", "c"] && person.streets[2].numbers.first == 7)
+        expectTrue(street.realm == realm && person.home?.name == "home")
         try realm.write {
             person.streets.remove(at: 0)
             person.home = nil
         }
-        #expect(person.streets.map(\.name) == ["b", "c"] && person.home == nil)
+        expectTrue(person.streets.map(\.name) == ["b", "c"] && person.home == nil)
     }
 
     @Test func whatLinksToAnObjectFollowsTheLinks() throws {
@@ -106,13 +107,13 @@ struct ModelCollectionTests {
                 realm.create(Person.self, value: ["_id": id, "dogs": [dog], "bestDog": (id == 2 ? dog : nil) as Any])
             }
         }
-        #expect(dog.owners.map(\._id) == [1, 2, 3] && dog.bestOf.map(\._id) == [2])
-        #expect(dog.owners.where { $0._id > 1 }.count == 2 && dog.owners.filter("_id == 3").first?._id == 3)
+        expectTrue(dog.owners.map(\._id) == [1, 2, 3] && dog.bestOf.map(\._id) == [2])
+        expectTrue(dog.owners.where { $0._id > 1 }.count == 2 && dog.owners.filter("_id == 3").first?._id == 3)
         try realm.write {
             realm.object(ofType: Person.self, forPrimaryKey: 1)?.dogs.removeAll()
             realm.delete(try #require(realm.object(ofType: Person.self, forPrimaryKey: 3)))
         }
-        #expect(dog.owners.map(\._id) == [2])
+        expectEqual(dog.owners.map(\._id), [2])
     }
 
     /// As in a flexible realm, whose subscriptions select the list's object and not the linked one.
@@ -125,16 +126,16 @@ struct ModelCollectionTests {
         let missing = person.dogs[1]
         let address = try #require(missing.handle).address
         try realm.write { realm.instance.edit { try $0.replayDeletion(of: address) } }
-        #expect(person.dogs.map(\.name) == ["a", "c"] && person.dogs.count == 2 && person.dogs[1].name == "c")
+        expectTrue(person.dogs.map(\.name) == ["a", "c"] && person.dogs.count == 2 && person.dogs[1].name == "c")
         try realm.write {
             person.dogs.insert(Dog(value: ["name": "x"]), at: 1)
             person.dogs.remove(at: 0)
             person.dogs.append(Dog(value: ["name": "z"]))
         }
-        #expect(
+        expectTrue(
             person.dogs.map(\.name) == ["x", "c", "z"] && person.dogs.sorted(by: \.name).map(\.name) == ["c", "x", "z"])
         // The link is still there: when the object comes back, so does the element.
         try realm.write { realm.create(Dog.self, value: ["_id": missing._id, "name": "b"]) }
-        #expect(person.dogs.count == 4)
+        expectEqual(person.dogs.count, 4)
     }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -57,15 +58,15 @@ struct ModelNotificationTests {
             person.name = "Eve"
             person.age = 3
         }
-        #expect(await heard.ends(with: "1 name Ada Eve;1 age - 3"))
+        await expectTrue(heard.ends(with: "1 name Ada Eve;1 age - 3"))
         try realm.write { person.nick = "not observed" }
         try realm.write { person.age = 4 }
-        #expect(await heard.ends(with: "1 age 3 4"))
+        await expectTrue(heard.ends(with: "1 age 3 4"))
         try realm.write { realm.delete(person) }
-        #expect(await heard.ends(with: "deleted"))
+        await expectTrue(heard.ends(with: "deleted"))
         try realm.write { realm.create(Person.self, value: ["_id": 1, "name": "back"]) }
         queue.sync {}
-        #expect(heard.all.count == 3)
+        expectEqual(heard.all.count, 3)
     }
 
     @Test func resultsReportPositionsAndObservedProperties() async throws {
@@ -73,37 +74,37 @@ struct ModelNotificationTests {
         let sorted = realm.objects(Dog.self).sorted(by: \.name)
         let token = sorted.observe(keyPaths: [\.name], on: queue) { heard.hear(Self.text($0) { $0.name }) }
         defer { token.invalidate() }
-        #expect(await heard.ends(with: "initial a,b"))
+        await expectTrue(heard.ends(with: "initial a,b"))
         try realm.write { sorted[0].age = 10 }
         try realm.write { realm.create(Dog.self, value: ["name": "aa"]) }
-        #expect(await heard.ends(with: "a,aa,b -[] +[1] ~[]"))
-        #expect(heard.all.count == 2)
+        await expectTrue(heard.ends(with: "a,aa,b -[] +[1] ~[]"))
+        expectEqual(heard.all.count, 2)
         try realm.write { sorted[2].name = "bb" }
-        #expect(await heard.ends(with: "a,aa,bb -[] +[] ~[2]"))
+        await expectTrue(heard.ends(with: "a,aa,bb -[] +[] ~[2]"))
         token.invalidate()
         try realm.write { sorted[0].name = "c" }
         queue.sync {}
-        #expect(heard.all.count == 3)
+        expectEqual(heard.all.count, 3)
     }
 
     @Test func listsReportPositions() async throws {
         let heard = Heard()
         let token = person.dogs.observe(on: queue) { heard.hear(Self.text($0) { $0.name }) }
         defer { token.invalidate() }
-        #expect(await heard.ends(with: "initial a,b"))
+        await expectTrue(heard.ends(with: "initial a,b"))
         try realm.write { person.dogs[1].name = "B" }
-        #expect(await heard.ends(with: "a,B -[] +[] ~[1]"))
+        await expectTrue(heard.ends(with: "a,B -[] +[] ~[1]"))
         try realm.write {
             person.dogs.insert(Dog(value: ["name": "new"]), at: 0)
             person.dogs.remove(at: 1)
         }
-        #expect(await heard.ends(with: "new,B -[0] +[0] ~[]"))
+        await expectTrue(heard.ends(with: "new,B -[0] +[0] ~[]"))
         let tags = Heard()
         let second = person.tags.observe(on: queue) { tags.hear(Self.text($0) { $0 }) }
         defer { second.invalidate() }
-        #expect(await tags.ends(with: "initial x,y,x"))
+        await expectTrue(tags.ends(with: "initial x,y,x"))
         try realm.write { person.tags.remove(at: 0) }
-        #expect(await tags.ends(with: "y,x -[0] +[] ~[]"))
+        await expectTrue(tags.ends(with: "y,x -[0] +[] ~[]"))
     }
 
     @Test func setsMapsAndBacklinksReport() async throws {
@@ -122,19 +123,19 @@ struct ModelNotificationTests {
             dog.owners.observe(on: queue) { owners.hear(Self.text($0) { "\($0._id)" }) },
         ]
         defer { for token in tokens { token.invalidate() } }
-        #expect(await owners.ends(with: "initial 1"))
+        await expectTrue(owners.ends(with: "initial 1"))
         try realm.write {
             let other = realm.create(Person.self, value: ["_id": 2, "dogs": [dog]])
             person.friends.insert(other)
             person.scores["a"] = 1
         }
-        #expect(await friends.ends(with: "2 -[] +[0] ~[]"))
-        #expect(await scores.ends(with: #"-[] +["a"] ~[]"#))
-        #expect(await owners.ends(with: "1,2 -[] +[1] ~[0]"))
+        await expectTrue(friends.ends(with: "2 -[] +[0] ~[]"))
+        await expectTrue(scores.ends(with: #"-[] +["a"] ~[]"#))
+        await expectTrue(owners.ends(with: "1,2 -[] +[1] ~[0]"))
         try realm.write {
             person.scores["a"] = 2
             person.scores["b"] = 3
         }
-        #expect(await scores.ends(with: #"-[] +["b"] ~["a"]"#))
+        await expectTrue(scores.ends(with: #"-[] +["b"] ~["a"]"#))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -10,15 +11,15 @@ struct ModelTests {
 
     @Test func anUnmanagedObjectHasItsDefaults() {
         let person = Person()
-        #expect(person.name == "nobody" && person.age == nil && person.mood == .calm && person.rank == nil)
-        #expect(person.dogs.isEmpty && person.friends.isEmpty && person.scores.isEmpty && !person.done)
-        #expect(person.anything == .none && person.bestDog == nil && person.realm == nil && !person.isInvalidated)
+        expectTrue(person.name == "nobody" && person.age == nil && person.mood == .calm && person.rank == nil)
+        expectTrue(person.dogs.isEmpty && person.friends.isEmpty && person.scores.isEmpty && !person.done)
+        expectTrue(person.anything == .none && person.bestDog == nil && person.realm == nil && !person.isInvalidated)
         let (dog, other) = (Dog(), Dog())
-        #expect(dog._id == dog._id && dog._id != other._id && dog.owners.isEmpty)
+        expectTrue(dog._id == dog._id && dog._id != other._id && dog.owners.isEmpty)
         person.dogs.append(dog)
         person.scores["a"] = 1
-        #expect(person.dogs.first === dog && person.scores["a"] == 1)
-        #expect(Scalars()._id != Scalars()._id)
+        expectTrue(person.dogs.first === dog && person.scores["a"] == 1)
+        expectTrue(Scalars()._id != Scalars()._id)
     }
 
     @Test func anObjectIsMadeOfADictionaryAnArrayOrAnotherObject() {
@@ -27,17 +28,17 @@ struct ModelTests {
             "dogs": [["name": "Rex"], ["name": "Fido", "age": 4]], "home": ["name": "High Street", "numbers": [1, 2]],
             "anything": [1, "two"], "nick": NSNull(),
         ])
-        #expect(person._id == 7 && person.age == 36 && person.mood == .happy && person.rank == .high)
-        #expect(Array(person.tags) == ["a", "b"] && person.scores["x"] == 1 && person.dogs.map(\.age) == [1, 4])
-        #expect(
+        expectTrue(person._id == 7 && person.age == 36 && person.mood == .happy && person.rank == .high)
+        expectTrue(Array(person.tags) == ["a", "b"] && person.scores["x"] == 1 && person.dogs.map(\.age) == [1, 4])
+        expectTrue(
             person.home.map { Array($0.numbers) } == [1, 2] && person.anything == .list([.int(1), .string("two")]))
         let dog = Dog(value: [ObjectId.generate(), "Rex", 3])
-        #expect(dog.name == "Rex" && dog.age == 3)
+        expectTrue(dog.name == "Rex" && dog.age == 3)
         let copy = Dog(value: dog)
-        #expect(copy._id == dog._id && copy.name == "Rex" && copy !== dog)
-        #expect(person["name"] as? String == "Ada" && person["nick"] == nil)
+        expectTrue(copy._id == dog._id && copy.name == "Rex" && copy !== dog)
+        expectTrue(person["name"] as? String == "Ada" && person["nick"] == nil)
         person["age"] = 40
-        #expect(person.age == 40)
+        expectEqual(person.age, 40)
     }
 
     @Test func everyScalarSurvivesReopening() throws {
@@ -58,19 +59,19 @@ struct ModelTests {
         }
         let realm = try folder.models()
         let found = try #require(realm.object(ofType: Scalars.self, forPrimaryKey: id))
-        #expect(found._id == id && found.bool && found.int8 == -8 && found.int16 == 16 && found.int32 == 32)
-        #expect(found.int64 == .max && found.float == 2.5 && found.double == 3 && found.string == "text")
-        #expect(found.data == Data([1, 2]) && found.date == date && found.objectId == objectId && found.uuid == id)
-        #expect(found.decimal == "1.25" && Array(found.optionals) == [1, nil, 3] && Array(found.moods) == [.angry])
+        expectTrue(found._id == id && found.bool && found.int8 == -8 && found.int16 == 16 && found.int32 == 32)
+        expectTrue(found.int64 == .max && found.float == 2.5 && found.double == 3 && found.string == "text")
+        expectTrue(found.data == Data([1, 2]) && found.date == date && found.objectId == objectId && found.uuid == id)
+        expectTrue(found.decimal == "1.25" && Array(found.optionals) == [1, nil, 3] && Array(found.moods) == [.angry])
         try realm.write {
             found.int32 = nil
             found.decimal = "-2"
             found.bool = false
         }
-        #expect(found.int32 == nil && found.decimal == "-2" && !found.bool)
+        expectTrue(found.int32 == nil && found.decimal == "-2" && !found.bool)
         // The dynamic API sees the same.
         let dynamic = try #require(realm.dynamicObject(ofType: "Scalars", forPrimaryKey: id))
-        #expect(dynamic["int8"] as? Int == -8 && dynamic["bool"] as? Bool == false)
+        expectTrue(dynamic["int8"] as? Int == -8 && dynamic["bool"] as? Bool == false)
     }
 
     @Test func addingAnObjectAddsWhatItLinksTo() throws {
@@ -84,15 +85,15 @@ struct ModelTests {
         person.home = Street(value: ["name": "High Street"])
         person.home?.city = City(value: ["_id": "Graz", "people": 290_000])
         try realm.write { realm.add(person) }
-        #expect(person.realm == realm && dog.realm == realm && person.handle != nil)
-        #expect(realm.objects(Dog.self).count == 1 && realm.objects(City.self).first?.people == 290_000)
+        expectTrue(person.realm == realm && dog.realm == realm && person.handle != nil)
+        expectTrue(realm.objects(Dog.self).count == 1 && realm.objects(City.self).first?.people == 290_000)
         // What was taken from the object before shows the realm, too.
         try realm.write { dog.name = "Fido" }
-        #expect(list.first?.name == "Fido" && person.bestDog == dog && person.home?.city?._id == "Graz")
-        #expect(Array(dog.owners) == [person] && dog.bestOf.first?.name == "Ada" && person.friends.contains(person))
-        #expect(person.note == "not kept")
+        expectTrue(list.first?.name == "Fido" && person.bestDog == dog && person.home?.city?._id == "Graz")
+        expectTrue(Array(dog.owners) == [person] && dog.bestOf.first?.name == "Ada" && person.friends.contains(person))
+        expectEqual(person.note, "not kept")
         let found = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
-        #expect(
+        expectTrue(
             found == person && found !== person && found.isSameObject(as: person) && Set([found, person]).count == 1)
     }
 
@@ -104,11 +105,11 @@ struct ModelTests {
             realm.create(Person.self, value: ["_id": 1, "age": 37], update: .modified)
         }
         let person = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
-        #expect(person.name == "Ada" && person.age == 37 && Array(person.tags) == ["a"])
+        expectTrue(person.name == "Ada" && person.age == 37 && Array(person.tags) == ["a"])
         // An object has all its properties.
         try realm.write { realm.add(Person(value: ["_id": 1, "age": 38]), update: .all) }
-        #expect(person.name == "nobody" && person.age == 38 && person.tags.isEmpty)
-        #expect(realm.objects(Person.self).count == 1)
+        expectTrue(person.name == "nobody" && person.age == 38 && person.tags.isEmpty)
+        expectEqual(realm.objects(Person.self).count, 1)
     }
 
     @Test func deletingTakesLinksAndEmbeddedObjectsAway() throws {
@@ -120,13 +121,13 @@ struct ModelTests {
             realm.delete(try #require(person.dogs.first))
             realm.delete(home)
         }
-        #expect(person.dogs.map(\.name) == ["b"] && person.home == nil && home.isInvalidated)
+        expectTrue(person.dogs.map(\.name) == ["b"] && person.home == nil && home.isInvalidated)
         try realm.write { realm.delete(realm.objects(Dog.self)) }
-        #expect(person.dogs.isEmpty)
+        expectTrue(person.dogs.isEmpty)
         try realm.write { realm.delete(person) }
-        #expect(person.isInvalidated && realm.isEmpty)
+        expectTrue(person.isInvalidated && realm.isEmpty)
         // Another device may delete an object at any moment: reading it is no mistake.
-        #expect(person.name == "" && person.dogs.isEmpty && person.description == "Person { deleted }")
+        expectTrue(person.name == "" && person.dogs.isEmpty && person.description == "Person { deleted }")
     }
 
     @Test func frozenObjectsStayAsTheyWere() throws {
@@ -138,10 +139,10 @@ struct ModelTests {
             person.name = "Eve"
             person.tags.append("b")
         }
-        #expect(frozen.name == "Ada" && Array(frozen.tags) == ["a"] && Array(tags) == ["a"] && frozen.isFrozen)
-        #expect(frozen.thaw()?.name == "Eve" && tags.thaw()?.count == 2 && frozen != person)
+        expectTrue(frozen.name == "Ada" && Array(frozen.tags) == ["a"] && Array(tags) == ["a"] && frozen.isFrozen)
+        expectTrue(frozen.thaw()?.name == "Eve" && tags.thaw()?.count == 2 && frozen != person)
         try realm.write { realm.delete(person) }
-        #expect(frozen.thaw() == nil && frozen.name == "Ada")
+        expectTrue(frozen.thaw() == nil && frozen.name == "Ada")
     }
 
     @Test func aCancelledWriteLeavesNoObject() throws {
@@ -149,9 +150,9 @@ struct ModelTests {
         let person = Person(value: ["_id": 1])
         realm.beginWrite()
         realm.add(person)
-        #expect(realm.objects(Person.self).count == 1)
+        expectEqual(realm.objects(Person.self).count, 1)
         realm.cancelWrite()
-        #expect(person.isInvalidated && realm.objects(Person.self).isEmpty)
+        expectTrue(person.isInvalidated && realm.objects(Person.self).isEmpty)
     }
 
     @Test func classesWithoutAPrimaryKeyAndWithABaseClassAreKept() throws {
@@ -164,12 +165,12 @@ struct ModelTests {
             }
         }
         let realm = try folder.models()
-        #expect(realm.objects(Entry.self).map(\.text).sorted() == ["a", "a", "b"])
+        expectEqual(realm.objects(Entry.self).map(\.text).sorted(), ["a", "a", "b"])
         let derived = try #require(realm.objects(Derived.self).first)
-        #expect(derived.inherited == "from the base" && derived.own == 4)
-        #expect(derived.objectSchema.primaryKey?.name == "_id" && Entry().objectSchema.primaryKey == nil)
+        expectTrue(derived.inherited == "from the base" && derived.own == 4)
+        expectTrue(derived.objectSchema.primaryKey?.name == "_id" && Entry().objectSchema.primaryKey == nil)
         try realm.write { realm.delete(realm.objects(Entry.self).filter("text == 'a'")) }
-        #expect(realm.objects(Entry.self).count == 1)
+        expectEqual(realm.objects(Entry.self).count, 1)
     }
 
     @Test func createCopiesObjectsOfOtherRealms() throws {
@@ -179,8 +180,9 @@ struct ModelTests {
         let person = Person(value: ["_id": 1, "dogs": [["name": "Rex"]], "home": ["name": "x", "numbers": [4]]])
         try realm.write { realm.add(person) }
         let copy = try copies.write { copies.create(Person.self, value: person) }
-        #expect(copy.realm == copies && copy.dogs.map(\.name) == ["Rex"] && copy.home.map { Array($0.numbers) } == [4])
-        #expect(copy.dogs.first?.realm == copies && person.dogs.first?.realm == realm)
+        expectTrue(
+            copy.realm == copies && copy.dogs.map(\.name) == ["Rex"] && copy.home.map { Array($0.numbers) } == [4])
+        expectTrue(copy.dogs.first?.realm == copies && person.dogs.first?.realm == realm)
     }
 
     // MARK: Schema
@@ -195,8 +197,8 @@ struct ModelTests {
     @Test func namesInTheRealmMayDiffer() throws {
         let realm = try Realm(configuration: Realm.Configuration(fileURL: folder.file, objectTypes: [Renamed.self]))
         try realm.write { realm.create(Renamed.self, value: ["_id": 1, "first": "Ada"]) }
-        #expect(realm.dynamicObject(ofType: "Stored", forPrimaryKey: 1)?["first_name"] as? String == "Ada")
-        #expect(realm.objects(Renamed.self).where { $0.first == "Ada" }.count == 1)
+        expectTrue(realm.dynamicObject(ofType: "Stored", forPrimaryKey: 1)?["first_name"] as? String == "Ada")
+        expectEqual(realm.objects(Renamed.self).where { $0.first == "Ada" }.count, 1)
     }
 
     final class Found: TestObject {
@@ -206,17 +208,17 @@ struct ModelTests {
     }
 
     @Test func withoutObjectTypesARealmHasTheClassesOfTheProgram() throws {
-        #expect(ModelClasses.all.contains { $0 == Person.self } && ModelClasses.all.contains { $0 == Derived.self })
-        #expect(ModelClasses.ofDefaultSchema.isEmpty)
+        expectTrue(ModelClasses.all.contains { $0 == Person.self } && ModelClasses.all.contains { $0 == Derived.self })
+        expectTrue(ModelClasses.ofDefaultSchema.isEmpty)
         try Found.$isWanted.withValue(true) {
             let realm = try Realm(configuration: Realm.Configuration(fileURL: folder.file))
-            #expect(realm.schema.map(\.name) == ["Found"])
+            expectEqual(realm.schema.map(\.name), ["Found"])
         }
         // Those that the configuration names are the only ones.
         let other = Folder()
         try Found.$isWanted.withValue(true) {
             let realm = try Realm(configuration: Realm.Configuration(fileURL: other.file, objectTypes: [City.self]))
-            #expect(realm.schema.map(\.name) == ["City"])
+            expectEqual(realm.schema.map(\.name), ["City"])
         }
     }
 
@@ -255,7 +257,7 @@ struct ModelTests {
         let error = #expect(throws: Realm.Error.self) {
             try Realm(configuration: Realm.Configuration(fileURL: folder.file, objectTypes: types))
         }
-        #expect(error?.code == .schemaMismatch && error?.message.contains(message) == true, "\(error as Any)")
+        expectTrue(error?.code == .schemaMismatch && error?.message.contains(message) == true, "\(error as Any)")
     }
 
     @Test func typedAndDynamicObjectsAreTheSame() throws {
@@ -265,12 +267,12 @@ struct ModelTests {
         }
         let person = try #require(realm.objects(Person.self).first)
         // A raw value that is no case, as a newer program may write it.
-        #expect(person.name == "Ada" && person.mood == .calm && person.scores["a"] == 1)
+        expectTrue(person.name == "Ada" && person.mood == .calm && person.scores["a"] == 1)
         try realm.write {
             person.mood = .angry
             person.anything = .object(person)
         }
-        #expect(realm.dynamicObjects("Person").first?["mood"] as? String == "angry")
-        #expect(person.anything.object(Person.self) == person && person.anything.object(Dog.self) == nil)
+        expectTrue(realm.dynamicObjects("Person").first?["mood"] as? String == "angry")
+        expectTrue(person.anything.object(Person.self) == person && person.anything.object(Dog.self) == nil)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -35,22 +36,22 @@ struct NestedCollectionTests {
             steps.swapAt(0, 1)
             note.content.dictionaryValue?["n"] = nil
             note.content.dictionaryValue?["new"] = [:]
-            #expect(note.content == ["steps": ["a", "first", "b", [1, 2, ["k": [3.5]]]], "new": [:]])
-            #expect(note.content["steps"]?[3]?[2]?["k"]?[0] == 3.5 && note.content["steps"]?[9] == nil)
+            expectEqual(note.content, ["steps": ["a", "first", "b", [1, 2, ["k": [3.5]]]], "new": [:]])
+            expectTrue(note.content["steps"]?[3]?[2]?["k"]?[0] == 3.5 && note.content["steps"]?[9] == nil)
             note.content.dictionaryValue?["steps"]?.listValue?[3] = 7
             note.content.dictionaryValue?["steps"]?.listValue?.remove(at: 0)
-            #expect(note.content == ["steps": ["first", "b", 7], "new": [:]])
+            expectEqual(note.content, ["steps": ["first", "b", 7], "new": [:]])
 
             note.list.append(["in": ["a", "list"]])
             note.list[0].dictionaryValue?["in"]?.listValue?.removeAll()
             note.list.insert([1], at: 0)
             note.list.move(from: 0, to: 1)
-            #expect(Array(note.list) == [["in": []], [1]])
+            expectEqual(Array(note.list), [["in": []], [1]])
             note.map["a"] = [["b": 1]]
             note.map["a"]?.listValue?[0].dictionaryValue?["b"] = 2
-            #expect(note.map["a"] == [["b": 2]])
+            expectEqual(note.map["a"], [["b": 2]])
             note.content = "text"
-            #expect(note.content.stringValue == "text" && note.content.listValue == nil)
+            expectTrue(note.content.stringValue == "text" && note.content.listValue == nil)
         }
     }
 
@@ -60,35 +61,35 @@ struct NestedCollectionTests {
             note.part = NotePart(value: ["content": ["a": [1]]])
             note.part?.content.dictionaryValue?["a"]?.listValue?.append(2)
         }
-        #expect(note.part?.content == ["a": [1, 2]])
+        expectEqual(note.part?.content, ["a": [1, 2]])
     }
 
     @Test func aLiveCollectionLastsAsLongAsItIsThere() throws {
         let note = try note()
         let steps = try #require(note.content["steps"]?.listValue)
         let deep = try #require(steps[1][2]?.dictionaryValue)
-        #expect(steps.count == 3 && deep["deep"] == true && steps.realm == realm && !steps.isFrozen)
+        expectTrue(steps.count == 3 && deep["deep"] == true && steps.realm == realm && !steps.isFrozen)
         try realm.write { deep["more"] = [1] }
-        #expect(note.content["steps"]?[1]?[2] == ["deep": true, "more": [1]])
+        expectEqual(note.content["steps"]?[1]?[2], ["deep": true, "more": [1]])
         // One of the same kind in its place is the same list.
         try realm.write { note.content.dictionaryValue?["steps"] = ["other"] }
-        #expect(!steps.isInvalidated && Array(steps) == ["other"])
-        #expect(deep.isInvalidated && deep.isEmpty && deep["deep"] == nil)
+        expectTrue(!steps.isInvalidated && Array(steps) == ["other"])
+        expectTrue(deep.isInvalidated && deep.isEmpty && deep["deep"] == nil)
         try realm.write { note.content.dictionaryValue?["steps"] = ["a": 1] }
-        #expect(steps.isInvalidated && steps.isEmpty && steps.first == nil)
+        expectTrue(steps.isInvalidated && steps.isEmpty && steps.first == nil)
         let map = try #require(note.content["steps"]?.dictionaryValue)
         try realm.write { note.content = .none }
-        #expect(map.isInvalidated && map.count == 0 && map.keys.isEmpty)
+        expectTrue(map.isInvalidated && map.count == 0 && map.keys.isEmpty)
         let list = try #require(try self.note("b").content["steps"]?.listValue)
         try realm.write { realm.delete(realm.objects(Note.self)) }
-        #expect(list.isInvalidated && list.isEmpty)
+        expectTrue(list.isInvalidated && list.isEmpty)
     }
 
     @Test func whatIsAssignedIsCopied() throws {
         let template = List<AnyRealmValue>()
         template.append(objectsIn: [1, ["k": "v"]])
         let (first, second) = (try note("a", .list(template)), try note("b", .list(template)))
-        #expect(template.realm == nil)
+        expectTrue(template.realm == nil)
         template.append("later")
         try realm.write {
             first.content.listValue?.append("first")
@@ -97,13 +98,13 @@ struct NestedCollectionTests {
             first.content.listValue?.append(second.content)
             first.list = try #require(first.content.listValue)
         }
-        #expect(first.content == [1, ["k": "v"], "first", ["k": "v"]] && second.content == ["k": "v"])
+        expectTrue(first.content == [1, ["k": "v"], "first", ["k": "v"]] && second.content == ["k": "v"])
         try realm.write { second.content.dictionaryValue?["k"] = 0 }
-        #expect(first.content[3] == ["k": "v"] && Array(first.list) == [1, ["k": "v"], "first", ["k": "v"]])
+        expectTrue(first.content[3] == ["k": "v"] && Array(first.list) == [1, ["k": "v"], "first", ["k": "v"]])
         // Itself: nothing is done, and nothing is lost.
         let list = try #require(first.content.listValue)
         try realm.write { first.content = first.content }
-        #expect(!list.isInvalidated && list.count == 4)
+        expectTrue(!list.isInvalidated && list.count == 4)
     }
 
     @Test func objectsAreMadeOfSwiftCollections() throws {
@@ -116,8 +117,8 @@ struct NestedCollectionTests {
         let unmanaged = Note(value: values)
         let managed = try realm.write { realm.create(Note.self, value: values) }
         for note in [unmanaged, managed] {
-            #expect(note.content == ["numbers": [1, 2.5, true], "text": "x", "nested": [["a": [.none]]]])
-            #expect(Array(note.list) == [[1], ["k": 2]] && note.map["a"] == [1, [2]])
+            expectEqual(note.content, ["numbers": [1, 2.5, true], "text": "x", "nested": [["a": [.none]]]])
+            expectTrue(Array(note.list) == [[1], ["k": 2]] && note.map["a"] == [1, [2]])
         }
         // By name, and of collections of the SDK.
         let list = List<AnyRealmValue>()
@@ -126,7 +127,7 @@ struct NestedCollectionTests {
             managed["content"] = ["x": list] as [String: Any]
             managed["list"] = [list, managed.map] as [Any]
         }
-        #expect(managed.content == ["x": [1]] && Array(managed.list) == [[1], ["a": [1, [2]]]])
+        expectTrue(managed.content == ["x": [1]] && Array(managed.list) == [[1], ["a": [1, [2]]]])
         // An object without a class of its own.
         let dynamic = try #require(realm.dynamicObject(ofType: "Note", forPrimaryKey: "a"))
         let any = try #require((dynamic["content"] as? AnyRealmValue)?.dictionaryValue)
@@ -134,7 +135,7 @@ struct NestedCollectionTests {
             any["y"] = [["z"]]
             dynamic["map"] = ["b": dynamic["list"], "c": [managed.content]] as [String: Any?]
         }
-        #expect(managed.content == ["x": [1], "y": [["z"]]] && managed.map["c"] == [["x": [1], "y": [["z"]]]])
+        expectTrue(managed.content == ["x": [1], "y": [["z"]]] && managed.map["c"] == [["x": [1], "y": [["z"]]]])
     }
 
     @Test func anUnmanagedObjectIsAddedWithAllThatItHolds() throws {
@@ -144,18 +145,18 @@ struct NestedCollectionTests {
         note.map["k"] = Self.tree
         try realm.write { realm.add(note) }
         let again = try #require(realm.object(ofType: Note.self, forPrimaryKey: "a"))
-        #expect(again.content == Self.tree && Array(again.list) == [Self.tree] && again.map["k"] == Self.tree)
+        expectTrue(again.content == Self.tree && Array(again.list) == [Self.tree] && again.map["k"] == Self.tree)
         // What the object shows from then on is the realm's.
         try realm.write { note.content.dictionaryValue?["title"] = "changed" }
-        #expect(again.content["title"] == "changed")
+        expectEqual(again.content["title"], "changed")
         let dog = Dog(value: ["name": "Rex"])
         try realm.write {
             realm.add(dog)
             note.content = [["dog": .object(dog)]]
         }
-        #expect(again.content[0]?["dog"]?.object(Dog.self)?.name == "Rex")
+        expectEqual(again.content[0]?["dog"]?.object(Dog.self)?.name, "Rex")
         try realm.write { realm.delete(dog) }
-        #expect(again.content == [["dog": .none]])
+        expectEqual(again.content, [["dog": .none]])
     }
 
     @Test func objectsAreCopiedBetweenRealms() throws {
@@ -164,16 +165,16 @@ struct NestedCollectionTests {
         let second = try other.models()
         let copy = try second.write { second.create(Note.self, value: original) }
         try realm.write { original.content.dictionaryValue?["title"] = "changed" }
-        #expect(copy.content == Self.tree)
+        expectEqual(copy.content, Self.tree)
         let unmanaged = Note(value: copy)
         try second.write { copy.content = .none }
-        #expect(unmanaged.content == Self.tree && unmanaged.content.dictionaryValue?.realm == nil)
+        expectTrue(unmanaged.content == Self.tree && unmanaged.content.dictionaryValue?.realm == nil)
 
         let file = folder.url.appendingPathComponent("copy.realm")
         let configuration = Realm.Configuration(fileURL: file, objectTypes: Folder.models)
         try realm.writeCopy(configuration: configuration)
         let copied = try Realm(configuration: configuration).objects(Note.self).first
-        #expect(copied?.content["title"] == "changed" && copied?.content["steps"] == Self.tree["steps"])
+        expectTrue(copied?.content["title"] == "changed" && copied?.content["steps"] == Self.tree["steps"])
     }
 
     @Test func frozenCollectionsStayAsTheyWere() throws {
@@ -183,12 +184,12 @@ struct NestedCollectionTests {
         let frozenSteps = steps.freeze()
         let frozenMap = try #require(note.content.dictionaryValue).freeze()
         try realm.write { note.content.dictionaryValue?["steps"]?.listValue?.removeAll() }
-        #expect(frozen.content == Self.tree && frozen.content["steps"]?.listValue?.isFrozen == true)
-        #expect(frozenSteps.count == 3 && frozenSteps[1][2] == ["deep": true] && frozenMap["steps"]?[0] == "buy")
-        #expect(frozenSteps.thaw()?.isEmpty == true && frozenMap.thaw()?["title"] == "plan")
+        expectTrue(frozen.content == Self.tree && frozen.content["steps"]?.listValue?.isFrozen == true)
+        expectTrue(frozenSteps.count == 3 && frozenSteps[1][2] == ["deep": true] && frozenMap["steps"]?[0] == "buy")
+        expectTrue(frozenSteps.thaw()?.isEmpty == true && frozenMap.thaw()?["title"] == "plan")
         try realm.write { note.content = 1 }
-        #expect(frozenSteps.thaw() == nil && frozenMap.thaw() == nil && !frozenSteps.isInvalidated)
-        #expect(frozen.thaw()?.content == 1)
+        expectTrue(frozenSteps.thaw() == nil && frozenMap.thaw() == nil && !frozenSteps.isInvalidated)
+        expectEqual(frozen.thaw()?.content, 1)
     }
 
     @Test func aNestedListGoesToAnotherRealmByReference() throws {
@@ -196,21 +197,21 @@ struct NestedCollectionTests {
         let steps = try #require(note.content["steps"]?.listValue)
         let (reference, second) = (ThreadSafeReference(to: steps), ThreadSafeReference(to: steps))
         let again = try folder.models()
-        #expect(again.resolve(reference)?[1][2] == ["deep": true])
+        expectEqual(again.resolve(reference)?[1][2], ["deep": true])
         try realm.write { note.content = 1 }
-        #expect(again.resolve(second) == nil)
+        expectTrue(again.resolve(second) == nil)
     }
 
     @Test func valuesAreEqualThatHoldTheSame() throws {
         let note = try note()
         let unmanaged = Self.tree
-        #expect(note.content == unmanaged && note.content.hashValue == unmanaged.hashValue)
-        #expect(note.freeze().content == note.content && Set([note.content, unmanaged, 1, "1"]).count == 3)
+        expectTrue(note.content == unmanaged && note.content.hashValue == unmanaged.hashValue)
+        expectTrue(note.freeze().content == note.content && Set([note.content, unmanaged, 1, "1"]).count == 3)
         let values: [AnyRealmValue] = [.none, 0, false, 0.0, "", [], [:], [0], ["": 0], .float(0), [[]], [[:]]]
         for (index, value) in values.enumerated() {
-            #expect(values.firstIndex(of: value) == index)
+            expectEqual(values.firstIndex(of: value), index)
         }
-        #expect(
+        expectTrue(
             AnyRealmValue.fromArray([1, 2]) != [2, 1] && AnyRealmValue.fromDictionary(["a": 1]) != ["a": 1, "b": 2])
     }
 
@@ -220,13 +221,13 @@ struct NestedCollectionTests {
         try realm.write {
             realm.create(Note.self, value: ["_id": "a", "content": Self.tree], update: .modified)
         }
-        #expect(realm.instance.core.snapshot.version == version && note.content == Self.tree)
+        expectTrue(realm.instance.core.snapshot.version == version && note.content == Self.tree)
     }
 
     @Test func aHundredLevelsFit() throws {
         var deep: AnyRealmValue = []
         for level in 1..<100 { deep = level.isMultiple(of: 2) ? [deep] : ["k": deep] }
         let note = try note("a", deep)
-        #expect(note.content == deep)
+        expectEqual(note.content, deep)
     }
 }

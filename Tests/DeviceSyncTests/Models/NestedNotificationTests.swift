@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -38,13 +39,13 @@ struct NestedNotificationTests {
             },
         ]
         defer { for token in tokens { token.invalidate() } }
-        #expect(await eventually { heard.all == ["initial"] })
+        await expectTrue(eventually { heard.all == ["initial"] })
         try realm.write { note.content["steps"]?[1]?.listValue?.append("c") }
-        #expect(await eventually { Set(heard.all) == ["initial", #"["content"] 2"#, "results [0]"] })
+        await expectTrue(eventually { Set(heard.all) == ["initial", #"["content"] 2"#, "results [0]"] })
         try realm.write { note.map["k"] = 1 }
         try realm.write { note.content["steps"]?.listValue?.append("d") }
-        #expect(await eventually { heard.all.contains(#"["content"] 3"#) })
-        #expect(heard.all.count { $0.hasPrefix("[") } == 2)
+        await expectTrue(eventually { heard.all.contains(#"["content"] 3"#) })
+        expectEqual(heard.all.count { $0.hasPrefix("[") }, 2)
     }
 
     @Test func aNestedListReportsPositions() async throws {
@@ -59,16 +60,16 @@ struct NestedNotificationTests {
             }
         }
         defer { token.invalidate() }
-        #expect(await heard.ends(with: "initial 2"))
+        await expectTrue(heard.ends(with: "initial 2"))
         try realm.write { steps.insert("new", at: 1) }
-        #expect(await heard.ends(with: "3 -[] +[1] ~[]"))
+        await expectTrue(heard.ends(with: "3 -[] +[1] ~[]"))
         // What is inside of an element is the element.
         try realm.write { steps[2].listValue?.append("c") }
-        #expect(await heard.ends(with: "3 -[2] +[2] ~[]"))
+        await expectTrue(heard.ends(with: "3 -[2] +[2] ~[]"))
         try realm.write { note.content.dictionaryValue?["map"] = 1 }
         try realm.write { note.content.dictionaryValue?["steps"] = "no list" }
-        #expect(await heard.ends(with: "0 -[0, 1, 2] +[] ~[]"))
-        #expect(heard.all.count == 4)
+        await expectTrue(heard.ends(with: "0 -[0, 1, 2] +[] ~[]"))
+        expectEqual(heard.all.count, 4)
     }
 
     @Test func aNestedDictionaryReportsKeys() async throws {
@@ -83,15 +84,15 @@ struct NestedNotificationTests {
             }
         }
         defer { token.invalidate() }
-        #expect(await heard.ends(with: #"initial ["x"]"#))
+        await expectTrue(heard.ends(with: #"initial ["x"]"#))
         try realm.write {
             map["x"] = [1]
             map["y"] = 2
         }
-        #expect(await heard.ends(with: #"-[] +["y"] ~["x"]"#))
+        await expectTrue(heard.ends(with: #"-[] +["y"] ~["x"]"#))
         try realm.write { map["x"]?.listValue?.append(2) }
-        #expect(await heard.ends(with: #"-[] +[] ~["x"]"#))
+        await expectTrue(heard.ends(with: #"-[] +[] ~["x"]"#))
         try realm.write { note.content.dictionaryValue?["map"] = [] }
-        #expect(await heard.ends(with: #"-["x", "y"] +[] ~[]"#))
+        await expectTrue(heard.ends(with: #"-["x", "y"] +[] ~[]"#))
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import RealmSwift
+import TestSupport
 import Testing
 
 /// A program that imports `RealmSwift` alone has all of the SDK.
@@ -14,6 +15,6 @@ import Testing
         let configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Boat.self])
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.add(Boat(value: ["_id": 1, "name": "Ark"])) }
-        #expect(realm.objects(Boat.self).where { $0.name.starts(with: "A") }.count == 1)
+        expectEqual(realm.objects(Boat.self).where { $0.name.starts(with: "A") }.count, 1)
     }
 }

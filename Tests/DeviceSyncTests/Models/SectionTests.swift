@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -31,56 +32,57 @@ struct SectionTests {
 
     @Test func objectsAreSectionedByPropertiesAndClosures() throws {
         let expected = ["a: apple", "b: banana,box", "c: chalk"]
-        #expect(lines(byLetter) == expected)
-        #expect(lines(dogs.sectioned(by: \.letter, ascending: false)) == ["c: chalk", "b: box,banana", "a: apple"])
-        #expect(lines(dogs.sectioned(by: \.letter, sortDescriptors: byName)) == expected)
-        #expect(lines(dogs.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: byName)) == expected)
-        #expect(lines(person.dogs.sectioned(by: \.letter)) == expected)
+        expectEqual(lines(byLetter), expected)
+        expectEqual(lines(dogs.sectioned(by: \.letter, ascending: false)), ["c: chalk", "b: box,banana", "a: apple"])
+        expectEqual(lines(dogs.sectioned(by: \.letter, sortDescriptors: byName)), expected)
+        expectEqual(lines(dogs.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: byName)), expected)
+        expectEqual(lines(person.dogs.sectioned(by: \.letter)), expected)
         // As they stand in the list.
-        #expect(
-            lines(person.dogs.sectioned(by: { $0.letter }, sortDescriptors: [])) == [
+        expectEqual(
+            lines(person.dogs.sectioned(by: { $0.letter }, sortDescriptors: [])),
+            [
                 "b: box,banana", "a: apple", "c: chalk",
             ])
         let byAge = dogs.where { $0.name != "chalk" }.sectioned(
             by: \.age, sortDescriptors: [SortDescriptor(keyPath: "age", ascending: false)] + byName)
-        #expect(byAge.allKeys == [2, 1] && lines(byAge) == ["2: apple,box", "1: banana"])
-        #expect(dogs.first?.owners.sectioned(by: \.name).allKeys == ["nobody"])
-        #expect(
+        expectTrue(byAge.allKeys == [2, 1] && lines(byAge) == ["2: apple,box", "1: banana"])
+        expectEqual(dogs.first?.owners.sectioned(by: \.name).allKeys, ["nobody"])
+        expectTrue(
             realm.objects(Person.self).sectioned(by: \.nick).allKeys == [nil]
                 && realm.objects(Person.self).sectioned(by: \.mood).allKeys == [.calm])
     }
 
     @Test func valuesAreSectioned() throws {
         let tags = person.tags.sectioned(by: { String($0.prefix(1)) })
-        #expect(tags.map { "\($0.key)\(Array($0))" } == [#"a["apple"]"#, #"b["banana", "box"]"#, #"c["chalk"]"#])
-        #expect(person.tags.sectioned(by: { $0.count }, ascending: false).allKeys == [5, 3, 6])
+        expectEqual(tags.map { "\($0.key)\(Array($0))" }, [#"a["apple"]"#, #"b["banana", "box"]"#, #"c["chalk"]"#])
+        expectEqual(person.tags.sectioned(by: { $0.count }, ascending: false).allKeys, [5, 3, 6])
         let scalars = try realm.write {
             realm.create(
                 Scalars.self, value: ["_id": UUID(), "optionals": [3, nil, 4], "anySet": [1, "x", 2] as [Any]])
         }
-        #expect(scalars.optionals.sectioned(by: { ($0 ?? 0) % 2 }).map { Array($0) } == [[nil, 4], [3]])
-        #expect(scalars.anySet.sectioned(by: { $0.intValue != nil }).map(\.count) == [2, 1])
+        expectEqual(scalars.optionals.sectioned(by: { ($0 ?? 0) % 2 }).map { Array($0) }, [[nil, 4], [3]])
+        expectEqual(scalars.anySet.sectioned(by: { $0.intValue != nil }).map(\.count), [2, 1])
     }
 
     @Test func sectionsAreLive() throws {
         let sections = byLetter
         let section = sections[1]
-        #expect(sections.count == 3 && section.count == 2 && section[1].name == "box" && section.id == "b")
-        #expect(sections[IndexPath(item: 1, section: 1)].name == "box" && sections.last?.first?.name == "chalk")
+        expectTrue(sections.count == 3 && section.count == 2 && section[1].name == "box" && section.id == "b")
+        expectTrue(sections[IndexPath(item: 1, section: 1)].name == "box" && sections.last?.first?.name == "chalk")
         try realm.write {
             realm.create(Dog.self, value: ["name": "bag"])
-            #expect(section.count == 3 && sections.allKeys.count == 3)
+            expectTrue(section.count == 3 && sections.allKeys.count == 3)
             realm.delete(dogs.where { $0.name == "apple" })
-            #expect(sections.allKeys == ["b", "c"])
+            expectEqual(sections.allKeys, ["b", "c"])
         }
-        #expect(
+        expectTrue(
             lines(sections) == ["b: bag,banana,box", "c: chalk"] && section.map(\.name) == ["bag", "banana", "box"])
-        #expect(sections.realm == realm && !sections.isInvalidated && !section.isFrozen)
+        expectTrue(sections.realm == realm && !sections.isInvalidated && !section.isFrozen)
         try realm.write { realm.delete(dogs) }
-        #expect(sections.isEmpty && section.isEmpty)
+        expectTrue(sections.isEmpty && section.isEmpty)
         let listed = person.tags.sectioned(by: { $0 })
         try realm.write { realm.delete(person) }
-        #expect(listed.isInvalidated && listed.isEmpty)
+        expectTrue(listed.isInvalidated && listed.isEmpty)
     }
 
     @Test func frozenSectionsStay() throws {
@@ -91,12 +93,12 @@ struct SectionTests {
             for name in ["z", "alarm"] { realm.create(Dog.self, value: ["name": name]) }
         }
         for sections in [frozen, ofFrozen] {
-            #expect(sections.isFrozen && sections.allKeys == ["a", "b", "c"])
+            expectTrue(sections.isFrozen && sections.allKeys == ["a", "b", "c"])
             let thawed = try #require(sections.thaw())
-            #expect(!thawed.isFrozen && thawed.allKeys == ["a", "b", "c", "z"])
+            expectTrue(!thawed.isFrozen && thawed.allKeys == ["a", "b", "c", "z"])
         }
-        #expect(section.map(\.name) == ["apple"] && section.first?.isFrozen == true)
-        #expect(section.thaw()?.map(\.name) == ["alarm", "apple"])
+        expectTrue(section.map(\.name) == ["apple"] && section.first?.isFrozen == true)
+        expectEqual(section.thaw()?.map(\.name), ["alarm", "apple"])
     }
 
     private static func text<C>(_ change: RealmSectionedResultsChange<C>, _ contents: (C) -> Int) -> String {
@@ -119,27 +121,27 @@ struct SectionTests {
             byLetter[1].observe(on: queue) { b.hear(Self.text($0) { $0.count }) },
         ]
         defer { for token in tokens { token.invalidate() } }
-        #expect(await all.ends(with: "initial 3"))
-        #expect(await b.ends(with: "initial 2"))
+        await expectTrue(all.ends(with: "initial 3"))
+        await expectTrue(b.ends(with: "initial 2"))
         try realm.write { realm.delete(dogs.where { $0.name.in(["apple", "banana"]) }) }
-        #expect(await all.ends(with: "2 -[1.0] +[] ~[] +[] -[0]"))
-        #expect(await b.ends(with: "1 -[1.0] +[] ~[] +[] -[]"))
+        await expectTrue(all.ends(with: "2 -[1.0] +[] ~[] +[] -[0]"))
+        await expectTrue(b.ends(with: "1 -[1.0] +[] ~[] +[] -[]"))
         // Neither what nobody observes, nor what the section has not.
         try realm.write { dogs.where { $0.name == "chalk" }.first?.age = 9 }
         try realm.write {
             realm.create(Dog.self, value: ["name": "app"])
             realm.create(Dog.self, value: ["name": "app"])
         }
-        #expect(await all.ends(with: "3 -[] +[0.0,0.1] ~[] +[0] -[]"))
+        await expectTrue(all.ends(with: "3 -[] +[0.0,0.1] ~[] +[0] -[]"))
         try realm.write { dogs.where { $0.name == "box" }.first?.age = 10 }
-        #expect(await b.ends(with: "1 -[] +[] ~[1.0] +[] -[]"))
+        await expectTrue(b.ends(with: "1 -[] +[] ~[1.0] +[] -[]"))
         try realm.write { dogs.where { $0.name == "box" }.first?.name = "cat" }
-        #expect(await all.ends(with: "2 -[] +[1.0] ~[] +[] -[1]"))
-        #expect(await b.ends(with: "0 -[] +[] ~[] +[] -[1]"))
+        await expectTrue(all.ends(with: "2 -[] +[1.0] ~[] +[] -[1]"))
+        await expectTrue(b.ends(with: "0 -[] +[] ~[] +[] -[1]"))
         try realm.write { realm.create(Dog.self, value: ["name": "bag"]) }
-        #expect(await b.ends(with: "1 -[] +[1.0] ~[] +[1] -[]"))
-        #expect(await all.ends(with: "3 -[] +[1.0] ~[] +[1] -[]"))
-        #expect(all.all.count == 5 && b.all.count == 5)
+        await expectTrue(b.ends(with: "1 -[] +[1.0] ~[] +[1] -[]"))
+        await expectTrue(all.ends(with: "3 -[] +[1.0] ~[] +[1] -[]"))
+        expectTrue(all.all.count == 5 && b.all.count == 5)
     }
 
     @Test func sectionsOfValuesReportPositions() async throws {
@@ -148,9 +150,9 @@ struct SectionTests {
             heard.hear(Self.text($0) { $0.count })
         }
         defer { token.invalidate() }
-        #expect(await heard.ends(with: "initial 3"))
+        await expectTrue(heard.ends(with: "initial 3"))
         try realm.write { person.tags.append(objectsIn: ["bag", "zoo"]) }
-        #expect(await heard.ends(with: "4 -[] +[1.0,3.0] ~[] +[3] -[]"))
+        await expectTrue(heard.ends(with: "4 -[] +[1.0,3.0] ~[] +[3] -[]"))
     }
 
     @MainActor @Test func anActorHearsOfSections() async throws {
@@ -158,7 +160,7 @@ struct SectionTests {
         let token = await byLetter.observe(on: MainActor.shared) { _, change in
             heard.hear(Self.text(change) { $0.count })
         }
-        #expect(await heard.ends(with: "initial 3"))
+        await expectTrue(heard.ends(with: "initial 3"))
         token.invalidate()
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Programs of an app's documentation, written for Realm Swift, compile against the SDK as they stand.
@@ -18,7 +19,7 @@ struct SnippetTests {
         try process.run()
         let text = await onThread { String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) }
         process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(text)")
-        #expect(text.split(separator: "\n").count { $0.contains("compiles") } == 22, "\(text)")
+        expectEqual(process.terminationStatus, 0, "\(text)")
+        expectEqual(text.split(separator: "\n").count { $0.contains("compiles") }, 22, "\(text)")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -38,61 +39,62 @@ struct TypedQueryTests {
     }
 
     @Test func comparisons() {
-        #expect(ids { $0.name == "Ada" } == [1])
-        #expect(ids { $0.name != "Ada" } == [2, 3])
-        #expect(ids { $0.age == nil } == [3] && ids { $0.age != nil } == [1, 2])
-        #expect(ids { $0.age > 20 } == [1] && ids { $0.age >= 20 } == [1, 2] && ids { $0.age < 36 } == [2])
-        #expect(ids { $0.age <= 36 } == [1, 2])
-        #expect(ids { $0._id.in([1, 3, 7]) } == [1, 3] && ids { $0.age.in([20, nil]) } == [2, 3])
-        #expect(ids { $0._id.contains(2...3) } == [2, 3] && ids { $0._id.contains(1..<3) } == [1, 2])
-        #expect(
+        expectEqual(ids { $0.name == "Ada" }, [1])
+        expectEqual(ids { $0.name != "Ada" }, [2, 3])
+        expectTrue(ids { $0.age == nil } == [3] && ids { $0.age != nil } == [1, 2])
+        expectTrue(ids { $0.age > 20 } == [1] && ids { $0.age >= 20 } == [1, 2] && ids { $0.age < 36 } == [2])
+        expectEqual(ids { $0.age <= 36 }, [1, 2])
+        expectTrue(ids { $0._id.in([1, 3, 7]) } == [1, 3] && ids { $0.age.in([20, nil]) } == [2, 3])
+        expectTrue(ids { $0._id.contains(2...3) } == [2, 3] && ids { $0._id.contains(1..<3) } == [1, 2])
+        expectTrue(
             ids { $0.mood == .angry } == [3] && ids { $0.rank == .high } == [1] && ids { $0.rank.rawValue > 2 } == [1])
-        #expect(ids { $0.mood.rawValue == "calm" } == [2] && ids { $0.mood.in([.calm, .happy]) } == [1, 2])
-        #expect(ids { $0._id == $0.dogs.count }.isEmpty)
-        #expect(ids { $0.done } == [1] && ids { !$0.done } == [2, 3] && ids { $0.done == false } == [2, 3])
+        expectTrue(ids { $0.mood.rawValue == "calm" } == [2] && ids { $0.mood.in([.calm, .happy]) } == [1, 2])
+        expectTrue(ids { $0._id == $0.dogs.count }.isEmpty)
+        expectTrue(ids { $0.done } == [1] && ids { !$0.done } == [2, 3] && ids { $0.done == false } == [2, 3])
     }
 
     @Test func text() {
-        #expect(ids { $0.name.equals("ADA", options: .caseInsensitive) } == [1, 2])
-        #expect(ids { $0.name.notEquals("ADA", options: [.caseInsensitive]) } == [3])
-        #expect(
+        expectEqual(ids { $0.name.equals("ADA", options: .caseInsensitive) }, [1, 2])
+        expectEqual(ids { $0.name.notEquals("ADA", options: [.caseInsensitive]) }, [3])
+        expectTrue(
             ids { $0.name.contains("d") } == [1, 2] && ids { $0.name.contains("B", options: .caseInsensitive) } == [3])
-        #expect(ids { $0.name.starts(with: "A") } == [1] && ids { $0.name.ends(with: "b") } == [3])
-        #expect(ids { $0.name.like("?d*") } == [1, 2] && ids { $0.name.like("A*", caseInsensitive: true) } == [1, 2])
-        #expect(ids { $0.nick.starts(with: "E") } == [2])
+        expectTrue(ids { $0.name.starts(with: "A") } == [1] && ids { $0.name.ends(with: "b") } == [3])
+        expectTrue(
+            ids { $0.name.like("?d*") } == [1, 2] && ids { $0.name.like("A*", caseInsensitive: true) } == [1, 2])
+        expectEqual(ids { $0.nick.starts(with: "E") }, [2])
     }
 
     @Test func logic() {
-        #expect(ids { $0.name == "Ada" || $0.name == "Bob" } == [1, 3])
-        #expect(ids { $0.name == "Ada" && $0.age > 40 || $0.age == nil } == [3])
-        #expect(ids { $0.name == "Ada" && ($0.age > 40 || $0.age == 36) } == [1])
-        #expect(ids { !($0.name == "Ada" || $0.name == "Bob") } == [2])
+        expectEqual(ids { $0.name == "Ada" || $0.name == "Bob" }, [1, 3])
+        expectEqual(ids { $0.name == "Ada" && $0.age > 40 || $0.age == nil }, [3])
+        expectEqual(ids { $0.name == "Ada" && ($0.age > 40 || $0.age == 36) }, [1])
+        expectEqual(ids { !($0.name == "Ada" || $0.name == "Bob") }, [2])
     }
 
     @Test func linksAndCollections() throws {
         let rex = try #require(realm.objects(Dog.self).where { $0.name == "Rex" }.first)
-        #expect(ids { $0.bestDog.name == "Rex" } == [1] && ids { $0.bestDog == rex } == [1])
-        #expect(ids { $0.bestDog == nil } == [2, 3])
-        #expect(ids { $0.home.city.people > 1_000 } == [1] && ids { $0.home.name == "High Street" } == [1])
-        #expect(ids { $0.dogs.name == "Fido" } == [1, 2] && ids { $0.dogs.contains(rex) } == [1])
-        #expect(ids { $0.dogs.count == 2 } == [1] && ids { $0.dogs.count > 0 } == [1, 2])
-        #expect(ids { $0.tags.contains("c") } == [2] && ids { $0.tags.containsAny(in: ["b", "c"]) } == [1, 2])
-        #expect(ids { $0.friends.name == "Ada" } == [2])
-        #expect(ids { $0.home.numbers.max > 8 } == [1] && ids { $0.home.numbers.sum == 10 } == [1])
-        #expect(
+        expectTrue(ids { $0.bestDog.name == "Rex" } == [1] && ids { $0.bestDog == rex } == [1])
+        expectEqual(ids { $0.bestDog == nil }, [2, 3])
+        expectTrue(ids { $0.home.city.people > 1_000 } == [1] && ids { $0.home.name == "High Street" } == [1])
+        expectTrue(ids { $0.dogs.name == "Fido" } == [1, 2] && ids { $0.dogs.contains(rex) } == [1])
+        expectTrue(ids { $0.dogs.count == 2 } == [1] && ids { $0.dogs.count > 0 } == [1, 2])
+        expectTrue(ids { $0.tags.contains("c") } == [2] && ids { $0.tags.containsAny(in: ["b", "c"]) } == [1, 2])
+        expectEqual(ids { $0.friends.name == "Ada" }, [2])
+        expectTrue(ids { $0.home.numbers.max > 8 } == [1] && ids { $0.home.numbers.sum == 10 } == [1])
+        expectTrue(
             ids { $0.dogs.age.max == 9 } == [1, 2] && ids { $0.dogs.age.min < 9 } == [1]
                 && ids { $0.dogs.age.avg == 6 } == [1])
-        #expect(ids { ($0.dogs.age > 2 && $0.dogs.name != "Rex").count == 1 } == [1, 2])
-        #expect(ids { ($0.dogs.age > 2).count == 2 } == [1])
-        #expect(ids { $0.scores["x"] == 9 } == [2] && ids { $0.scores.keys == "y" } == [1])
-        #expect(
+        expectEqual(ids { ($0.dogs.age > 2 && $0.dogs.name != "Rex").count == 1 }, [1, 2])
+        expectEqual(ids { ($0.dogs.age > 2).count == 2 }, [1])
+        expectTrue(ids { $0.scores["x"] == 9 } == [2] && ids { $0.scores.keys == "y" } == [1])
+        expectTrue(
             ids { $0.scores.values > 4 } == [1, 2] && ids { $0.scores.contains(5) } == [1]
                 && ids { $0.scores.count == 1 } == [2])
-        #expect(
+        expectTrue(
             ids { $0.anything == .int(5) } == [1] && ids { $0.anything == "five" } == [2]
                 && ids { $0.anything[1] == 2 } == [3])
-        #expect(realm.objects(Dog.self).where { $0.owners.name == "ada" }.map(\.name) == ["Fido"])
-        #expect(realm.objects(Dog.self).where { $0.owners.count == 2 }.map(\.name) == ["Fido"])
+        expectEqual(realm.objects(Dog.self).where { $0.owners.name == "ada" }.map(\.name), ["Fido"])
+        expectEqual(realm.objects(Dog.self).where { $0.owners.count == 2 }.map(\.name), ["Fido"])
     }
 
     @Test func valuesOfAnyTypeByTheirPaths() throws {
@@ -109,25 +111,25 @@ struct TypedQueryTests {
         }
         let notes = realm.objects(Note.self)
         func ids(_ query: (Query<Note>) -> Query<Bool>) -> [String] { notes.where(query).map(\._id) }
-        #expect(ids { $0.content["k"]["a"] == 1 } == ["0"] && ids { $0.content["k"]["a"] > 1 } == ["1"])
-        #expect(ids { $0.content["list"][0] == "x" } == ["0"] && ids { $0.content["list"][1][1] == 2 } == ["0"])
-        #expect(ids { $0.content[0] == "x" } == ["2"] && ids { $0.content[2]["deep"][0] == "z" } == ["2"])
-        #expect(ids { $0.content.any == "y" } == ["2"] && ids { $0.content["list"].any == "x" } == ["0"])
-        #expect(ids { $0.content["k"].any == 5 } == ["1"] && ids { $0.content.any["a"].in([1, 5]) } == ["0", "1"])
-        #expect(
+        expectTrue(ids { $0.content["k"]["a"] == 1 } == ["0"] && ids { $0.content["k"]["a"] > 1 } == ["1"])
+        expectTrue(ids { $0.content["list"][0] == "x" } == ["0"] && ids { $0.content["list"][1][1] == 2 } == ["0"])
+        expectTrue(ids { $0.content[0] == "x" } == ["2"] && ids { $0.content[2]["deep"][0] == "z" } == ["2"])
+        expectTrue(ids { $0.content.any == "y" } == ["2"] && ids { $0.content["list"].any == "x" } == ["0"])
+        expectTrue(ids { $0.content["k"].any == 5 } == ["1"] && ids { $0.content.any["a"].in([1, 5]) } == ["0", "1"])
+        expectTrue(
             ids { $0.content["list"].any.starts(with: "x") } == ["0"]
                 && ids { $0.content["k"]["none"] == .none } == ["0", "1"])
-        #expect(ids { $0.map["key"]["k"]["a"] == 1 } == ["0"] && ids { $0.map.values == 7 } == ["3"])
-        #expect(
+        expectTrue(ids { $0.map["key"]["k"]["a"] == 1 } == ["0"] && ids { $0.map.values == 7 } == ["3"])
+        expectTrue(
             ids { $0.content == 7 } == ["3"] && ids { $0.content == "x" || $0.content["k"]["a"] == 5 } == ["1", "4"])
-        #expect(notes.filter("content['k']['a'] == %@", 1).map(\._id) == ["0"])
-        #expect(
+        expectEqual(notes.filter("content['k']['a'] == %@", 1).map(\._id), ["0"])
+        expectTrue(
             notes.filter("content.k.a > 1").map(\._id) == ["1"] && notes.filter("content[*] == 'y'").map(\._id) == ["2"]
         )
-        #expect(
+        expectTrue(
             notes.filter("list[0] == 7").map(\._id) == ["3"] && notes.filter("list[0][1] == 'y'").map(\._id) == ["2"])
-        #expect(notes.filter("map['key'].list[1][*] == 2").map(\._id) == ["0"])
-        #expect(
+        expectEqual(notes.filter("map['key'].list[1][*] == 2").map(\._id), ["0"])
+        expectTrue(
             notes.filter("content.@type == 'array'").map(\._id) == ["2"]
                 && notes.filter("content.@type == 'object'").map(\._id) == ["0", "1"])
     }
@@ -136,7 +138,7 @@ struct TypedQueryTests {
         try realm.write {
             realm.object(ofType: Person.self, forPrimaryKey: 3)?.pets["best"] = Dog(value: ["name": "Lad"])
         }
-        #expect(ids { $0.pets["best"].name == "Lad" } == [3])
+        expectEqual(ids { $0.pets["best"].name == "Lad" }, [3])
     }
 
     @Test func textsWithArgumentsAndPredicatesMeanTheSame() {
@@ -145,81 +147,84 @@ struct TypedQueryTests {
             let byPredicate = people.filter(NSPredicate(format: format, argumentArray: args)).map(\._id)
             return byPredicate
         }
-        #expect(people.filter("name == %@ AND age > %d", "Ada", 30).map(\._id) == [1])
-        #expect(ids("name ==[c] %@", "ADA") == [1, 2] && ids("%K == %@", "name", "Bob") == [3])
-        #expect(
+        expectEqual(people.filter("name == %@ AND age > %d", "Ada", 30).map(\._id), [1])
+        expectTrue(ids("name ==[c] %@", "ADA") == [1, 2] && ids("%K == %@", "name", "Bob") == [3])
+        expectTrue(
             ids("name ==[cd] 'ADA'") == [1, 2] && ids("done == YES") == [1] && ids("done = NO && age <> nil") == [2])
-        #expect(ids("ANY dogs.name == 'Rex'") == [1] && ids("SOME tags IN %@", ["b", "c"]) == [1, 2])
-        #expect(
+        expectTrue(ids("ANY dogs.name == 'Rex'") == [1] && ids("SOME tags IN %@", ["b", "c"]) == [1, 2])
+        expectTrue(
             ids("NONE dogs.age > 5") == [3] && ids("dogs.@count >= 1") == [1, 2] && ids("dogs.@max.age == 9") == [1, 2])
-        #expect(ids("SUBQUERY(dogs, $d, $d.age > 2 AND $d.name != 'Rex').@count == 1") == [1, 2])
-        #expect(
+        expectEqual(ids("SUBQUERY(dogs, $d, $d.age > 2 AND $d.name != 'Rex').@count == 1"), [1, 2])
+        expectTrue(
             ids("scores.@allKeys == 'y'") == [1] && ids("scores['x'] == 9") == [2]
                 && ids("ANY scores.@allValues > 4") == [1, 2])
-        #expect(
+        expectTrue(
             ids("age BETWEEN {19, 21}") == [2] && ids("NOT name CONTAINS 'd'") == [3]
                 && ids("TRUEPREDICATE") == [1, 2, 3])
-        #expect(ids("nick == nil") == [1, 3] && ids("mood IN {'happy', \"angry\"}") == [1, 3])
-        #expect(people.filter(NSPredicate(value: false)).isEmpty && people.filter(NSPredicate(value: true)).count == 3)
+        expectTrue(ids("nick == nil") == [1, 3] && ids("mood IN {'happy', \"angry\"}") == [1, 3])
+        expectTrue(
+            people.filter(NSPredicate(value: false)).isEmpty && people.filter(NSPredicate(value: true)).count == 3)
         // A string is what it is, whatever it looks like.
-        #expect(people.filter("name == 'YES' OR name == '[cd] nil'").isEmpty)
+        expectTrue(people.filter("name == 'YES' OR name == '[cd] nil'").isEmpty)
     }
 
     @Test(arguments: ["name =", "mayor == 1", "name == 1", "name == %@", "dogs ==", "(name == 'a'", "age > 'x'", ""])
     func aTextOfAPersonThatIsNoQueryThrows(text: String) {
         let error = #expect(throws: Realm.Error.self) { try realm.objects(Person.self).filter(checking: text) }
-        #expect(error?.code == .invalidInput && error?.message.isEmpty == false)
+        expectTrue(error?.code == .invalidInput && error?.message.isEmpty == false)
     }
 
     @Test func aTextOfAPersonSelects() throws {
-        #expect(try realm.objects(Person.self).filter(checking: "name == %@", "Bob").map(\._id) == [3])
+        try expectEqual(realm.objects(Person.self).filter(checking: "name == %@", "Bob").map(\._id), [3])
     }
 
     @Test func orderAndDistinction() throws {
         let people = realm.objects(Person.self)
-        #expect(people.sorted(by: \.age, ascending: false).map(\._id) == [1, 2, 3])
-        #expect(people.sorted(byKeyPath: "name").map(\._id) == [1, 3, 2])
-        #expect(people.sorted(by: \.bestDog?.name, ascending: false).first?._id == 1)
-        #expect(people.sorted(by: \.home?.city?.people).last?._id == 1)
-        #expect(
+        expectEqual(people.sorted(by: \.age, ascending: false).map(\._id), [1, 2, 3])
+        expectEqual(people.sorted(byKeyPath: "name").map(\._id), [1, 3, 2])
+        expectEqual(people.sorted(by: \.bestDog?.name, ascending: false).first?._id, 1)
+        expectEqual(people.sorted(by: \.home?.city?.people).last?._id, 1)
+        expectEqual(
             people.sorted(by: [SortDescriptor(keyPath: "done"), SortDescriptor(keyPath: "_id", ascending: false)]).map(
-                \._id) == [3, 2, 1])
-        #expect(people.distinct(by: [\.done]).map(\._id) == [1, 2])
-        #expect(people.sorted(by: \._id, ascending: false).distinct(by: ["done"]).map(\._id) == [3, 1])
-        #expect(people.where { $0._id > 1 }.sorted(by: \.name).index(matching: { $0.name == "ada" }) == 1)
+                \._id), [3, 2, 1])
+        expectEqual(people.distinct(by: [\.done]).map(\._id), [1, 2])
+        expectEqual(people.sorted(by: \._id, ascending: false).distinct(by: ["done"]).map(\._id), [3, 1])
+        expectEqual(people.where { $0._id > 1 }.sorted(by: \.name).index(matching: { $0.name == "ada" }), 1)
         let first = try #require(people.first)
-        #expect(first.dogs.sorted(by: \.age, ascending: false).map(\.name) == ["Fido", "Rex"])
-        #expect(first.dogs.where { $0.age > 5 }.map(\.name) == ["Fido"] && first.dogs.filter("age < %d", 5).count == 1)
+        expectEqual(first.dogs.sorted(by: \.age, ascending: false).map(\.name), ["Fido", "Rex"])
+        expectTrue(
+            first.dogs.where { $0.age > 5 }.map(\.name) == ["Fido"] && first.dogs.filter("age < %d", 5).count == 1)
     }
 
     @Test func aggregates() {
         let people = realm.objects(Person.self)
-        #expect(people.max(ofProperty: "age") as Int? == 36 && people.min(of: \._id) == 1 && people.sum(of: \._id) == 6)
-        #expect(
+        expectTrue(
+            people.max(ofProperty: "age") as Int? == 36 && people.min(of: \._id) == 1 && people.sum(of: \._id) == 6)
+        expectTrue(
             people.average(ofProperty: "age") == 28 && people.where { $0._id > 9 }.average(ofProperty: "age") == nil)
-        #expect(realm.objects(Dog.self).sum(of: \.age) == 12)
+        expectEqual(realm.objects(Dog.self).sum(of: \.age), 12)
     }
 
     @Test func collectionsStayLive() throws {
         let adults = realm.objects(Person.self).where { $0.age >= 21 }
-        #expect(adults.count == 1)
+        expectEqual(adults.count, 1)
         try realm.write {
             realm.create(Person.self, value: ["_id": 4, "age": 50])
-            #expect(adults.count == 2)
+            expectEqual(adults.count, 2)
             adults.setValue(10, forKey: "age")
         }
-        #expect(
+        expectTrue(
             adults.isEmpty && realm.objects(Person.self).value(forKey: "age").compactMap { $0 as? Int } == [10, 20, 10])
     }
 
     @Test func namesOfKeyPaths() {
-        #expect(KeyPathNames.of(\Person.home?.city?.people) == "home.city.people")
-        #expect(KeyPathNames.of(\Person.bestDog) == "bestDog" && KeyPathNames.of(\Person.scores) == "scores")
+        expectEqual(KeyPathNames.of(\Person.home?.city?.people), "home.city.people")
+        expectTrue(KeyPathNames.of(\Person.bestDog) == "bestDog" && KeyPathNames.of(\Person.scores) == "scores")
     }
 
     @Test func valuesAreNeverTakenForText() throws {
         let name = "' OR TRUEPREDICATE OR name == '%@ $0"
         try realm.write { realm.create(Person.self, value: ["_id": 9, "name": name]) }
-        #expect(ids { $0.name == name } == [9] && realm.objects(Person.self).filter("name == %@", name).count == 1)
+        expectTrue(ids { $0.name == name } == [9] && realm.objects(Person.self).filter("name == %@", name).count == 1)
     }
 }

@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import SyncProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -33,16 +34,16 @@ struct NetworkMonitorTests {
 
     @Test(arguments: Recorded.allCases)
     func whatComesIsToldFromWhatGoes(message: Recorded) {
-        #expect(RouteMessages.tellOfNewWays(message.bytes) == message.isNewWay)
+        expectEqual(RouteMessages.tellOfNewWays(message.bytes), message.isNewWay)
         // Behind another message, and with one byte missing.
-        #expect(RouteMessages.tellOfNewWays(Recorded.routeGone.bytes + message.bytes) == message.isNewWay)
-        #expect(!RouteMessages.tellOfNewWays(message.bytes.dropLast()))
+        expectEqual(RouteMessages.tellOfNewWays(Recorded.routeGone.bytes + message.bytes), message.isNewWay)
+        expectTrue(!RouteMessages.tellOfNewWays(message.bytes.dropLast()))
     }
 
     @Test func garbageSaysNothing() {
-        #expect(!RouteMessages.tellOfNewWays([]))
-        #expect(!RouteMessages.tellOfNewWays([UInt8](repeating: 0, count: 64)))
-        #expect(!RouteMessages.tellOfNewWays([UInt8](repeating: 0xFF, count: 64)))
+        expectTrue(!RouteMessages.tellOfNewWays([]))
+        expectTrue(!RouteMessages.tellOfNewWays([UInt8](repeating: 0, count: 64)))
+        expectTrue(!RouteMessages.tellOfNewWays([UInt8](repeating: 0xFF, count: 64)))
     }
 
     /// In a network namespace of its own, which only root can make.
@@ -59,7 +60,7 @@ struct NetworkMonitorTests {
             try Self.run("/usr/sbin/ip", "link", "set", "lo", "up")
             return channel
         }
-        #expect(await eventually { changes.withLock { $0 } > 0 })
+        await expectTrue(eventually { changes.withLock { $0 } > 0 })
         try await channel.close()
     }
 
@@ -109,9 +110,9 @@ struct NetworkMonitorTests {
         _ = try await device.login()
         let realm = try await Realm(configuration: device.configuration())
         for attempts in 1...9 {
-            #expect(await eventually { connector.attempts.withLock { $0 } >= attempts })
+            await expectTrue(eventually { connector.attempts.withLock { $0 } >= attempts })
             NetworkMonitor.shared.changed()
         }
-        #expect(realm.syncSession?.state == .active)
+        expectEqual(realm.syncSession?.state, .active)
     }
 }

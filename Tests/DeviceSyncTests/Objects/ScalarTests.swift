@@ -1,6 +1,7 @@
 import Changesets
 import Foundation
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -13,7 +14,7 @@ struct ScalarTests {
         ("1234567890123456789012345678901234", "1234567890123456789012345678901234"),
     ])
     func decimalIsReadAndWritten(text: String, canonical: String) throws {
-        #expect(try Decimal128(string: text).stringValue == canonical)
+        try expectEqual(Decimal128(string: text).stringValue, canonical)
     }
 
     @Test(arguments: [
@@ -27,8 +28,8 @@ struct ScalarTests {
     @Test func objectIdHas24HexadecimalDigits() throws {
         let text = "0a1b2c3d4e5f60718293a4b5"
         let id = try ObjectId(string: text)
-        #expect(id.stringValue == text)
-        #expect(PartitionValue(AnyBSON.objectId(id))?.fileName == "o_" + text)
+        expectEqual(id.stringValue, text)
+        expectEqual(PartitionValue(AnyBSON.objectId(id))?.fileName, "o_" + text)
         for wrong in ["", "0a1b", "+a1b2c3d4e5f60718293a4b5", "0a1b2c3d4e5f60718293a4bx", text + "0"] {
             #expect(throws: Realm.Error.self) { try ObjectId(string: wrong) }
         }
@@ -37,22 +38,22 @@ struct ScalarTests {
     @Test func uuidKeepsItsBytes() throws {
         let uuid = try #require(UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF"))
         let value = UUIDValue(uuid)
-        #expect(value == UUIDValue(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF))
-        #expect(value.uuid == uuid)
-        #expect(PartitionValue(AnyBSON.uuid(uuid))?.fileName == "u_00112233445566778899aabbccddeeff")
+        expectEqual(value, UUIDValue(high: 0x0011_2233_4455_6677, low: 0x8899_AABB_CCDD_EEFF))
+        expectEqual(value.uuid, uuid)
+        expectEqual(PartitionValue(AnyBSON.uuid(uuid))?.fileName, "u_00112233445566778899aabbccddeeff")
     }
 
     @Test func fileNamesEncodeWhatIsNotPlain() {
-        #expect(FileLayout.percentEncoded("a-B_9.z") == "a-B_9.z")
-        #expect(FileLayout.percentEncoded("ä/ ~") == "%C3%A4%2F%20%7E")
-        #expect(FileLayout.percentEncoded("..") == "%2E%2E")
-        #expect(FileLayout.percentEncoded(".") == "%2E")
+        expectEqual(FileLayout.percentEncoded("a-B_9.z"), "a-B_9.z")
+        expectEqual(FileLayout.percentEncoded("ä/ ~"), "%C3%A4%2F%20%7E")
+        expectEqual(FileLayout.percentEncoded(".."), "%2E%2E")
+        expectEqual(FileLayout.percentEncoded("."), "%2E")
     }
 
     @Test func longFileNamesAreReplacedByTheirHash() {
         let layout = FileLayout(base: URL(fileURLWithPath: "/base"), appID: "app")
         let file = layout.realmFile(userID: "u", target: .partition(.string(String(repeating: "a", count: 300))))
         // SHA-256 of "s_" and 300 times "a".
-        #expect(file.lastPathComponent == "9732b7b16fc66b7edccb33c5a25f3db7e5eb691651be30bc66ed0c8daab6597e.realm")
+        expectEqual(file.lastPathComponent, "9732b7b16fc66b7edccb33c5a25f3db7e5eb691651be30bc66ed0c8daab6597e.realm")
     }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import OpenCombine
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -31,17 +32,17 @@ struct PublisherTests {
                 realm.objectWillChange.sink { heard.hear("realm") },
             ]
         }
-        #expect(await eventually { Set(heard.all) == [#"results ["Ada"]"#, "dogs 1"] })
+        await expectTrue(eventually { Set(heard.all) == [#"results ["Ada"]"#, "dogs 1"] })
         try queue.sync { try realm.write { realm.objects(Person.self).first?.name = "Eve" } }
-        #expect(
-            await eventually {
+        await expectTrue(
+            eventually {
                 Set(heard.all.dropFirst(2)) == [#"results ["Eve"]"#, "changes [0]", "value Eve", "realm"]
             })
         subscriptions[0].cancel()
         try queue.sync { try realm.write { realm.deleteAll() } }
-        #expect(await eventually { heard.all.contains("finished") })
+        await expectTrue(eventually { heard.all.contains("finished") })
         queue.sync {}
-        #expect(!heard.all.contains("results []"))
+        expectTrue(!heard.all.contains("results []"))
     }
 
     @Test func aSessionPublishesItsConnection() async throws {
@@ -53,7 +54,7 @@ struct PublisherTests {
         let session = try #require(realm.syncSession)
         let heard = heard
         let subscription = session.publisher(for: \.connectionState).sink { heard.hear("\($0)") }
-        #expect(await heard.ends(with: "connected"))
+        await expectTrue(heard.ends(with: "connected"))
         subscription.cancel()
     }
 }
@@ -81,21 +82,21 @@ struct RealmChangesTests {
         let people = realm.objects(Person.self).changes().makeAsyncIterator()
         let tags = person.tags.changes().makeAsyncIterator()
         let names = person.changes(keyPaths: ["name"]).makeAsyncIterator()
-        #expect(text(await people.next()) == "initial 1")
-        #expect(text(await tags.next()) == "initial 1")
+        expectEqual(text(await people.next()), "initial 1")
+        expectEqual(text(await tags.next()), "initial 1")
         for number in 2...5 { try write { realm.add(Person(value: ["_id": number])) } }
         try write { person.name = "Ada" }
         try write { person.name = "Eve" }
         try write { person.tags.append("b") }
         // One change for all of it.
-        #expect(text(await people.next()) == "5 -0 +4 ~1")
-        #expect(text(await tags.next()) == "2 -0 +1 ~0")
+        expectEqual(text(await people.next()), "5 -0 +4 ~1")
+        expectEqual(text(await tags.next()), "2 -0 +1 ~0")
         guard case .change(let changed, let properties)? = await names.next() else {
             Issue.record("expected a change of the name")
             return
         }
-        #expect(changed.name == "Eve" && properties.map(\.name) == ["name"])
-        #expect(properties.first?.oldValue as? String == "nobody")
+        expectTrue(changed.name == "Eve" && properties.map(\.name) == ["name"])
+        expectTrue(properties.first?.oldValue as? String == "nobody")
     }
 
     @Test func aReaderEndsWithItsTask() async throws {
@@ -105,9 +106,9 @@ struct RealmChangesTests {
             for await change in realm.objects(Person.self).changes() { heard.hear("\(change)") }
             heard.hear("ended")
         }
-        #expect(await eventually { heard.all.count == 1 })
+        await expectTrue(eventually { heard.all.count == 1 })
         reader.cancel()
         try await reader.value
-        #expect(heard.all.count == 2 && heard.all.last == "ended")
+        expectTrue(heard.all.count == 2 && heard.all.last == "ended")
     }
 }

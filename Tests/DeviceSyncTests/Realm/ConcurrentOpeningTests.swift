@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -32,12 +33,12 @@ struct ConcurrentOpeningTests {
     private func openThrice(_ file: SlowFile) async -> [Task<Realm, any Error>] {
         let configuration = file.configuration
         let first = Task { try await Realm(configuration: configuration) }
-        #expect(await file.isOpening(waiting: 0))
+        await expectTrue(file.isOpening(waiting: 0))
         let others = [
             Task { try await Realm(configuration: configuration) },
             Thread.start { try Realm(configuration: configuration) },
         ]
-        #expect(await file.isOpening(waiting: 2))
+        await expectTrue(file.isOpening(waiting: 2))
         return [first] + others
     }
 
@@ -45,13 +46,13 @@ struct ConcurrentOpeningTests {
         let file = try SlowFile()
         let configuration = file.configuration
         let slow = Task { try await Realm(configuration: configuration) }
-        #expect(await file.isOpening(waiting: 0))
+        await expectTrue(file.isOpening(waiting: 0))
         let other = Folder()
         let realm = try await Realm(configuration: other.configuration)
-        #expect(try Realm.openNow(other.configuration).instance.core === realm.instance.core)
-        #expect(RealmRegistry.waitingCount(file.location) == 0)
+        try expectTrue(Realm.openNow(other.configuration).instance.core === realm.instance.core)
+        expectEqual(RealmRegistry.waitingCount(file.location), 0)
         try file.lock.release()
-        #expect(try await slow.value.isEmpty)
+        try await expectTrue(slow.value.isEmpty)
     }
 
     @Test func otherFilesOpenWhileOneIsBackedUpOrDeleted() async throws {
@@ -60,9 +61,9 @@ struct ConcurrentOpeningTests {
         let files = RealmFileSet(main: folder.file)
         let deleting = Thread.start { try RealmRegistry.whileClosed(files) { gate.pass() } }
         await gate.reached()
-        #expect(try await Realm(configuration: Folder().configuration).isEmpty)
+        try await expectTrue(Realm(configuration: Folder().configuration).isEmpty)
         gate.open()
-        #expect(try await deleting.value != nil)
+        try await expectTrue(deleting.value != nil)
     }
 
     @Test func openingsOfOneFileAtOnceShareOneCore() async throws {
@@ -70,7 +71,7 @@ struct ConcurrentOpeningTests {
         let openings = await openThrice(file)
         try file.lock.release()
         let core = try await openings[0].value.instance.core
-        for opening in openings { #expect(try await opening.value.instance.core === core) }
+        for opening in openings { try await expectTrue(opening.value.instance.core === core) }
     }
 
     @Test func anOpeningThatFailsFailsThoseThatWaitedForIt() async throws {
@@ -79,9 +80,9 @@ struct ConcurrentOpeningTests {
         try file.lock.release()
         for opening in openings {
             let error = await #expect(throws: Realm.Error.self) { try await opening.value }
-            #expect(error?.code == .invalidDatabase)
+            expectEqual(error?.code, .invalidDatabase)
         }
-        #expect(RealmRegistry.waitingCount(file.location) == nil)
+        expectTrue(RealmRegistry.waitingCount(file.location) == nil)
     }
 
     /// More than there are threads.
@@ -89,11 +90,11 @@ struct ConcurrentOpeningTests {
         let file = try SlowFile()
         let configuration = file.configuration
         let openings = (0..<600).map { _ in Task { try await Realm(configuration: configuration).instance.core } }
-        #expect(await file.isOpening(waiting: 599))
-        #expect(try await Realm(configuration: Folder().configuration).isEmpty)
+        await expectTrue(file.isOpening(waiting: 599))
+        try await expectTrue(Realm(configuration: Folder().configuration).isEmpty)
         try file.lock.release()
         let core = try await openings[0].value
-        for opening in openings { #expect(try await opening.value === core) }
+        for opening in openings { try await expectTrue(opening.value === core) }
     }
 
     @Test func aUserWhoLogsOutWhileTheFileIsOpenedEndsADownloadingOpen() async throws {
@@ -104,14 +105,14 @@ struct ConcurrentOpeningTests {
         let configuration = try device.configuration()
         try make(configuration)
         let url = try #require(configuration.fileURL)
-        #expect(await eventually { !RealmFileSet(main: url).isOpen })
+        await expectTrue(eventually { !RealmFileSet(main: url).isOpen })
         let lock = try LockedFile(url)
         let opening = Task { try await Realm(configuration: configuration, downloadBeforeOpen: .always) }
-        #expect(await eventually { RealmRegistry.waitingCount(.file(url)) == 0 })
+        await expectTrue(eventually { RealmRegistry.waitingCount(.file(url)) == 0 })
         try await user.logOut()
         try lock.release()
         let error = await #expect(throws: SyncError.self) { try await opening.value }
-        #expect(error?.code == .clientUserError)
+        expectEqual(error?.code, .clientUserError)
     }
 
     private func make(_ configuration: Realm.Configuration) throws {

@@ -1,6 +1,7 @@
 import Foundation
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -42,11 +43,11 @@ struct ConfigurationTests {
         let realm = try Realm(configuration: configuration)
         _ = try Realm(configuration: configuration)
         let (total, used) = try #require(asked.withLock { $0.first })
-        #expect(asked.withLock { $0.count } == 1)
-        #expect(total > 1_000_000 && used < total / 2)
-        #expect(try wanted ? size < total / 2 : size >= total)
+        expectEqual(asked.withLock { $0.count }, 1)
+        expectTrue(total > 1_000_000 && used < total / 2)
+        try expectTrue(wanted ? size < total / 2 : size >= total)
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
-        #expect(realm.dynamicObjects("Task").count == 1)
+        expectEqual(realm.dynamicObjects("Task").count, 1)
     }
 
     @Test func aNewRealmIsNotCompacted() throws {
@@ -55,7 +56,7 @@ struct ConfigurationTests {
             Issue.record("asked without a file")
             return true
         }
-        #expect(try Realm(configuration: configuration).isEmpty)
+        try expectTrue(Realm(configuration: configuration).isEmpty)
     }
 
     @Test func versionsThatAreKeptAreLimited() throws {
@@ -69,11 +70,12 @@ struct ConfigurationTests {
         frozen.append(realm.freeze())
         try write()
         let error = #expect(throws: Realm.Error.self) { try write() }
-        #expect(error?.code == .fail && error?.localizedDescription.contains("maximumNumberOfActiveVersions") == true)
-        #expect(realm.dynamicObjects("Task").count == 7)
+        expectTrue(
+            error?.code == .fail && error?.localizedDescription.contains("maximumNumberOfActiveVersions") == true)
+        expectEqual(realm.dynamicObjects("Task").count, 7)
         frozen.removeFirst()
         try write()
-        #expect(frozen.first?.dynamicObjects("Task").count == 6)
+        expectEqual(frozen.first?.dynamicObjects("Task").count, 6)
     }
 
     /// The app may not write; its session does.
@@ -90,11 +92,11 @@ struct ConfigurationTests {
         var configuration = try device.configuration()
         configuration.readOnly = true
         let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .once)
-        #expect(realm.titles().keys.sorted() == ["a"])
+        expectEqual(realm.titles().keys.sorted(), ["a"])
         try await full.asyncWrite { _ = full.dynamicCreate("Task", value: ["_id": "b"]) }
         try await full.syncSession?.wait(for: .upload)
         try await realm.syncSession?.wait(for: .download)
-        #expect(realm.titles().keys.sorted() == ["a", "b"] && device.clientErrors.isEmpty)
+        expectTrue(realm.titles().keys.sorted() == ["a", "b"] && device.clientErrors.isEmpty)
     }
 
     /// Nothing of it comes to the disk, and nothing is left when it is closed: not what was uploaded, and not what was not.
@@ -110,15 +112,15 @@ struct ConfigurationTests {
         server.refusesConnections = true
         server.dropConnections()
         let again = try Realm.openNow(configuration)
-        #expect(again.titles().isEmpty)
+        expectTrue(again.titles().isEmpty)
         server.refusesConnections = false
         again.syncSession?.reconnect()
         try await again.syncSession?.wait(for: .download)
-        #expect(again.titles().keys.sorted() == ["a"])
-        #expect(again.instance.core.sync.ident?.ident != ident)
+        expectEqual(again.titles().keys.sorted(), ["a"])
+        expectTrue(again.instance.core.sync.ident?.ident != ident)
         try await again.syncSession?.wait(for: .upload)
-        #expect(server.taskCount == 1)
-        #expect(await eventually { device.app.core.sync.allSessions == [again.syncSession] })
+        expectEqual(server.taskCount, 1)
+        await expectTrue(eventually { device.app.core.sync.allSessions == [again.syncSession] })
     }
 
     /// Whoever opens it while others close it shares a store with them or has a new one, and never one that nobody else can open.
@@ -136,8 +138,8 @@ struct ConfigurationTests {
                         do {
                             let one = try await RealmOpener.open(configuration, nil)
                             let other = try await RealmOpener.open(configuration, nil)
-                            #expect(one.core === other.core && one.session == other.session)
-                            #expect(one.session?.state == .active)
+                            expectTrue(one.core === other.core && one.session == other.session)
+                            expectEqual(one.session?.state, .active)
                         } catch {
                             Issue.record("\(error)")
                         }
@@ -146,7 +148,7 @@ struct ConfigurationTests {
             }
         }
         device.app.syncManager.waitForSessionTermination()
-        #expect(device.app.core.sync.allSessions.isEmpty)
+        expectTrue(device.app.core.sync.allSessions.isEmpty)
     }
 
     private func useInMemory(
@@ -161,13 +163,13 @@ struct ConfigurationTests {
         let realm = try await Realm(configuration: configuration, downloadBeforeOpen: .always)
         let other = try await Realm(configuration: configuration)
         try await realm.asyncWrite { _ = realm.dynamicCreate("Task", value: ["_id": "a"]) }
-        #expect(other.titles().keys.sorted() == ["a"])
+        expectEqual(other.titles().keys.sorted(), ["a"])
         try await realm.syncSession?.wait(for: .upload)
-        #expect(server.taskCount == 1)
-        #expect(try files() == before)
+        expectEqual(server.taskCount, 1)
+        try expectEqual(files(), before)
         let session = try #require(realm.syncSession)
         session.suspend()
-        #expect(await eventually { session.state == .inactive })
+        await expectTrue(eventually { session.state == .inactive })
         try await realm.asyncWrite { _ = realm.dynamicCreate("Task", value: ["_id": "not uploaded"]) }
         return realm.instance.core.sync.ident?.ident
     }
@@ -187,7 +189,7 @@ struct ConfigurationTests {
                 estimates.withLock { $0.append(progress.progressEstimate) }
             }
         }
-        #expect(await eventually { estimates.withLock { $0.last } == 1 })
-        #expect(realm.isEmpty)
+        await expectTrue(eventually { estimates.withLock { $0.last } == 1 })
+        expectTrue(realm.isEmpty)
     }
 }

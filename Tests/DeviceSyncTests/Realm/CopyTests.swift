@@ -4,6 +4,7 @@ import GRDB
 import RealmState
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -30,7 +31,7 @@ struct CopyTests {
         target.fileURL = device.folder.appendingPathComponent("copy.realm")
         try frozen.writeCopy(configuration: target)
         let copy = try await Realm(configuration: target, downloadBeforeOpen: .always)
-        #expect(copy.titles().keys.sorted() == ["b"])
+        expectEqual(copy.titles().keys.sorted(), ["b"])
     }
 
     @Test func aSyncedCopyGetsNothingTwiceThatItHasFromItsOriginal() async throws {
@@ -48,13 +49,13 @@ struct CopyTests {
         var target = try device.configuration()
         target.fileURL = device.folder.appendingPathComponent("copy.realm")
         let error = #expect(throws: Realm.Error.self) { try realm.writeCopy(configuration: target) }
-        #expect(error?.code == .fail && error?.message.contains("wait(for: .download)") == true)
+        expectTrue(error?.code == .fail && error?.message.contains("wait(for: .download)") == true)
         server.holdsPages = false
         try await session.wait(for: .download)
         try realm.writeCopy(configuration: target)
         let copy = try await Realm(configuration: target, downloadBeforeOpen: .always)
         let numbers = copy.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["numbers"] as? DynamicList
-        #expect(numbers?.map { $0 as? Int } == [1, 2])
+        expectTrue(numbers?.map { $0 as? Int } == [1, 2])
     }
 
     /// A download that is just being stored has taken what was to be uploaded out of the history.
@@ -68,7 +69,7 @@ struct CopyTests {
         try await session.wait(for: .upload)
         try await session.wait(for: .download)
         session.suspend()
-        #expect(await eventually { server.messages.last?.name == "unbind" })
+        await expectTrue(eventually { server.messages.last?.name == "unbind" })
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
         let version = realm.instance.core.snapshot.version
         try RealmFileEdits.run(
@@ -79,8 +80,8 @@ struct CopyTests {
         var target = try device.configuration()
         target.fileURL = device.folder.appendingPathComponent("copy.realm")
         let error = #expect(throws: Realm.Error.self) { try realm.writeCopy(configuration: target) }
-        #expect(error?.code == .fail)
-        #expect(!Realm.fileExists(for: target))
+        expectEqual(error?.code, .fail)
+        expectTrue(!Realm.fileExists(for: target))
     }
 
     @Test func aCopyThatIsNotInOneFileIsAnError() throws {
@@ -93,10 +94,10 @@ struct CopyTests {
         #expect(throws: Realm.Error.self) { try file.closeWithoutLog() }
         try other.close()
         try file.closeWithoutLog()
-        #expect(!FileManager.default.fileExists(atPath: folder.file.path + "-wal"))
+        expectTrue(!FileManager.default.fileExists(atPath: folder.file.path + "-wal"))
         let header = try #require(FileManager.default.contents(atPath: folder.file.path))
         // Of a file that needs no log to be read.
-        #expect(header[18] == 1)
+        expectEqual(header[18], 1)
     }
 
     @Test func aSeedThatIsOpenIsCopiedWhole() throws {
@@ -107,8 +108,8 @@ struct CopyTests {
         configuration.fileURL = folder.url.appendingPathComponent("new/b.realm")
         configuration.seedFilePath = folder.file
         let realm = try Realm(configuration: configuration)
-        #expect(realm.titles().keys.sorted() == ["a"])
+        expectEqual(realm.titles().keys.sorted(), ["a"])
         try seed.write { seed.dynamicCreate("Task", value: ["_id": "b"]) }
-        #expect(realm.titles().keys.sorted() == ["a"])
+        expectEqual(realm.titles().keys.sorted(), ["a"])
     }
 }

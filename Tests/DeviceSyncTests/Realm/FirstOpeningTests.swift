@@ -3,6 +3,7 @@ import Foundation
 import RealmState
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -48,10 +49,10 @@ struct FirstOpeningTests {
         let copy = try await Realm(configuration: target, downloadBeforeOpen: .always)
         try copy.write { copy.dynamicCreate("Task", value: ["_id": "a", "title": "from the copy"]) }
         try await copy.syncSession?.wait(for: .upload)
-        #expect(server.taskCount == 1)
+        expectEqual(server.taskCount, 1)
         realm.syncSession?.resume()
         try await realm.syncSession?.wait(for: .download)
-        #expect(realm.titles() == ["a": "from the copy"])
+        expectEqual(realm.titles(), ["a": "from the copy"])
     }
 
     @Test func aCopyBringsTheServerTheSchemaItselfIfTheOriginalNeverDoes() async throws {
@@ -68,7 +69,7 @@ struct FirstOpeningTests {
         let copy = try await Realm(configuration: target, downloadBeforeOpen: .always)
         try copy.write { copy.dynamicCreate("Task", value: ["_id": "a"]) }
         try await copy.syncSession?.wait(for: .upload)
-        #expect(server.taskCount == 1)
+        expectEqual(server.taskCount, 1)
     }
 
     @Test func aFirstOpeningUploadsNothingThatTheServerHas() async throws {
@@ -78,10 +79,10 @@ struct FirstOpeningTests {
         let device = Device(server)
         _ = try await device.login()
         let realm = try await Realm(configuration: device.configuration(), downloadBeforeOpen: .once)
-        #expect(realm.titles().count == 1)
-        #expect(try realm.instance.core.file.localEntries(after: 0, upTo: ClientVersion(.max)).isEmpty)
+        expectEqual(realm.titles().count, 1)
+        try expectTrue(realm.instance.core.file.localEntries(after: 0, upTo: ClientVersion(.max)).isEmpty)
         try await realm.syncSession?.wait(for: .upload)
-        #expect(uploadedChangesets(server) == 0)
+        expectEqual(uploadedChangesets(server), 0)
     }
 
     @Test func aFirstOpeningWhoseSchemaDoesNotFitTheServersThrowsAndUploadsNothing() async throws {
@@ -96,8 +97,8 @@ struct FirstOpeningTests {
         let error = await #expect(throws: Realm.Error.self) {
             try await Realm(configuration: device.configuration(schema: [misfit]), downloadBeforeOpen: .always)
         }
-        #expect(error?.code == .schemaMismatch)
-        #expect(uploadedChangesets(server) == 0)
+        expectEqual(error?.code, .schemaMismatch)
+        expectEqual(uploadedChangesets(server), 0)
     }
 
     @Test func whatASecondOpeningAddsIsUploadedAtOnce() async throws {
@@ -111,6 +112,6 @@ struct FirstOpeningTests {
             "More", primaryKey: PropertyDescription("_id", .string), properties: [PropertyDescription("n", .int)])
         let second = try Realm.openNow(device.configuration(schema: Device.schema + [more]))
         try await second.syncSession?.wait(for: .upload)
-        #expect(server.reading { $0.schema.table("More") != nil })
+        expectTrue(server.reading { $0.schema.table("More") != nil })
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -27,19 +28,19 @@ struct LocalRealmTests {
                     ])
             }
         }
-        #expect(!RealmFileSet(main: folder.configuration.fileURL ?? folder.url).isOpen)
+        expectTrue(!RealmFileSet(main: folder.configuration.fileURL ?? folder.url).isOpen)
         try inRealm(folder.configuration) { realm in
             let task = try #require(realm.dynamicObject(ofType: "Task", forPrimaryKey: "a"))
-            #expect(task["title"] as? String == "text")
-            #expect(task["count"] as? Int == 7)
-            #expect(task["done"] as? Bool == true)
-            #expect((task["numbers"] as? DynamicList)?.compactMap { $0 as? Int } == [1, 2])
-            #expect(((task["friends"] as? DynamicList)?.first as? DynamicObject)?.primaryKey as? String == "friend")
-            #expect((task["best"] as? DynamicObject)?.primaryKey as? String == "friend")
-            #expect(task["any"] as? AnyRealmValue == .list([.int(1), .string("x")]))
-            #expect((task["names"] as? DynamicMap)?["k"] as? String == "v")
-            #expect((task["tags"] as? DynamicSet)?.compactMap { $0 as? String } == ["s", "t"])
-            #expect((task["address"] as? DynamicObject)?["street"] as? String == "High Street")
+            expectTrue(task["title"] as? String == "text")
+            expectTrue(task["count"] as? Int == 7)
+            expectTrue(task["done"] as? Bool == true)
+            expectTrue((task["numbers"] as? DynamicList)?.compactMap { $0 as? Int } == [1, 2])
+            expectTrue(((task["friends"] as? DynamicList)?.first as? DynamicObject)?.primaryKey as? String == "friend")
+            expectTrue((task["best"] as? DynamicObject)?.primaryKey as? String == "friend")
+            expectTrue(task["any"] as? AnyRealmValue == .list([.int(1), .string("x")]))
+            expectTrue((task["names"] as? DynamicMap)?["k"] as? String == "v")
+            expectTrue((task["tags"] as? DynamicSet)?.compactMap { $0 as? String } == ["s", "t"])
+            expectTrue((task["address"] as? DynamicObject)?["street"] as? String == "High Street")
         }
     }
 
@@ -52,10 +53,10 @@ struct LocalRealmTests {
                 throw Stop()
             }
         }
-        #expect(realm.isEmpty)
-        #expect(!realm.isInWriteTransaction)
+        expectTrue(realm.isEmpty)
+        expectTrue(!realm.isInWriteTransaction)
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) }
-        #expect(realm.dynamicObjects("Task").count == 1)
+        expectEqual(realm.dynamicObjects("Task").count, 1)
     }
 
     @Test func aFrozenRealmStaysAsItWas() throws {
@@ -64,9 +65,9 @@ struct LocalRealmTests {
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "one"]) }
         let frozen = realm.freeze()
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["title"] = "two" }
-        #expect(frozen.titles() == ["a": "one"])
-        #expect(frozen.thaw().titles() == ["a": "two"])
-        #expect(realm.syncSession == nil)
+        expectEqual(frozen.titles(), ["a": "one"])
+        expectEqual(frozen.thaw().titles(), ["a": "two"])
+        expectTrue(realm.syncSession == nil)
     }
 
     @Test func deletingAnObjectClearsLinksToIt() throws {
@@ -78,8 +79,8 @@ struct LocalRealmTests {
         }
         let task = try #require(realm.dynamicObject(ofType: "Task", forPrimaryKey: "a"))
         try realm.write { (task["best"] as? DynamicObject).map(realm.delete) }
-        #expect(task["best"] == nil)
-        #expect((task["friends"] as? DynamicList)?.isEmpty == true)
+        expectTrue(task["best"] == nil)
+        expectTrue((task["friends"] as? DynamicList)?.isEmpty == true)
     }
 
     @Test func collectionNotificationsListExactlyTheDifference() async throws {
@@ -94,13 +95,13 @@ struct LocalRealmTests {
                 changes.withLock { $0.append([]) }
             }
         }
-        #expect(await eventually { changes.withLock { $0.count } == 1 })
+        await expectTrue(eventually { changes.withLock { $0.count } == 1 })
         try realm.write {
             realm.dynamicObject(ofType: "Task", forPrimaryKey: "a").map(realm.delete)
             realm.dynamicObject(ofType: "Task", forPrimaryKey: "c")?["count"] = 1
             realm.dynamicCreate("Task", value: ["_id": "d"])
         }
-        #expect(await eventually { changes.withLock { $0.last } == [[0], [2], [1]] })
+        await expectTrue(eventually { changes.withLock { $0.last } == [[0], [2], [1]] })
         token.invalidate()
         // Another one, whose turn comes after that of the first.
         let last = Mutex<[Int]>([])
@@ -108,8 +109,8 @@ struct LocalRealmTests {
             if case .update(_, let deletions, _, _) = change { last.withLock { $0 = deletions } }
         }
         try realm.write { realm.deleteAll() }
-        #expect(await eventually { last.withLock { $0.count } == 3 })
-        #expect(changes.withLock { $0.count } == 2)
+        await expectTrue(eventually { last.withLock { $0.count } == 3 })
+        expectEqual(changes.withLock { $0.count }, 2)
         witness.invalidate()
     }
 
@@ -132,8 +133,8 @@ struct LocalRealmTests {
                 ($0 as? Realm.Error)?.code == .alreadyOpen
             }
         }
-        #expect(try Realm.deleteFiles(for: folder.configuration))
-        #expect(try !Realm.deleteFiles(for: folder.configuration))
+        try expectTrue(Realm.deleteFiles(for: folder.configuration))
+        try expectTrue(!Realm.deleteFiles(for: folder.configuration))
     }
 
     @Test func aDamagedFileIsAnErrorAndNoCrash() throws {
@@ -150,8 +151,8 @@ struct LocalRealmTests {
         configuration.schemaVersion = 0
         try inRealm(configuration) { realm in
             try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
-            #expect(try inRealm(configuration) { $0.dynamicObjects("Task").count } == 1)
+            try expectEqual(inRealm(configuration) { $0.dynamicObjects("Task").count }, 1)
         }
-        #expect(try inRealm(configuration) { $0.isEmpty })
+        try expectTrue(inRealm(configuration) { $0.isEmpty })
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -27,7 +28,7 @@ struct OnceTests {
         let configuration = try device.configuration()
         let url = try #require(configuration.fileURL)
         let first = Task { try await Realm(configuration: configuration, downloadBeforeOpen: .once) }
-        #expect(await eventually { server.messages.contains { $0.name == "mark" } })
+        await expectTrue(eventually { server.messages.contains { $0.name == "mark" } })
         switch end {
         case .cancelled:
             first.cancel()
@@ -36,21 +37,21 @@ struct OnceTests {
             device.relaunch()
             await #expect(throws: (any Error).self) { try await first.value }
         }
-        #expect(await eventually { !RealmFileSet(main: url).isOpen })
-        #expect(try RealmFile.storedSync(at: url).ident != nil)
+        await expectTrue(eventually { !RealmFileSet(main: url).isOpen })
+        try expectTrue(RealmFile.storedSync(at: url).ident != nil)
 
         server.forgetMessages()
         let again = try device.configuration()
         let second = Task { try await Realm(configuration: again, downloadBeforeOpen: .once).titles() }
-        #expect(await eventually { server.messages.contains { $0.name == "mark" } })
+        await expectTrue(eventually { server.messages.contains { $0.name == "mark" } })
         server.holdsPages = false
         server.holdsMarks = false
-        #expect(try await second.value.keys.sorted() == ["a"])
+        try await expectEqual(second.value.keys.sorted(), ["a"])
         // Now it has had them, and needs no server any more.
         device.relaunch()
         server.refusesConnections = true
         let offline = try await Realm(configuration: device.configuration(), downloadBeforeOpen: .once)
-        #expect(offline.titles().keys.sorted() == ["a"])
+        expectEqual(offline.titles().keys.sorted(), ["a"])
     }
 
     @Test func aFileThatAnOpeningWithoutDownloadHasMadeIsOpenedAsItIs() async throws {
@@ -62,7 +63,7 @@ struct OnceTests {
         let realm = try Realm.openNow(device.configuration())
         try await realm.asyncWrite { _ = realm.dynamicCreate("Task", value: ["_id": "a"]) }
         let again = try await Realm(configuration: device.configuration(), downloadBeforeOpen: .once)
-        #expect(again.titles().count == 1)
+        expectEqual(again.titles().count, 1)
     }
 
     /// In flexible mode the data come with the initial subscriptions, after a first mark.
@@ -80,16 +81,16 @@ struct OnceTests {
         _ = try await device.login()
         let configuration = try device.configuration(subscribing: ["TRUEPREDICATE"])
         let first = Task { try await Realm(configuration: configuration, downloadBeforeOpen: .once) }
-        #expect(await eventually { !server.queries.isEmpty })
+        await expectTrue(eventually { !server.queries.isEmpty })
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
 
         server.forgetMessages()
         let second = Task { try await Realm(configuration: configuration, downloadBeforeOpen: .once).titles() }
-        #expect(await eventually { server.messages.contains { $0.name == "mark" } || !server.queries.isEmpty })
+        await expectTrue(eventually { server.messages.contains { $0.name == "mark" } || !server.queries.isEmpty })
         server.sending = .whole
         server.dropConnections()
-        #expect(try await second.value.keys.sorted() == ["a"])
+        try await expectEqual(second.value.keys.sorted(), ["a"])
     }
 
     /// A session that is done before somebody waits for it would have nobody to tell that the file has to begin anew.
@@ -107,9 +108,9 @@ struct OnceTests {
             }
         }
         // The queue has done all that was asked for by now.
-        #expect(isAtWork() == false)
+        expectEqual(isAtWork(), false)
         try await session.wait(for: .download, failingOnConnectionErrors: false, resuming: true)
-        #expect(isAtWork() == true)
+        expectEqual(isAtWork(), true)
     }
 
     /// Another opening, which does not wait, does not leave it resting.
@@ -121,6 +122,6 @@ struct OnceTests {
         let resting = try await RealmOpener.open(try device.configuration(), nil, downloadsFirst: true)
         let realm = try Realm.openNow(device.configuration())
         try await realm.syncSession?.wait(for: .download)
-        #expect(resting.session == realm.syncSession)
+        expectEqual(resting.session, realm.syncSession)
     }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -33,8 +34,8 @@ struct OpeningTests {
             let error = await #expect(throws: SyncError.self) {
                 try await Realm(configuration: configuration, downloadBeforeOpen: behavior)
             }
-            #expect(isUserError(error) && error?.message.contains(user.id) == true)
-            #expect(!Realm.fileExists(for: configuration))
+            expectTrue(isUserError(error) && error?.message.contains(user.id) == true)
+            expectTrue(!Realm.fileExists(for: configuration))
         }
         let result = await withCheckedContinuation { continuation in
             Realm.asyncOpen(configuration: configuration, callbackQueue: DispatchQueue(label: "test")) { result in
@@ -53,7 +54,7 @@ struct OpeningTests {
         let user = try await device.login()
         let configuration = try device.configuration()
         let opening = Task { try await Realm(configuration: configuration, downloadBeforeOpen: .always) }
-        #expect(await eventually { server.messages.contains { $0.name == "mark" } })
+        await expectTrue(eventually { server.messages.contains { $0.name == "mark" } })
         try await departure.run(user)
         await #expect { try await opening.value } throws: { isUserError($0) }
     }
@@ -69,9 +70,9 @@ struct OpeningTests {
         let realm = try Realm.openNow(configuration)
         let session = try #require(realm.syncSession)
         await #expect { try await session.wait(for: .download) } throws: { isUserError($0) }
-        #expect(session.state == .inactive)
+        expectEqual(session.state, .inactive)
         _ = try await device.login()
         try await session.wait(for: .download)
-        #expect(session.state == .active)
+        expectEqual(session.state, .active)
     }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -28,41 +29,41 @@ struct QueryTests {
 
     @Test func filtersAreLive() throws {
         let many = realm.dynamicObjects("Task").where { ($0["count"] as? Int ?? 0) > 1 }
-        #expect(Self.keys(many) == ["a", "c", "d"])
-        #expect(many.count == 3)
+        expectEqual(Self.keys(many), ["a", "c", "d"])
+        expectEqual(many.count, 3)
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "b")?["count"] = 9 }
-        #expect(Self.keys(many) == ["a", "b", "c", "d"])
-        #expect(Self.keys(many.where { $0["title"] != nil }) == ["a", "c", "d"])
+        expectEqual(Self.keys(many), ["a", "b", "c", "d"])
+        expectEqual(Self.keys(many.where { $0["title"] != nil }), ["a", "c", "d"])
     }
 
     @Test func filtersSeeTheChangesOfTheTransaction() throws {
         let many = realm.dynamicObjects("Task").where { ($0["count"] as? Int ?? 0) > 2 }
         try realm.write {
             realm.dynamicCreate("Task", value: ["_id": "e", "count": 5])
-            #expect(Self.keys(many) == ["a", "d", "e"])
+            expectEqual(Self.keys(many), ["a", "d", "e"])
         }
     }
 
     @Test func sortingGoesByValueAndThenByKey() throws {
         let tasks = realm.dynamicObjects("Task")
-        #expect(Self.keys(tasks.sorted(byKeyPath: "count")) == ["b", "c", "a", "d"])
-        #expect(Self.keys(tasks.sorted(byKeyPath: "count", ascending: false)) == ["a", "d", "c", "b"])
-        #expect(Self.keys(tasks.sorted(byKeyPath: "title")) == ["b", "d", "a", "c"])
-        #expect(Self.keys(tasks.sorted(byKeyPath: "_id", ascending: false)) == ["d", "c", "b", "a"])
+        expectEqual(Self.keys(tasks.sorted(byKeyPath: "count")), ["b", "c", "a", "d"])
+        expectEqual(Self.keys(tasks.sorted(byKeyPath: "count", ascending: false)), ["a", "d", "c", "b"])
+        expectEqual(Self.keys(tasks.sorted(byKeyPath: "title")), ["b", "d", "a", "c"])
+        expectEqual(Self.keys(tasks.sorted(byKeyPath: "_id", ascending: false)), ["d", "c", "b", "a"])
         let both = [SortDescriptor(keyPath: "count", ascending: false), SortDescriptor(keyPath: "title")]
-        #expect(Self.keys(tasks.sorted(by: both)) == ["d", "a", "c", "b"])
+        expectEqual(Self.keys(tasks.sorted(by: both)), ["d", "a", "c", "b"])
     }
 
     @Test func sortingFollowsLinks() throws {
         let sorted = realm.dynamicObjects("Task").sorted(byKeyPath: "best.title", ascending: false)
-        #expect(sorted.first?.primaryKey as? String == "a")
+        expectTrue(sorted.first?.primaryKey as? String == "a")
     }
 
     @Test func frozenResultsStayAsTheyWere() throws {
         let frozen = realm.dynamicObjects("Task").where { ($0["count"] as? Int ?? 0) > 1 }.freeze()
         try realm.write { realm.delete(realm.dynamicObjects("Task")) }
-        #expect(Self.keys(frozen) == ["a", "c", "d"])
-        #expect(frozen.thaw()?.count == 0)
+        expectEqual(Self.keys(frozen), ["a", "c", "d"])
+        expectEqual(frozen.thaw()?.count, 0)
     }
 
     @Test func observersOfAQueryHearWhatChangesInIt() async throws {
@@ -82,16 +83,16 @@ struct QueryTests {
         }
         defer { token.invalidate() }
         func hears(_ text: String) async -> Bool { await eventually { heard.withLock { $0.last == text } } }
-        #expect(await hears(#"initial ["a", "d", "c"]"#))
+        await expectTrue(hears(#"initial ["a", "d", "c"]"#))
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "b")?["count"] = 9 }
-        #expect(await hears(#"["b", "a", "d", "c"] -[] +[0] ~[]"#))
+        await expectTrue(hears(#"["b", "a", "d", "c"] -[] +[0] ~[]"#))
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["count"] = 0 }
-        #expect(await hears(#"["b", "d", "c"] -[1] +[] ~[]"#))
+        await expectTrue(hears(#"["b", "d", "c"] -[1] +[] ~[]"#))
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "d")?["title"] = "z" }
-        #expect(await hears(#"["b", "d", "c"] -[] +[] ~[1]"#))
+        await expectTrue(hears(#"["b", "d", "c"] -[] +[] ~[1]"#))
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["title"] = "out of sight" }
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "c")?["count"] = 10 }
-        #expect(await hears(#"["c", "b", "d"] -[2] +[0] ~[]"#))
+        await expectTrue(hears(#"["c", "b", "d"] -[2] +[0] ~[]"#))
     }
 
     @Test func anObserverThatIsBehindHearsOfSeveralCommitsAtOnce() async throws {
@@ -111,10 +112,10 @@ struct QueryTests {
             try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "c")?["count"] = number }
         }
         queue.resume()
-        #expect(await eventually { updates.withLock { !$0.isEmpty } })
+        await expectTrue(eventually { updates.withLock { !$0.isEmpty } })
         queue.sync {}
         // "a" was deleted, "aa" took its place, "c" was changed.
-        #expect(updates.withLock { $0 } == [[0, 0, 2]])
+        expectEqual(updates.withLock { $0 }, [[0, 0, 2]])
     }
 
     @Test func whatAnObserverWasLeftOutOfComesWithTheNextCommit() throws {
@@ -134,9 +135,9 @@ struct QueryTests {
         }
         queue.resume()
         queue.sync {}
-        #expect(updates.withLock { $0 } == [[2]])
+        expectEqual(updates.withLock { $0 }, [[2]])
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["count"] = 9 }
         queue.sync {}
-        #expect(updates.withLock { $0 } == [[2], [0, 3]])
+        expectEqual(updates.withLock { $0 }, [[2], [0, 3]])
     }
 }

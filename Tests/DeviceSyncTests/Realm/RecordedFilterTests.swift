@@ -16,7 +16,7 @@ struct RecordedFilterTests {
     @Test(arguments: RecordedVectors.files("queries"))
     func filtersSelectAsRecorded(file: URL) async throws {
         let checked = try await onThread { try Self.check(file) }
-        #expect(checked > 70)
+        expectTrue(checked > 70)
     }
 
     /// - Returns: how many queries were checked.
@@ -34,7 +34,7 @@ struct RecordedFilterTests {
             }
             checked += 1
             let difference = recording.difference(query, arguments)
-            #expect(difference == nil, "line \(line.number ?? 0): \(query.text)")
+            expectTrue(difference == nil, "line \(line.number ?? 0): \(query.text)")
         }
         return checked
     }
@@ -57,7 +57,7 @@ struct RecordedFilterTests {
         let members = try #require(try JSONParser.parse(line).objectValue)
         let query = try #require(RecordedQuery(members, defaultClass: recording.className))
         let arguments = try #require(recording.arguments(of: query))
-        #expect((recording.difference(query, arguments) == nil) == holds)
+        expectEqual((recording.difference(query, arguments) == nil), holds)
     }
 
     @Test func whatOrdersObjectsIsNoFilter() throws {
@@ -66,7 +66,7 @@ struct RecordedFilterTests {
         let tasks = realm.dynamicObjects("Task")
         for text in ["count > 1 SORT(count ASC)", "count > 1 LIMIT(1)", "count > 1 DISTINCT(count)"] {
             let error = #expect(throws: Realm.Error.self) { try tasks.filter(checking: text) }
-            #expect(error?.localizedDescription.contains("sorted(by:)") == true)
+            expectEqual(error?.localizedDescription.contains("sorted(by:)"), true)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -25,8 +26,8 @@ struct SchemaVersionTests {
         let folder = Folder()
         try open(folder, 10)
         let error = #expect(throws: Realm.Error.self) { try open(folder, 5) }
-        #expect(error?.code == .fail)
-        #expect(error?.message == "Provided schema version 5 is less than last set version 10.")
+        expectEqual(error?.code, .fail)
+        expectEqual(error?.message, "Provided schema version 5 is less than last set version 10.")
         try open(folder, 10)
         try open(folder, 11)
         #expect(throws: Realm.Error.self) { try open(folder, 10) }
@@ -46,7 +47,7 @@ struct SchemaVersionTests {
         let folder = Folder()
         try open(folder, 1)
         let error = #expect(throws: Realm.Error.self) { try open(folder, 2) { $0.dynamicSchema = Self.misfit } }
-        #expect(error?.code == .schemaMismatch)
+        expectEqual(error?.code, .schemaMismatch)
         try open(folder, 1)
     }
 
@@ -54,7 +55,7 @@ struct SchemaVersionTests {
         let folder = Folder()
         try open(folder, 3)
         try RealmFileEdits.run("DELETE FROM meta WHERE name = 'schema_version'", at: folder.file.path)
-        #expect(try open(folder, 7) { $0.readOnly = true } == 1)
+        try expectEqual(open(folder, 7) { $0.readOnly = true }, 1)
         try open(folder, 0)
         try open(folder, 2)
         #expect(throws: Realm.Error.self) { try open(folder, 1) }
@@ -65,20 +66,20 @@ struct SchemaVersionTests {
         try open(folder, 4)
         for version in [3, 5] as [UInt64] {
             let error = #expect(throws: Realm.Error.self) { try open(folder, version) { $0.readOnly = true } }
-            #expect(error?.message.contains("\(version)") == true && error?.message.contains("4") == true)
+            expectTrue(error?.message.contains("\(version)") == true && error?.message.contains("4") == true)
         }
-        #expect(try open(folder, 4) { $0.readOnly = true } == 1)
+        try expectEqual(open(folder, 4) { $0.readOnly = true }, 1)
     }
 
     @Test(arguments: [1, 3] as [UInt64])
     func anotherVersionDeletesTheRealmIfTheAppWantsThat(version: UInt64) throws {
         let folder = Folder()
         try open(folder, 2) { $0.deleteRealmIfMigrationNeeded = true }
-        #expect(try open(folder, 2) { $0.deleteRealmIfMigrationNeeded = true } == 1)
+        try expectEqual(open(folder, 2) { $0.deleteRealmIfMigrationNeeded = true }, 1)
         var configuration = folder.configuration
         configuration.schemaVersion = version
         configuration.deleteRealmIfMigrationNeeded = true
-        #expect(try Realm(configuration: configuration).isEmpty)
+        try expectTrue(Realm(configuration: configuration).isEmpty)
     }
 
     @Test func aSchemaThatDoesNotFitDeletesTheRealmIfTheAppWantsThat() throws {
@@ -88,7 +89,7 @@ struct SchemaVersionTests {
         configuration.schemaVersion = 1
         configuration.dynamicSchema = Self.misfit
         configuration.deleteRealmIfMigrationNeeded = true
-        #expect(try Realm(configuration: configuration).schema.first?.properties == Self.misfit[0].properties)
+        try expectEqual(Realm(configuration: configuration).schema.first?.properties, Self.misfit[0].properties)
     }
 
     /// A file that others read and write is never taken from under them.
@@ -100,9 +101,9 @@ struct SchemaVersionTests {
         configuration.dynamicSchema = Self.misfit
         configuration.deleteRealmIfMigrationNeeded = true
         let error = #expect(throws: Realm.Error.self) { try Realm(configuration: configuration) }
-        #expect(error?.code == .schemaMismatch)
+        expectEqual(error?.code, .schemaMismatch)
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) }
-        #expect(realm.titles().count == 2)
+        expectEqual(realm.titles().count, 2)
     }
 
     @Test func anInMemoryRealmKeepsItsVersionForAsLongAsItIsOpen() throws {
@@ -112,7 +113,7 @@ struct SchemaVersionTests {
         }
         let realm = try Realm(configuration: configuration(2))
         #expect(throws: Realm.Error.self) { try Realm(configuration: configuration(1)) }
-        #expect(try Realm(configuration: configuration(2)).instance.core === realm.instance.core)
+        try expectTrue(Realm(configuration: configuration(2)).instance.core === realm.instance.core)
     }
 
     @Test func aLocalCopyHasTheVersionOfItsOriginal() throws {
@@ -135,7 +136,7 @@ struct SchemaVersionTests {
             var configuration = try device.configuration()
             configuration.schemaVersion = version
             let core = try await Realm(configuration: configuration, downloadBeforeOpen: .always).instance.core
-            #expect(core.schemaVersion == nil)
+            expectTrue(core.schemaVersion == nil)
         }
     }
 

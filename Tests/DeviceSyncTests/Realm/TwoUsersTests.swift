@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -41,15 +42,15 @@ struct TwoUsersTests {
         let users = try await Users(sharing: place)
         let realm = try await Realm(configuration: users.first, downloadBeforeOpen: .always)
         let error = #expect(throws: Realm.Error.self) { try Realm(configuration: users.second) }
-        #expect(error?.code == .fail)
+        expectEqual(error?.code, .fail)
         for configuration in [users.first, users.second] {
-            #expect(error?.message.contains(users.id(configuration)) == true)
+            expectEqual(error?.message.contains(users.id(configuration)), true)
         }
         await #expect(throws: Realm.Error.self) {
             try await Realm(configuration: users.second, downloadBeforeOpen: .always)
         }
-        #expect(try Realm.openNow(users.first).syncSession == realm.syncSession)
-        #expect(realm.instance.core.sync.userID == users.id(users.first))
+        try expectEqual(Realm.openNow(users.first).syncSession, realm.syncSession)
+        expectEqual(realm.instance.core.sync.userID, users.id(users.first))
     }
 
     @Test(arguments: Place.allCases)
@@ -57,7 +58,7 @@ struct TwoUsersTests {
         let users = try await Users(sharing: place)
         try await useAndRelease(users.first)
         let realm = try await openWhenFree(users.second)
-        #expect(realm.syncSession?.parentUser()?.id == users.id(users.second))
+        expectEqual(realm.syncSession?.parentUser()?.id, users.id(users.second))
     }
 
     /// The session outlives the realm for as long as uploads are to be done.
@@ -68,7 +69,7 @@ struct TwoUsersTests {
         users.server.dropConnections()
         try write(users.first)
         let error = #expect(throws: Realm.Error.self) { try Realm(configuration: users.second) }
-        #expect(error?.message.contains("uploads") == true)
+        expectEqual(error?.message.contains("uploads"), true)
     }
 
     private func useAndRelease(_ configuration: Realm.Configuration) async throws {
@@ -83,8 +84,8 @@ struct TwoUsersTests {
 
     private func openWhenFree(_ configuration: Realm.Configuration) async throws -> Realm {
         var realm: Realm?
-        #expect(
-            await eventually {
+        await expectTrue(
+            eventually {
                 realm = try? Realm(configuration: configuration)
                 return realm != nil
             })

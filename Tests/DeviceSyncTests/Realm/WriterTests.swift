@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -19,7 +20,7 @@ struct WriterTests {
             let inner = try Realm(configuration: folder.configuration)
             try outer.write { try inner.write {} }
         }
-        #expect(trapsWithTheMessage(result))
+        expectTrue(trapsWithTheMessage(result))
     }
 
     @Test func aWriteAfterBeginWriteOfTheSameTaskTraps() async {
@@ -30,7 +31,7 @@ struct WriterTests {
             outer.beginWrite()
             try await inner.asyncWrite {}
         }
-        #expect(trapsWithTheMessage(result))
+        expectTrue(trapsWithTheMessage(result))
     }
 
     @Test func aWriteInsideAnAsyncWriteTraps() async {
@@ -40,7 +41,7 @@ struct WriterTests {
             let inner = try await Realm(configuration: folder.configuration)
             try await outer.asyncWrite { inner.beginWrite() }
         }
-        #expect(trapsWithTheMessage(result))
+        expectTrue(trapsWithTheMessage(result))
     }
 
     @Test(arguments: [true, false])
@@ -60,11 +61,11 @@ struct WriterTests {
             _ = try second.write { second.dynamicCreate("Task", value: ["_id": "b", "count": 1]) }
         }
         let lock = first.instance.core.lock
-        #expect(await eventually { lock.waitingCount == 1 })
+        await expectTrue(eventually { lock.waitingCount == 1 })
         gate.open()
         _ = try await holder.value
         try await waiter.value
-        #expect(first.titles().keys.sorted() == ["a", "b"])
+        expectEqual(first.titles().keys.sorted(), ["a", "b"])
     }
 
     /// A transaction that was begun in one task is no reason to trap for another that runs on the same thread.
@@ -75,10 +76,10 @@ struct WriterTests {
         first.beginWrite()
         let waiter = Task { try await second.asyncWrite { second.isEmpty } }
         let lock = first.instance.core.lock
-        #expect(await eventually { lock.waitingCount == 1 })
+        await expectTrue(eventually { lock.waitingCount == 1 })
         first.dynamicCreate("Task", value: ["_id": "a"])
         try first.commitWrite()
-        #expect(try await !waiter.value)
+        try await expectTrue(!waiter.value)
     }
 
     /// More than there are threads; in the order in which they asked.
@@ -94,17 +95,17 @@ struct WriterTests {
             writes.append(
                 Task {
                     try await realm.asyncWrite {
-                        #expect(realm.dynamicObjects("Task").count == number)
+                        expectEqual(realm.dynamicObjects("Task").count, number)
                         realm.dynamicCreate("Task", value: ["_id": "\(number)"])
                     }
                 })
-            #expect(await eventually { lock.waitingCount == number + 1 })
+            await expectTrue(eventually { lock.waitingCount == number + 1 })
         }
-        #expect(try await Realm(configuration: Folder().configuration).isEmpty)
+        try await expectTrue(Realm(configuration: Folder().configuration).isEmpty)
         gate.open()
         try await holder.value
         for write in writes { try await write.value }
-        #expect(realm.dynamicObjects("Task").count == 600)
+        expectEqual(realm.dynamicObjects("Task").count, 600)
     }
 
     /// Between the block and the commit of an asynchronous write, another task may run on the block's thread.
@@ -116,7 +117,7 @@ struct WriterTests {
             lock.lock()
             lock.unlock()
         }
-        #expect(await eventually { lock.waitingCount == 1 })
+        await expectTrue(eventually { lock.waitingCount == 1 })
         lock.unlock()
         try await waiter.value
     }

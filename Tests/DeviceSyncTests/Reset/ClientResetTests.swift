@@ -4,6 +4,7 @@ import RealmState
 import SyncModel
 import SyncProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -35,11 +36,11 @@ struct ClientResetTests {
         let session = try #require(realm.syncSession)
         try await session.wait(for: .upload)
         session.suspend()
-        #expect(await eventually { session.state == .inactive })
+        await expectTrue(eventually { session.state == .inactive })
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["title"] = "client" }
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "b", "title": "offline"]) }
         // The last of what the session says. An UPLOAD of progress alone may have been on its way before it.
-        #expect(await eventually { server.messages.last?.name == "unbind" })
+        await expectTrue(eventually { server.messages.last?.name == "unbind" })
         server.forgetMessages()
         return realm
     }
@@ -67,19 +68,19 @@ struct ClientResetTests {
         session.resume()
         try await session.wait(for: .upload)
         try await session.wait(for: .download)
-        #expect(realm.titles() == ["a": "client", "b": "offline", "c": nil])
-        #expect(server.taskCount == 3)
-        #expect(calls.counts == [1, 1])
-        #expect(calls.contents.withLock { $0.before } == [["a": "client", "b": "offline"]])
-        #expect(device.clientErrors.isEmpty)
-        #expect(await eventually { (try? realm.instance.core.file.pendingReset()) == .some(nil) })
-        #expect(!FileManager.default.fileExists(atPath: (realm.configuration.fileURL?.path ?? "") + ".fresh"))
+        expectEqual(realm.titles(), ["a": "client", "b": "offline", "c": nil])
+        expectEqual(server.taskCount, 3)
+        expectEqual(calls.counts, [1, 1])
+        expectEqual(calls.contents.withLock { $0.before }, [["a": "client", "b": "offline"]])
+        expectTrue(device.clientErrors.isEmpty)
+        await expectTrue(eventually { (try? realm.instance.core.file.pendingReset()) == .some(nil) })
+        expectTrue(!FileManager.default.fileExists(atPath: (realm.configuration.fileURL?.path ?? "") + ".fresh"))
 
         let report = try #require(await outcome(server, "recovered"))
-        #expect(report["modeUsed"]?.stringValue == "recover")
-        #expect(report["changesets"]?.objectValue?["recovered"]?.integerValue == 2)
-        #expect(report["identOld"]?.integerValue != report["identNew"]?.integerValue)
-        #expect(report["realm"]?.objectValue?["partition"]?.stringValue == "\"p\"")
+        expectEqual(report["modeUsed"]?.stringValue, "recover")
+        expectEqual(report["changesets"]?.objectValue?["recovered"]?.integerValue, 2)
+        expectTrue(report["identOld"]?.integerValue != report["identNew"]?.integerValue)
+        expectEqual(report["realm"]?.objectValue?["partition"]?.stringValue, "\"p\"")
     }
 
     @Test func theWireShowsFreshCopyThenBindWithTheNewIdent() async throws {
@@ -91,14 +92,15 @@ struct ClientResetTests {
         realm.syncSession?.resume()
         try await #require(realm.syncSession).wait(for: .upload)
         let names = server.messages.filter { $0.name != "mark" }.map(\.name)
-        #expect(names.starts(with: ["bind", "ident", "unbind", "bind", "ident", "unbind", "bind", "ident", "upload"]))
+        expectTrue(
+            names.starts(with: ["bind", "ident", "unbind", "bind", "ident", "unbind", "bind", "ident", "upload"]))
         let binds = server.messages.compactMap { if case .bind(let bind) = $0 { bind } else { nil } }
-        #expect(binds.map(\.needsIdent) == [false, true, false])
+        expectEqual(binds.map(\.needsIdent), [false, true, false])
         let idents = server.messages.compactMap { if case .ident(let ident) = $0 { ident } else { nil } }
-        #expect(idents.count == 3)
-        #expect(idents[1].file == idents[2].file)
-        #expect(idents[2].download.clientVersion == 0)
-        #expect(idents[2].download.serverVersion == idents[2].latest.version)
+        expectEqual(idents.count, 3)
+        expectEqual(idents[1].file, idents[2].file)
+        expectEqual(idents[2].download.clientVersion, 0)
+        expectEqual(idents[2].download.serverVersion, idents[2].latest.version)
     }
 
     @Test func discardingDropsThem() async throws {
@@ -110,12 +112,12 @@ struct ClientResetTests {
             device, server, .discardUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after))
         server.terminate()
         realm.syncSession?.resume()
-        #expect(await eventually { realm.titles() == ["a": "old"] })
+        await expectTrue(eventually { realm.titles() == ["a": "old"] })
         try await #require(realm.syncSession).wait(for: .download)
-        #expect(!server.messages.contains { $0.name == "upload" })
-        #expect(calls.counts == [1, 1])
+        expectTrue(!server.messages.contains { $0.name == "upload" })
+        expectEqual(calls.counts, [1, 1])
         let report = try #require(await outcome(server, "discarded"))
-        #expect(report["changesets"]?.objectValue?["discarded"]?.integerValue == 2)
+        expectEqual(report["changesets"]?.objectValue?["discarded"]?.integerValue, 2)
     }
 
     @Test func recoverOrDiscardDiscardsWhereRecoveryIsForbidden() async throws {
@@ -125,10 +127,10 @@ struct ClientResetTests {
         let realm = try await offline(device, server, .recoverOrDiscardUnsyncedChanges())
         server.terminate(action: .clientResetNoRecovery)
         realm.syncSession?.resume()
-        #expect(await eventually { realm.titles() == ["a": "old"] })
-        #expect(device.clientErrors.isEmpty)
+        await expectTrue(eventually { realm.titles() == ["a": "old"] })
+        expectTrue(device.clientErrors.isEmpty)
         let report = try #require(await outcome(server, "discarded"))
-        #expect(report["modeRequested"]?.stringValue == "recoverOrDiscard")
+        expectEqual(report["modeRequested"]?.stringValue, "recoverOrDiscard")
     }
 
     @Test func recoverOrDiscardDiscardsInTheSameResetWhereTheReplayFails() async throws {
@@ -143,14 +145,14 @@ struct ClientResetTests {
             "UPDATE history SET changeset = X'FF' WHERE version = (SELECT max(version) FROM history)", on: realm)
         server.terminate()
         realm.syncSession?.resume()
-        #expect(await eventually { calls.counts == [1, 1] })
-        #expect(calls.contents.withLock { $0.before } == [["a": "client", "b": "offline"]])
-        #expect(realm.titles() == ["a": "old"] && device.clientErrors.isEmpty)
+        await expectTrue(eventually { calls.counts == [1, 1] })
+        expectEqual(calls.contents.withLock { $0.before }, [["a": "client", "b": "offline"]])
+        expectTrue(realm.titles() == ["a": "old"] && device.clientErrors.isEmpty)
         let report = try #require(await outcome(server, "discarded"))
-        #expect(report["modeRequested"]?.stringValue == "recoverOrDiscard")
+        expectEqual(report["modeRequested"]?.stringValue, "recoverOrDiscard")
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "c"]) }
         try await #require(realm.syncSession).wait(for: .upload)
-        #expect(server.taskCount == 2)
+        expectEqual(server.taskCount, 2)
     }
 
     @Test func recoveryThatIsForbiddenIsLeftToTheApp() async throws {
@@ -160,11 +162,11 @@ struct ClientResetTests {
         let realm = try await offline(device, server, .recoverUnsyncedChanges())
         server.terminate(action: .clientResetNoRecovery)
         realm.syncSession?.resume()
-        #expect(await eventually { device.clientErrors.contains { $0.code == .clientResetError } })
-        #expect(realm.titles() == ["a": "client", "b": "offline"])
+        await expectTrue(eventually { device.clientErrors.contains { $0.code == .clientResetError } })
+        expectEqual(realm.titles(), ["a": "client", "b": "offline"])
         let report = try #require(await outcome(server, "manualPending"))
-        #expect(report["error"]?.objectValue?["name"]?.stringValue == "AutoClientResetFailed")
-        #expect(report["backupFile"]?.stringValue?.hasPrefix("recovered_realm-") == true)
+        expectEqual(report["error"]?.objectValue?["name"]?.stringValue, "AutoClientResetFailed")
+        expectEqual(report["backupFile"]?.stringValue?.hasPrefix("recovered_realm-"), true)
     }
 
     @Test(arguments: [ResetMode.recover, .discard, .recoverOrDiscard])
@@ -186,12 +188,12 @@ struct ClientResetTests {
         server.terminate()
         let session = try #require(realm.syncSession)
         session.resume()
-        #expect(await eventually { device.clientErrors.contains { $0.code == .clientResetError } })
-        #expect(calls.counts == [1, 0])
+        await expectTrue(eventually { device.clientErrors.contains { $0.code == .clientResetError } })
+        expectEqual(calls.counts, [1, 0])
         // The error is told on a queue of its own, perhaps before the session has stopped.
-        #expect(await eventually { session.state == .inactive })
-        #expect(realm.titles() == ["a": "client", "b": "offline"])
-        #expect(await eventually { server.messages.last?.name == "unbind" })
+        await expectTrue(eventually { session.state == .inactive })
+        expectEqual(realm.titles(), ["a": "client", "b": "offline"])
+        await expectTrue(eventually { server.messages.last?.name == "unbind" })
     }
 
     @Test func theAppHandlesAManualResetAtOnce() async throws {
@@ -200,18 +202,18 @@ struct ClientResetTests {
         let device = Device(server)
         let (path, token, fileURL) = try await manual(device, server)
         device.errors.withLock { $0 = [] }
-        #expect(!FileManager.default.fileExists(atPath: path))
+        expectTrue(!FileManager.default.fileExists(atPath: path))
         SyncSession.immediatelyHandleError(token)
-        #expect(FileManager.default.fileExists(atPath: path))
-        #expect(!FileManager.default.fileExists(atPath: fileURL.path))
+        expectTrue(FileManager.default.fileExists(atPath: path))
+        expectTrue(!FileManager.default.fileExists(atPath: fileURL.path))
         SyncSession.immediatelyHandleError(token)
 
         var backup = Realm.Configuration(fileURL: URL(fileURLWithPath: path))
         backup.readOnly = true
-        #expect(try backedUpTitles(backup) == ["a": "client", "b": "offline"])
+        try expectEqual(backedUpTitles(backup), ["a": "client", "b": "offline"])
         let again = try await Realm(configuration: device.configuration(.manual()), downloadBeforeOpen: .always)
-        #expect(again.titles() == ["a": "old"])
-        #expect(await outcome(server, "manualHandled") != nil)
+        expectEqual(again.titles(), ["a": "old"])
+        await expectTrue(outcome(server, "manualHandled") != nil)
     }
 
     private func backedUpTitles(_ configuration: Realm.Configuration) throws -> [String: String?] {
@@ -223,7 +225,7 @@ struct ClientResetTests {
         let realm = try await offline(device, server, .manual())
         server.terminate()
         realm.syncSession?.resume()
-        #expect(await eventually { !device.clientErrors.isEmpty })
+        await expectTrue(eventually { !device.clientErrors.isEmpty })
         let (path, token) = try #require(device.clientErrors.first?.clientResetInfo())
         return (path, token, try #require(realm.configuration.fileURL))
     }
@@ -236,8 +238,8 @@ struct ClientResetTests {
         let realm = try await offline(device, server, .manual(errorHandler: { _, _ in own.withLock { $0 += 1 } }))
         server.terminate()
         realm.syncSession?.resume()
-        #expect(await eventually { own.withLock { $0 } == 1 })
-        #expect(device.clientErrors.isEmpty)
+        await expectTrue(eventually { own.withLock { $0 } == 1 })
+        expectTrue(device.clientErrors.isEmpty)
     }
 
     @Test func whatTheAppDoesNotHandleIsDoneAtTheNextLaunch() async throws {
@@ -246,12 +248,12 @@ struct ClientResetTests {
         let device = Device(server)
         let (path, _, fileURL) = try await manual(device, server)
         device.errors.withLock { $0 = [] }
-        #expect(await eventually { !RealmFileSet(main: fileURL).isOpen })
+        await expectTrue(eventually { !RealmFileSet(main: fileURL).isOpen })
         device.relaunch()
-        #expect(FileManager.default.fileExists(atPath: path))
+        expectTrue(FileManager.default.fileExists(atPath: path))
         let realm = try await Realm(configuration: device.configuration(.manual()), downloadBeforeOpen: .always)
-        #expect(realm.titles() == ["a": "old"])
-        #expect(await outcome(server, "manualAtLaunch") != nil)
+        expectEqual(realm.titles(), ["a": "old"])
+        await expectTrue(outcome(server, "manualAtLaunch") != nil)
     }
 
     @Test func aResetThatWasInterruptedWhileDownloadingIsFinishedAtTheNextLaunch() async throws {
@@ -266,15 +268,15 @@ struct ClientResetTests {
             configuration: device.configuration(
                 .recoverUnsyncedChanges(beforeReset: calls.before, afterReset: calls.after)))
         try await #require(realm.syncSession).wait(for: .upload)
-        #expect(realm.titles() == ["a": "client", "b": "offline"])
-        #expect(server.taskCount == 2)
-        #expect(calls.counts == [1, 1])
+        expectEqual(realm.titles(), ["a": "client", "b": "offline"])
+        expectEqual(server.taskCount, 2)
+        expectEqual(calls.counts, [1, 1])
         // The attempt that was cut off is reported, and then the one that took its place.
         let cut = try #require(await outcome(server, "interrupted"))
         let done = try #require(await outcome(server, "recovered"))
-        #expect(cut["attempt"] != done["attempt"])
-        #expect(cut["identOld"] == done["identOld"])
-        #expect(cut["modeUsed"] == nil)
+        expectTrue(cut["attempt"] != done["attempt"])
+        expectEqual(cut["identOld"], done["identOld"])
+        expectTrue(cut["modeUsed"] == nil)
     }
 
     private func interrupted(_ device: Device, _ server: TestServer) async throws {
@@ -283,8 +285,8 @@ struct ClientResetTests {
         server.holdsMarks = true
         server.terminate()
         realm.syncSession?.resume()
-        #expect(await eventually { FileManager.default.fileExists(atPath: fresh) })
-        #expect(await eventually { server.messages.filter { $0.name == "mark" }.count >= 2 })
+        await expectTrue(eventually { FileManager.default.fileExists(atPath: fresh) })
+        await expectTrue(eventually { server.messages.filter { $0.name == "mark" }.count >= 2 })
     }
 
     @Test func garbageInPlaceOfTheFreshCopyIsReplaced() async throws {
@@ -297,7 +299,7 @@ struct ClientResetTests {
         server.terminate()
         realm.syncSession?.resume()
         try await #require(realm.syncSession).wait(for: .upload)
-        #expect(server.taskCount == 2)
+        expectEqual(server.taskCount, 2)
     }
 
     @Test func aSecondResetAfterAFinishedOneWorks() async throws {
@@ -312,13 +314,13 @@ struct ClientResetTests {
         session.resume()
         try await session.wait(for: .upload)
         try await session.wait(for: .download)
-        #expect(await eventually { (try? realm.instance.core.file.pendingReset()) == .some(nil) })
+        await expectTrue(eventually { (try? realm.instance.core.file.pendingReset()) == .some(nil) })
         server.terminate()
-        #expect(await eventually { calls.counts == [2, 2] })
+        await expectTrue(eventually { calls.counts == [2, 2] })
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "z"]) }
         try await session.wait(for: .upload)
-        #expect(server.taskCount == 3)
-        #expect(device.clientErrors.isEmpty)
+        expectEqual(server.taskCount, 3)
+        expectTrue(device.clientErrors.isEmpty)
     }
 
     @Test func aRecordOfAFailedRecoveryEndsInManual() async throws {
@@ -335,9 +337,9 @@ struct ClientResetTests {
                 PendingReset(mode: .recover, action: .clientReset, time: 1, errorCode: 208, errorMessage: "earlier")))
         server.terminate()
         realm.syncSession?.resume()
-        #expect(await eventually { device.clientErrors.contains { $0.code == .clientResetError } })
-        #expect(calls.counts == [1, 0])
-        #expect(realm.titles() == ["a": "client", "b": "offline"])
+        await expectTrue(eventually { device.clientErrors.contains { $0.code == .clientResetError } })
+        expectEqual(calls.counts, [1, 0])
+        expectEqual(realm.titles(), ["a": "client", "b": "offline"])
     }
 
     @Test func theBeforeBlockCanCopyTheRealm() async throws {
@@ -356,7 +358,7 @@ struct ClientResetTests {
             }))
         server.terminate()
         realm.syncSession?.resume()
-        #expect(await eventually { realm.titles() == ["a": "old"] })
-        #expect(try backedUpTitles(Realm.Configuration(fileURL: copy)) == ["a": "client", "b": "offline"])
+        await expectTrue(eventually { realm.titles() == ["a": "old"] })
+        try expectEqual(backedUpTitles(Realm.Configuration(fileURL: copy)), ["a": "client", "b": "offline"])
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import RealmState
 import SyncProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -49,10 +50,10 @@ struct FileActionWaitTests {
             }
             server.terminate()
             session.resume()
-            #expect(await eventually { handle.told != nil })
+            await expectTrue(eventually { handle.told != nil })
             (backup, token) = try #require(handle.told?.clientResetInfo())
             let session = session
-            #expect(await eventually { session.state == .inactive })
+            await expectTrue(eventually { session.state == .inactive })
         }
 
         private static func open(
@@ -78,10 +79,10 @@ struct FileActionWaitTests {
 
         /// What an app does next: the realm is the server's copy, and its session works.
         func expectFreshRealm() async throws {
-            #expect(isHandled)
-            #expect(try device.app.core.store.fileActions().isEmpty)
+            expectTrue(isHandled)
+            try expectTrue(device.app.core.store.fileActions().isEmpty)
             let again = try await Realm(configuration: device.configuration(.manual()), downloadBeforeOpen: .always)
-            #expect(again.titles() == ["a": nil])
+            expectEqual(again.titles(), ["a": nil])
             try again.write { again.dynamicCreate("Task", value: ["_id": "c"]) }
             try await #require(again.syncSession).wait(for: .upload)
         }
@@ -90,8 +91,8 @@ struct FileActionWaitTests {
     @Test func handleThatIsReleasedAfterTheCallIsWaitedFor() async throws {
         let reset = try await Reset(TestServer())
         async let handled: Void = reset.handleError()
-        #expect(await reset.isWaiting())
-        #expect(!reset.isHandled)
+        await expectTrue(reset.isWaiting())
+        expectTrue(!reset.isHandled)
         reset.handle.release()
         await handled
         try await reset.expectFreshRealm()
@@ -103,7 +104,7 @@ struct FileActionWaitTests {
         reset.session.connection.executor.queue.async { gate.wait() }
         reset.handle.release()
         async let handled: Void = reset.handleError()
-        #expect(await reset.isWaiting())
+        await expectTrue(reset.isWaiting())
         gate.signal()
         await handled
         try await reset.expectFreshRealm()
@@ -114,9 +115,9 @@ struct FileActionWaitTests {
         let reset = try await Reset(TestServer())
         let closing = Mutex<OpenFiles.Mark?>(try OpenFiles.Mark(reset.url))
         reset.handle.release()
-        #expect(await eventually { reset.device.app.core.sync.allSessions.isEmpty })
+        await expectTrue(eventually { reset.device.app.core.sync.allSessions.isEmpty })
         async let handled: Void = reset.handleError()
-        #expect(await reset.isWaiting())
+        await expectTrue(reset.isWaiting())
         closing.withLock { $0 = nil }
         await handled
         try await reset.expectFreshRealm()
@@ -136,7 +137,7 @@ struct FileActionWaitTests {
             SyncSession.immediatelyHandleError(token)
             isDone.withLock { $0 = true }
         }
-        #expect(await eventually { isDone.withLock { $0 } })
+        await expectTrue(eventually { isDone.withLock { $0 } })
         try await reset.expectFreshRealm()
     }
 
@@ -144,17 +145,17 @@ struct FileActionWaitTests {
         let reset = try await Reset(TestServer())
         async let first: Void = reset.handleError()
         async let second: Void = reset.handleError()
-        #expect(await reset.isWaiting())
+        await expectTrue(reset.isWaiting())
         reset.handle.release()
         await first
         await second
-        #expect(reset.isHandled)
+        expectTrue(reset.isHandled)
         let again = try await Realm(configuration: reset.device.configuration(.manual()), downloadBeforeOpen: .always)
         // Far more than the test has: there is nothing to wait for.
         let action = try #require(PendingFileAction(reset.token))
         try await onThread { try action.perform(within: .seconds(3600)) }
-        #expect(again.titles() == ["a": nil])
-        #expect(FileManager.default.fileExists(atPath: reset.url.path))
+        expectEqual(again.titles(), ["a": nil])
+        expectTrue(FileManager.default.fileExists(atPath: reset.url.path))
     }
 
     @Test func handlesThatAreNeverReleasedAreNamedAndTheActionStays() async throws {
@@ -164,28 +165,28 @@ struct FileActionWaitTests {
             let error = await #expect(throws: Realm.Error.self) {
                 try await onThread { try action.perform(within: within) }
             }
-            #expect(error?.code == .alreadyOpen)
-            #expect(!reset.isHandled)
-            #expect(try reset.device.app.core.store.fileActions().map(\.id) == [reset.token.actionID])
+            expectEqual(error?.code, .alreadyOpen)
+            expectTrue(!reset.isHandled)
+            try expectEqual(reset.device.app.core.store.fileActions().map(\.id), [reset.token.actionID])
             return error?.message ?? ""
         }
         var other = reset.handle.copy()
-        #expect(try await refusal().contains("held by 2 realm handles"))
-        #expect(other?.titles().count == 2)
+        try await expectTrue(refusal().contains("held by 2 realm handles"))
+        expectEqual(other?.titles().count, 2)
         other = nil
-        #expect(try await refusal().contains("held by one realm handle"))
+        try await expectTrue(refusal().contains("held by one realm handle"))
         let gate = DispatchSemaphore(value: 0)
         reset.session.connection.executor.queue.async { gate.wait() }
         reset.handle.release()
-        #expect(try await refusal().contains("held by its session"))
+        try await expectTrue(refusal().contains("held by its session"))
         gate.signal()
         // Another process.
-        #expect(await eventually { !RealmFileSet(main: reset.url).isOpen })
+        await expectTrue(eventually { !RealmFileSet(main: reset.url).isOpen })
         var lock: FileLock? = try FileLock(OpenFiles.canonical(reset.url), code: .incompatibleLockFile)
         let error = await #expect(throws: Realm.Error.self) {
             try await onThread { try action.perform(within: .seconds(3600)) }
         }
-        #expect(error?.code == .incompatibleLockFile)
+        expectEqual(error?.code, .incompatibleLockFile)
         _ = lock
         lock = nil
         try await action.perform(within: .seconds(60))
@@ -195,12 +196,12 @@ struct FileActionWaitTests {
     @Test func taskThatHandlesTheErrorIsSuspendedAndCanBeCancelled() async throws {
         let reset = try await Reset(TestServer())
         let cancelled = Task { [token = reset.token] in try await SyncSession.performFileAction(token) }
-        #expect(await reset.isWaiting())
+        await expectTrue(reset.isWaiting())
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
-        #expect(await eventually { !OpenFiles.isWatched(reset.url) })
+        await expectTrue(eventually { !OpenFiles.isWatched(reset.url) })
         async let handled: Void = SyncSession.performFileAction(reset.token)
-        #expect(await reset.isWaiting())
+        await expectTrue(reset.isWaiting())
         reset.handle.release()
         try await handled
         try await reset.expectFreshRealm()
@@ -235,8 +236,8 @@ struct FileActionOfLiveRealmTests {
         let connection = try #require(realm.syncSession).connection
         try device.server.edit { try $0.createObject(.init("Task", .string("c"))) }
         // The connection does not answer while it is at the DOWNLOAD.
-        #expect(
-            await eventually {
+        await expectTrue(
+            eventually {
                 let answered = DispatchSemaphore(value: 0)
                 connection.perform { _ in answered.signal() }
                 return answered.wait(timeout: .now() + 0.2) == .timedOut
@@ -250,12 +251,12 @@ struct FileActionOfLiveRealmTests {
         let device = Device(server)
         let (action, url, lock) = try await whileIntegrating(device)
         async let handled: Void = onThread { try action.perform(within: .seconds(60)) }
-        #expect(await eventually { OpenFiles.isWatched(url) })
+        await expectTrue(eventually { OpenFiles.isWatched(url) })
         lock.unlock()
         try await handled
-        #expect(!FileManager.default.fileExists(atPath: url.path))
+        expectTrue(!FileManager.default.fileExists(atPath: url.path))
         let again = try await Realm(configuration: device.configuration(), downloadBeforeOpen: .always)
-        #expect(again.titles() == ["a": nil, "c": nil])
+        expectEqual(again.titles(), ["a": nil, "c": nil])
     }
 
     /// A session that has only to say goodbye does not hold the realm.
@@ -265,12 +266,12 @@ struct FileActionOfLiveRealmTests {
         let device = Device(server)
         server.holdsUnbound = true
         let (action, url) = try await prepared(device)
-        #expect(await eventually { server.messages.last?.name == "unbind" })
+        await expectTrue(eventually { server.messages.last?.name == "unbind" })
         try await action.perform(within: .seconds(60))
-        #expect(!FileManager.default.fileExists(atPath: url.path))
+        expectTrue(!FileManager.default.fileExists(atPath: url.path))
         let again = try await Realm(configuration: device.configuration(), downloadBeforeOpen: .always)
-        #expect(again.titles() == ["a": nil])
-        #expect(server.connectionCount == 1)
+        expectEqual(again.titles(), ["a": nil])
+        expectEqual(server.connectionCount, 1)
     }
 
     /// Releases the realm by returning.
@@ -299,6 +300,6 @@ struct FileActionOfLiveRealmTests {
         let action = try action(for: realm, device.app)
         pending.withLock { $0 = action }
         server.terminate()
-        #expect(await eventually { message.withLock { $0.contains("held by the client reset block") } })
+        await expectTrue(eventually { message.withLock { $0.contains("held by the client reset block") } })
     }
 }

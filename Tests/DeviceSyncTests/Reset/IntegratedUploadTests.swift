@@ -1,5 +1,6 @@
 import Foundation
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -25,9 +26,9 @@ struct IntegratedUploadTests {
         let uploads = server.messages.count { $0.name == "upload" }
         server.withholdsDownloads = true
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?.increment("count", by: 1) }
-        #expect(await eventually { server.messages.count { $0.name == "upload" } > uploads })
+        await expectTrue(eventually { server.messages.count { $0.name == "upload" } > uploads })
         session.suspend()
-        #expect(await eventually { server.messages.last?.name == "unbind" })
+        await expectTrue(eventually { server.messages.last?.name == "unbind" })
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?.increment("count", by: 100) }
         server.withholdsDownloads = false
         server.terminate()
@@ -40,27 +41,27 @@ struct IntegratedUploadTests {
         server.tellsIntegrated = true
         let (realm, device) = try await resetCounter(server, .recoverUnsyncedChanges())
         let session = try #require(realm.syncSession)
-        #expect(await eventually { !server.outcomes.isEmpty })
+        await expectTrue(eventually { !server.outcomes.isEmpty })
         try await session.wait(for: .upload)
-        #expect(counter(realm) == 111)
-        #expect(server.outcomes.contains { $0.contains("\"recovered\":1") && $0.contains("\"unsynced\":1") })
-        #expect(device.clientErrors.isEmpty)
+        expectEqual(counter(realm), 111)
+        expectTrue(server.outcomes.contains { $0.contains("\"recovered\":1") && $0.contains("\"unsynced\":1") })
+        expectTrue(device.clientErrors.isEmpty)
     }
 
     /// The schedule is what it is meant to be: a server that does not say how far it came has the change made twice.
     @Test func aServerThatSaysNothingGetsEverythingThatItHasNotAcknowledged() async throws {
         let server = TestServer()
         let (realm, _) = try await resetCounter(server, .recoverUnsyncedChanges())
-        #expect(await eventually { !server.outcomes.isEmpty })
+        await expectTrue(eventually { !server.outcomes.isEmpty })
         try await #require(realm.syncSession).wait(for: .upload)
-        #expect(counter(realm) == 112)
+        expectEqual(counter(realm), 112)
     }
 
     @Test func discardingCountsOnlyWhatIsLost() async throws {
         let server = TestServer()
         server.tellsIntegrated = true
         let (realm, _) = try await resetCounter(server, .discardUnsyncedChanges())
-        #expect(await eventually { server.outcomes.contains { $0.contains("\"discarded\":1") } })
-        #expect(counter(realm) == 11)
+        await expectTrue(eventually { server.outcomes.contains { $0.contains("\"discarded\":1") } })
+        expectEqual(counter(realm), 11)
     }
 }

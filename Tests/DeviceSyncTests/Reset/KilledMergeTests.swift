@@ -1,5 +1,6 @@
 import Foundation
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -55,13 +56,13 @@ struct KilledMergeTests {
             let session = try #require(realm.syncSession)
             try await session.wait(for: .upload)
             session.suspend()
-            #expect(await eventually { session.state == .inactive })
+            await expectTrue(eventually { session.state == .inactive })
             if urls.isEmpty { try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) } }
             urls.append(try #require(realm.configuration.fileURL))
         }
         device.quit()
         other.quit()
-        for url in urls { #expect(await eventually { !RealmFileSet(main: url).isOpen }) }
+        for url in urls { await expectTrue(eventually { !RealmFileSet(main: url).isOpen }) }
         try await body(Files(main: urls[0], fresh: urls[1]))
         // Their folders go with them.
         withExtendedLifetime([device, other]) {}
@@ -75,12 +76,12 @@ struct KilledMergeTests {
         try await withFiles { files in
             for deaths in 1..<ResetDecision.maxCutOff {
                 await Self.dieInTheMerge(files)
-                #expect(try files.pendingReset()?.cutOff == deaths)
+                try expectEqual(files.pendingReset()?.cutOff, deaths)
             }
             let result = try files.merge()
-            #expect(result.mode == .recover && result.changesets.recovered == 1)
+            expectTrue(result.mode == .recover && result.changesets.recovered == 1)
             let record = try files.pendingReset()
-            #expect(record?.mode == .recover && record?.cutOff == 0)
+            expectTrue(record?.mode == .recover && record?.cutOff == 0)
         }
     }
 
@@ -88,7 +89,7 @@ struct KilledMergeTests {
         try await withFiles { files in
             for _ in 1...ResetDecision.maxCutOff { await Self.dieInTheMerge(files) }
             let error = #expect(throws: ResetFailure.self) { try files.merge() }
-            #expect(error?.description.contains("cycle") == true)
+            expectEqual(error?.description.contains("cycle"), true)
         }
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -14,43 +15,43 @@ struct ResetDecisionTests {
     func automaticModesDownloadUnlessRecoveryIsForbidden(mode: ResetMode, action: PendingReset.Action) {
         let start = ResetDecision.start(mode, action)
         if mode == .recover, action == .clientResetNoRecovery {
-            guard case .fail = start else { return #expect(Bool(false), "expected a failure") }
+            guard case .fail = start else { return expectTrue(Bool(false), "expected a failure") }
         } else {
-            #expect(start == .download)
+            expectEqual(start, .download)
         }
     }
 
     @Test func manualIsTheAppsBusiness() {
-        #expect(ResetDecision.start(.manual, .clientReset) == .manual)
-        #expect(ResetDecision.start(.manual, .clientResetNoRecovery) == .manual)
+        expectEqual(ResetDecision.start(.manual, .clientReset), .manual)
+        expectEqual(ResetDecision.start(.manual, .clientResetNoRecovery), .manual)
     }
 
     @Test func withoutARecordTheModeDecides() {
-        #expect(ResetDecision.merge(.recover, .clientReset, stored: nil) == .recover)
-        #expect(ResetDecision.merge(.recoverOrDiscard, .clientReset, stored: nil) == .recover)
-        #expect(ResetDecision.merge(.recoverOrDiscard, .clientResetNoRecovery, stored: nil) == .discard)
-        #expect(ResetDecision.merge(.discard, .clientReset, stored: nil) == .discard)
+        expectEqual(ResetDecision.merge(.recover, .clientReset, stored: nil), .recover)
+        expectEqual(ResetDecision.merge(.recoverOrDiscard, .clientReset, stored: nil), .recover)
+        expectEqual(ResetDecision.merge(.recoverOrDiscard, .clientResetNoRecovery, stored: nil), .discard)
+        expectEqual(ResetDecision.merge(.discard, .clientReset, stored: nil), .discard)
     }
 
     @Test func aRecordOfARecoveryStopsASecondOne() {
         let stored = record(.recover)
         guard case .cycle = ResetDecision.merge(.recover, .clientReset, stored: stored) else {
-            return #expect(Bool(false), "expected a cycle")
+            return expectTrue(Bool(false), "expected a cycle")
         }
-        #expect(ResetDecision.merge(.recoverOrDiscard, .clientReset, stored: stored) == .discard)
-        #expect(ResetDecision.merge(.discard, .clientReset, stored: stored) == .discard)
+        expectEqual(ResetDecision.merge(.recoverOrDiscard, .clientReset, stored: stored), .discard)
+        expectEqual(ResetDecision.merge(.discard, .clientReset, stored: stored), .discard)
     }
 
     @Test(arguments: [ResetMode.recover, .recoverOrDiscard, .discard])
     func aRecordOfADiscardStopsEverything(mode: ResetMode) {
         guard case .cycle = ResetDecision.merge(mode, .clientReset, stored: record(.discard)) else {
-            return #expect(Bool(false), "expected a cycle")
+            return expectTrue(Bool(false), "expected a cycle")
         }
     }
 
     @Test func aRecordOfAnotherActionDoesNotCount() {
         let stored = record(.discard, .migrateToFLX)
-        #expect(ResetDecision.merge(.recover, .clientReset, stored: stored) == .recover)
+        expectEqual(ResetDecision.merge(.recover, .clientReset, stored: stored), .recover)
     }
 
     @Test(arguments: [ResetMode.recover, .recoverOrDiscard, .discard], [PendingReset.Mode.recover, .discard])
@@ -60,9 +61,9 @@ struct ResetDecisionTests {
         let failed = ResetDecision.merge(mode, .clientReset, stored: stored)
         for deaths in 1..<ResetDecision.maxCutOff {
             stored.cutOff = deaths
-            #expect(ResetDecision.merge(mode, .clientReset, stored: stored) == fresh)
+            expectEqual(ResetDecision.merge(mode, .clientReset, stored: stored), fresh)
         }
         stored.cutOff = ResetDecision.maxCutOff
-        #expect(ResetDecision.merge(mode, .clientReset, stored: stored) == failed)
+        expectEqual(ResetDecision.merge(mode, .clientReset, stored: stored), failed)
     }
 }

@@ -2,6 +2,7 @@ import Changesets
 import Foundation
 import RealmState
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -17,7 +18,7 @@ struct ResetInterruptionTests {
         try await session.wait(for: .upload)
         session.suspend()
         // The last of what the session says; it is inactive before that has arrived.
-        #expect(await eventually { device.server.messages.last?.name == "unbind" })
+        await expectTrue(eventually { device.server.messages.last?.name == "unbind" })
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "b", "title": "offline"]) }
         return realm
     }
@@ -46,19 +47,19 @@ struct ResetInterruptionTests {
         for _ in 0...ResetDecision.maxCutOff {
             server.forgetMessages()
             session.reconnect()
-            #expect(await eventually { server.messages.contains { $0.name == "unbind" } })
+            await expectTrue(eventually { server.messages.contains { $0.name == "unbind" } })
         }
-        #expect(await eventually { device.clientErrors.contains { $0.message.contains("no room") } })
-        #expect(realm.titles() == ["a": "old", "b": "offline"])
-        #expect(await eventually { (try? realm.instance.core.file.pendingReset()) == .some(nil) })
-        #expect(session.state == .active)
+        await expectTrue(eventually { device.clientErrors.contains { $0.message.contains("no room") } })
+        expectEqual(realm.titles(), ["a": "old", "b": "offline"])
+        await expectTrue(eventually { (try? realm.instance.core.file.pendingReset()) == .some(nil) })
+        expectEqual(session.state, .active)
         try RealmFileEdits.run("DROP TRIGGER full", on: realm)
         try await session.wait(for: .upload)
-        #expect(realm.titles() == ["a": "old", "b": "offline"])
-        #expect(server.taskCount == 2)
-        #expect(calls.counts == [1, 1])
-        #expect(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
-        #expect(try device.app.core.store.fileActions().isEmpty)
+        expectEqual(realm.titles(), ["a": "old", "b": "offline"])
+        expectEqual(server.taskCount, 2)
+        expectEqual(calls.counts, [1, 1])
+        expectTrue(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
+        try expectTrue(device.app.core.store.fileActions().isEmpty)
     }
 
     /// From the record of a merge on, nothing can be stored, not even that the merge has ended.
@@ -76,18 +77,18 @@ struct ResetInterruptionTests {
             """, on: realm)
         server.terminate()
         session.resume()
-        #expect(await eventually { device.clientErrors.contains { $0.message.contains("no room") } })
+        await expectTrue(eventually { device.clientErrors.contains { $0.message.contains("no room") } })
         // No further merge; what the session had still to receive when its connection ended could have led to one.
         server.refusesConnections = true
-        #expect(
-            await eventually {
+        await expectTrue(
+            eventually {
                 server.dropConnections()
                 return server.connectionCount == 0 && session.connectionState == .disconnected
             })
-        #expect(try file.pendingReset()?.cutOff == 1)
+        try expectEqual(file.pendingReset()?.cutOff, 1)
         try RealmFileEdits.run("DROP TRIGGER full", on: realm)
         session.suspend()
-        #expect(await eventually { (try? file.pendingReset()) == .some(nil) })
+        await expectTrue(eventually { (try? file.pendingReset()) == .some(nil) })
     }
 
     /// The queue of reports is in the metadata file.
@@ -102,12 +103,12 @@ struct ResetInterruptionTests {
         server.terminate()
         session.resume()
         try await session.wait(for: .upload)
-        #expect(realm.titles() == ["a": "old", "b": "offline"])
+        expectEqual(realm.titles(), ["a": "old", "b": "offline"])
         try RealmFileEdits.run("ALTER TABLE hidden RENAME TO outcomes", at: metadata)
         session.suspend()
-        #expect(await eventually { session.state == .inactive })
+        await expectTrue(eventually { session.state == .inactive })
         session.resume()
-        #expect(await eventually { server.outcomes.contains { $0.contains("recovered") } })
+        await expectTrue(eventually { server.outcomes.contains { $0.contains("recovered") } })
     }
 
     /// The fresh copy that was complete is dead by then, and so is whatever would be merged with its identity.
@@ -124,11 +125,11 @@ struct ResetInterruptionTests {
             """, on: realm)
         server.terminate()
         session.resume()
-        #expect(await eventually { device.clientErrors.contains { $0.message.contains("no room") } })
+        await expectTrue(eventually { device.clientErrors.contains { $0.message.contains("no room") } })
         // Whatever is tried next, it begins after all of this. What was received by then could lead to a merge as well.
         server.refusesConnections = true
-        #expect(
-            await eventually {
+        await expectTrue(
+            eventually {
                 server.dropConnections()
                 return server.connectionCount == 0 && session.connectionState == .disconnected
             })
@@ -137,9 +138,9 @@ struct ResetInterruptionTests {
         server.refusesConnections = false
         session.reconnect()
         try await session.wait(for: .upload)
-        #expect(realm.titles() == ["a": "old", "b": "offline"])
-        #expect(server.taskCount == 2)
-        #expect(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
+        expectEqual(realm.titles(), ["a": "old", "b": "offline"])
+        expectEqual(server.taskCount, 2)
+        expectTrue(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
     }
 
     /// The connection ends when the fresh copy is complete, before the BIND that the merge follows.
@@ -154,10 +155,10 @@ struct ResetInterruptionTests {
         connector.arm()
         server.terminate()
         session.resume()
-        #expect(await eventually { connector.hasFilled })
+        await expectTrue(eventually { connector.hasFilled })
         server.refusesConnections = true
-        #expect(
-            await eventually {
+        await expectTrue(
+            eventually {
                 server.dropConnections()
                 return server.connectionCount == 0 && session.connectionState == .disconnected
             })
@@ -165,9 +166,9 @@ struct ResetInterruptionTests {
         server.refusesConnections = false
         session.reconnect()
         try await session.wait(for: .upload)
-        #expect(realm.titles() == ["a": "old", "b": "offline"])
-        #expect(server.taskCount == 2)
-        #expect(device.clientErrors.isEmpty)
+        expectEqual(realm.titles(), ["a": "old", "b": "offline"])
+        expectEqual(server.taskCount, 2)
+        expectTrue(device.clientErrors.isEmpty)
     }
 
     /// Not its realm: the copy can be downloaded again.
@@ -183,7 +184,7 @@ struct ResetInterruptionTests {
         server.terminate()
         session.resume()
         // Of the realm's own session, and then of the one that has stored the fresh copy's identity.
-        #expect(await eventually { server.messages.filter { $0.name == "mark" }.count >= 2 })
+        await expectTrue(eventually { server.messages.filter { $0.name == "mark" }.count >= 2 })
         try RealmFileEdits.run(
             """
             PRAGMA writable_schema = ON;
@@ -191,14 +192,14 @@ struct ResetInterruptionTests {
             PRAGMA schema_version = 1000
             """, at: fresh)
         try server.edit { try $0.createObject(.init("Task", .string("c"))) }
-        #expect(await eventually { device.clientErrors.contains { $0.message.contains("malformed") } })
+        await expectTrue(eventually { device.clientErrors.contains { $0.message.contains("malformed") } })
         // The damaged copy's mark must not be answered any more.
         server.dropConnections()
         server.holdsMarks = false
         session.reconnect()
         try await session.wait(for: .upload)
-        #expect(realm.titles() == ["a": "old", "b": "offline", "c": nil])
-        #expect(server.taskCount == 3)
-        #expect(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
+        expectEqual(realm.titles(), ["a": "old", "b": "offline", "c": nil])
+        expectEqual(server.taskCount, 3)
+        expectTrue(device.clientErrors.allSatisfy { $0.code == .clientInternalError && !$0.isFatal })
     }
 }

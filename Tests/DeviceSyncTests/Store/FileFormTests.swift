@@ -2,6 +2,7 @@ import Changesets
 import Foundation
 import GRDB
 import RealmState
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -62,15 +63,15 @@ struct FileFormTests {
         let dump = try Self.makeEarlier(folder, tasks: 300)
         for _ in 1...2 {
             let realm = try Realm(configuration: folder.configuration)
-            #expect(Self.dump(realm) == dump)
+            expectEqual(Self.dump(realm), dump)
             let target = ObjectAddress("Task", .string("task 3"))
             let origins = realm.instance.origins(of: target, in: "Task", over: "best")
-            #expect(origins == ["task 4", "task 5", "task 6"].map { .string($0) })
-            #expect(
+            expectEqual(origins, ["task 4", "task 5", "task 6"].map { .string($0) })
+            expectTrue(
                 realm.dynamicObjects("Task").map { $0.primaryKey as? String ?? "" }
                     == (0..<300).map { "task \($0)" }.sorted())
         }
-        #expect(try Self.isMoved(folder))
+        try expectTrue(Self.isMoved(folder))
     }
 
     @Test func anEarlierFileCanBeOpenedReadOnly() throws {
@@ -80,10 +81,10 @@ struct FileFormTests {
             var configuration = folder.configuration
             configuration.readOnly = true
             let realm = try Realm(configuration: configuration)
-            #expect(Self.dump(realm) == dump)
-            #expect(realm.dynamicObjects("Task").filter("best.count == 3").count == 3)
+            expectEqual(Self.dump(realm), dump)
+            expectEqual(realm.dynamicObjects("Task").filter("best.count == 3").count, 3)
         }
-        #expect(try !Self.isMoved(folder))
+        try expectTrue(!Self.isMoved(folder))
     }
 
     @Test func aFileOfANewerSDKIsRefused() throws {
@@ -91,7 +92,7 @@ struct FileFormTests {
         _ = try Realm(configuration: folder.configuration)
         try RealmFileEdits.run("UPDATE meta SET value = CAST('3' AS BLOB) WHERE name = 'form'", at: folder.file.path)
         let error = #expect(throws: Realm.Error.self) { try Realm(configuration: folder.configuration) }
-        #expect(error?.code == .unsupportedFileFormatVersion)
+        expectEqual(error?.code, .unsupportedFileFormatVersion)
     }
 
     /// A file is moved in another process, which is killed at some moment.
@@ -119,8 +120,8 @@ struct FileFormTests {
             await #expect(processExitsWith: .signal(SIGKILL)) { [killed = killed as Killed] in try killed.open() }
             var configuration = folder.configuration
             configuration.readOnly = true
-            #expect(try Self.dump(configuration) == dump)
+            try expectEqual(Self.dump(configuration), dump)
         }
-        #expect(try Self.dump(folder.configuration) == dump)
+        try expectEqual(Self.dump(folder.configuration), dump)
     }
 }

@@ -4,6 +4,7 @@ import GRDB
 import RealmState
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -33,10 +34,10 @@ struct FileVersionTests {
             }
         }()
         let realm = try self.realm(folder)
-        #expect(realm.instance.current.state.cachedObjectCount == 0)
-        #expect(realm.dynamicObject(ofType: "Task", forPrimaryKey: "7")?["count"] as? Int == 7)
-        #expect(realm.dynamicObjects("Task").count == 100)
-        #expect(realm.dynamicObjects("Task")[99].primaryKey as? String == "99")
+        expectEqual(realm.instance.current.state.cachedObjectCount, 0)
+        expectTrue(realm.dynamicObject(ofType: "Task", forPrimaryKey: "7")?["count"] as? Int == 7)
+        expectEqual(realm.dynamicObjects("Task").count, 100)
+        expectTrue(realm.dynamicObjects("Task")[99].primaryKey as? String == "99")
     }
 
     @Test func whatHasChangedLeavesTheMemory() throws {
@@ -48,10 +49,10 @@ struct FileVersionTests {
             try realm.write { realm.dynamicCreate("Task", value: ["_id": "\(number)", "count": number]) }
             most = max(most, realm.instance.current.state.cachedObjectCount)
         }
-        #expect(version(realm) !== first)
-        #expect(most < 10)
+        expectTrue(version(realm) !== first)
+        expectTrue(most < 10)
         let counts = realm.dynamicObjects("Task").compactMap { $0["count"] as? Int }
-        #expect(counts.sorted() == Array(0..<100))
+        expectEqual(counts.sorted(), Array(0..<100))
     }
 
     @Test func frozenRealmsKeepTheirVersions() throws {
@@ -69,13 +70,13 @@ struct FileVersionTests {
             if number % 10 == 0 { frozen.append(realm.freeze()) }
         }
         for (index, realm) in frozen.enumerated() {
-            #expect(realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["count"] as? Int == index * 10)
-            #expect(realm.dynamicObjects("Task").count == 1 + (index * 10 + 3) / 3)
+            expectTrue(realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["count"] as? Int == index * 10)
+            expectEqual(realm.dynamicObjects("Task").count, 1 + (index * 10 + 3) / 3)
         }
         // What they held goes back, up to what is kept for later.
         frozen = []
         let open = realm.instance.core.file.readers.contents.withLock { $0.all.count }
-        #expect(open <= 1 + FileReaders.idleLimit)
+        expectTrue(open <= 1 + FileReaders.idleLimit)
     }
 
     @Test func theLogBeginsAnew() throws {
@@ -94,7 +95,7 @@ struct FileVersionTests {
             }
         }
         // Some hundred commits of 20 kB each have gone through it.
-        #expect(try logBytes() < 8 << 20)
+        try expectTrue(logBytes() < 8 << 20)
         token.invalidate()
     }
 
@@ -113,18 +114,18 @@ struct FileVersionTests {
             }
         }
         let expected = stride(from: 20, to: 200, by: 20).map { "\($0)" }.sorted()
-        #expect(names(realm) == expected)
+        expectEqual(names(realm), expected)
         try realm.write {
             let dogs = Array(realm.objects(Dog.self))
             dogs.first { $0.age == 20 }?.name = "Bello"
             dogs.first { $0.age == 5 }?.name = "Rex"
             if let gone = dogs.first(where: { $0.age == 40 }) { realm.delete(gone) }
-            #expect(names(realm) == ["100", "120", "140", "160", "180", "5", "60", "80"])
+            expectEqual(names(realm), ["100", "120", "140", "160", "180", "5", "60", "80"])
         }
-        #expect(names(realm.freeze()) == ["100", "120", "140", "160", "180", "5", "60", "80"])
+        expectEqual(names(realm.freeze()), ["100", "120", "140", "160", "180", "5", "60", "80"])
         let database = try DatabaseQueue(path: folder.file.path)
         let rows = try database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM indexed") }
-        #expect(rows == 199)
+        expectEqual(rows, 199)
     }
 
     /// Before the realm stands on a version of the file that has the object.
@@ -149,7 +150,7 @@ struct FileVersionTests {
         let rows = try database.read { database in
             try ["indexed", "links"].map { try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM \($0)") }
         }
-        #expect(rows == [1, 1])
+        expectEqual(rows, [1, 1])
     }
 
     @Test func anIndexIsMadeWhenAPropertyIsDeclaredAsIndexed() throws {
@@ -178,14 +179,14 @@ struct FileVersionTests {
         let column = try #require(state.schema.table("Item")?.column("value")?.id)
         let low = try #require(OrderedBytes.of(.int(-3), maxCount: DerivedRows.indexedBytes))
         let high = try #require(OrderedBytes.of(.int(-1), maxCount: DerivedRows.indexedBytes))
-        #expect(
-            state.keys(of: "Item", having: column, in: [.init(low: low, high: high)])?.indexed.sorted()
-                == [22, 23, 24].map { .int($0) })
-        #expect(keys("value >= -3 AND value < 0") == [22, 23, 24])
-        #expect(keys("value == NULL") == stride(from: 0, to: 50, by: 5).map { $0 })
-        #expect(keys("value IN {1, 3, 70}") == [26, 28])
-        #expect(keys("value BETWEEN {2, 4} AND _id != 28") == [27, 29])
-        #expect(keys("_id IN {3, 1, 99}") == [1, 3])
+        expectEqual(
+            state.keys(of: "Item", having: column, in: [.init(low: low, high: high)])?.indexed.sorted(),
+            [22, 23, 24].map { .int($0) })
+        expectEqual(keys("value >= -3 AND value < 0"), [22, 23, 24])
+        expectEqual(keys("value == NULL"), stride(from: 0, to: 50, by: 5).map { $0 })
+        expectEqual(keys("value IN {1, 3, 70}"), [26, 28])
+        expectEqual(keys("value BETWEEN {2, 4} AND _id != 28"), [27, 29])
+        expectEqual(keys("_id IN {3, 1, 99}"), [1, 3])
     }
 
     /// What the index alone tells is as true as a look at each object: beside changes that are not in the file's version, and for values of which the
@@ -212,12 +213,12 @@ struct FileVersionTests {
             for name in names {
                 let found = realm.dynamicObjects("Item").filter("name == %@", name as Any)
                     .compactMap { $0.primaryKey as? Int }
-                #expect(found == expected.indices.filter { expected[$0] == name }, "\(name ?? "null")")
+                expectEqual(found, expected.indices.filter { expected[$0] == name }, "\(name ?? "null")")
             }
             let few = realm.dynamicObjects("Item").filter("name IN {'a', 'ab'}").compactMap { $0.primaryKey as? Int }
-            #expect(few == expected.indices.filter { expected[$0] == "a" || expected[$0] == "ab" })
+            expectEqual(few, expected.indices.filter { expected[$0] == "a" || expected[$0] == "ab" })
             let any = realm.dynamicObjects("Item").filter("name ==[c] 'a'").compactMap { $0.primaryKey as? Int }
-            #expect(any == expected.indices.filter { expected[$0]?.lowercased() == "a" })
+            expectEqual(any, expected.indices.filter { expected[$0]?.lowercased() == "a" })
         }
         check(names + names)
         try realm.write {
@@ -243,9 +244,9 @@ struct FileVersionTests {
         let fresh = try self.realm(other).instance.current.state
         var state = try self.realm(folder).instance.current.state
         let statistics = try StateTransfer.transfer(from: fresh, to: &state)
-        #expect(statistics == StateTransfer.Statistics(inserted: 1, updated: 4, deleted: 1))
-        #expect(state.cachedObjectCount == 6 && fresh.cachedObjectCount == 0)
-        #expect(StateDump.canonical(of: state) == StateDump.canonical(of: fresh))
+        expectEqual(statistics, StateTransfer.Statistics(inserted: 1, updated: 4, deleted: 1))
+        expectTrue(state.cachedObjectCount == 6 && fresh.cachedObjectCount == 0)
+        expectEqual(StateDump.canonical(of: state), StateDump.canonical(of: fresh))
     }
 
     // MARK: Reads that fail
@@ -260,8 +261,8 @@ struct FileVersionTests {
         let realm = try Realm(configuration: folder.configuration)
         let copy = folder.url.appendingPathComponent("copy.realm")
         let error = #expect(throws: Realm.Error.self) { try realm.writeCopy(toFile: copy) }
-        #expect(error?.code == .invalidDatabase)
-        #expect(!FileManager.default.fileExists(atPath: copy.path))
+        expectEqual(error?.code, .invalidDatabase)
+        expectTrue(!FileManager.default.fileExists(atPath: copy.path))
     }
 
     @Test func aGetterStopsTheProcessAtWhatCannotBeRead() async throws {

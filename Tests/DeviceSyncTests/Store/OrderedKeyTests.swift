@@ -2,6 +2,7 @@ import Changesets
 import Foundation
 import RealmState
 import SeededRandom
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -29,9 +30,9 @@ struct OrderedKeyTests {
         let keys = Self.keys()
         for left in keys {
             let bytes = left.orderedEncoding()
-            #expect(try ObjectKey(ordered: bytes) == left)
+            try expectEqual(ObjectKey(ordered: bytes), left)
             for right in keys {
-                #expect(bytes.lexicographicallyPrecedes(right.orderedEncoding()) == (left < right))
+                expectEqual(bytes.lexicographicallyPrecedes(right.orderedEncoding()), (left < right))
             }
             // Neither form is taken for the other.
             #expect(throws: (any Error).self) { try ObjectKey(parsingDetached: [UInt8](bytes)) }
@@ -46,8 +47,8 @@ struct OrderedKeyTests {
         let expected = keys.indices.sorted {
             $0 % 2 == $1 % 2 ? keys[$0].lexicographicallyPrecedes(keys[$1]) : $0 % 2 < $1 % 2
         }
-        #expect(sorted.map { keys[$0] } == expected.map { keys[$0] })
-        #expect(sorted.map { $0 % 2 } == expected.map { $0 % 2 })
+        expectEqual(sorted.map { keys[$0] }, expected.map { keys[$0] })
+        expectEqual(sorted.map { $0 % 2 }, expected.map { $0 % 2 })
     }
 
     @Test func damagedKeysAreRefused() {

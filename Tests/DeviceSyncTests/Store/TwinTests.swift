@@ -5,6 +5,7 @@ import RealmState
 import SeededRandom
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -167,7 +168,7 @@ private final class Twins {
             for _ in 0..<random.below(3) { Self.edit(realm, &random) }
             if cancelled { realm.cancelWrite() } else { try realm.commitWrite() }
         }
-        if looks { #expect(inside.first == inside.last) }
+        if looks { expectEqual(inside.first, inside.last) }
     }
 
     /// Through the realms that stand at an older version, which a write brings to the newest.
@@ -244,16 +245,16 @@ private final class Twins {
     // MARK: Comparing
 
     func compare() throws {
-        #expect(Self.seen(realms[0]) == Self.seen(realms[1]))
-        #expect(Self.seen(pinned[0]) == Self.seen(pinned[1]))
+        expectEqual(Self.seen(realms[0]), Self.seen(realms[1]))
+        expectEqual(Self.seen(pinned[0]), Self.seen(pinned[1]))
         for (realms, shown) in frozen {
-            #expect(shown[0] == shown[1])
-            #expect(realms.map(Self.seen) == shown)
+            expectEqual(shown[0], shown[1])
+            expectEqual(realms.map(Self.seen), shown)
         }
         queue.sync {}
         let heard = heard.texts.withLock { $0 }
         // Observers that are behind hear of several commits at once: only where each of them has come to in the end is certain.
-        #expect(Self.last(heard[0]) == Self.last(heard[1]))
+        expectEqual(Self.last(heard[0]), Self.last(heard[1]))
     }
 
     private static func last(_ texts: [String]) -> [String: String] {

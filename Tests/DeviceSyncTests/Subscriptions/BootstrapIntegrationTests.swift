@@ -5,6 +5,7 @@ import RealmState
 import SeededRandom
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -84,7 +85,7 @@ struct BootstrapIntegrationTests {
                 try core.file.store(Array(rest.prefix(size)), of: bootstrap)
                 rest = rest.dropFirst(size)
             }
-            #expect(try core.file.pendingBootstrap() == bootstrap)
+            try expectEqual(core.file.pendingBootstrap(), bootstrap)
             _ = try integrator.integrate(bootstrap, .stockClients)
         }
     }
@@ -123,7 +124,7 @@ struct BootstrapIntegrationTests {
             for _ in 0..<writes { try pair.write(&own) }
             try pair.integrate(entries, inBatchesOf: size)
             let core = pair.core
-            #expect(try core.file.pendingBootstrap() == nil)
+            try expectTrue(core.file.pendingBootstrap() == nil)
             var history = try core.file.entries(from: 0)
             // Those of realms that were made one after the other.
             for index in history.indices {
@@ -134,12 +135,12 @@ struct BootstrapIntegrationTests {
             results.append((StateDump.digest(of: core.snapshot.state), history, core.sync.progress, core.subscriptions))
         }
         for result in results.dropFirst() {
-            #expect(result.0 == results[0].0)
-            #expect(result.1 == results[0].1)
-            #expect(result.2 == results[0].2)
-            #expect(result.3 == results[0].3)
+            expectEqual(result.0, results[0].0)
+            expectEqual(result.1, results[0].1)
+            expectEqual(result.2, results[0].2)
+            expectEqual(result.3, results[0].3)
         }
-        #expect(results[0].3.active?.version == 1 && results[0].3.sets.count == 1)
+        expectTrue(results[0].3.active?.version == 1 && results[0].3.sets.count == 1)
     }
 
     @Test func aBatchThatCannotBeAppliedLeavesTheRealmAsItWas() throws {
@@ -154,8 +155,8 @@ struct BootstrapIntegrationTests {
         let bootstrap = try #require(try core.file.pendingBootstrap())
         var integrator = DownloadIntegrator(core: core)
         let error = #expect(throws: IntegrationError.self) { try integrator.integrate(bootstrap, .stockClients) }
-        #expect(error?.code == .badChangeset && error?.isTheServersFault == true)
-        #expect(StateDump.digest(of: core.snapshot.state) == before && core.sync.progress == Pair.progress(1))
+        expectTrue(error?.code == .badChangeset && error?.isTheServersFault == true)
+        expectTrue(StateDump.digest(of: core.snapshot.state) == before && core.sync.progress == Pair.progress(1))
     }
 
     @Test func batchesOfAnotherBootstrapGoWithTheFirstOfTheNext() throws {
@@ -163,11 +164,11 @@ struct BootstrapIntegrationTests {
         let entry = Pair.entry([1], 9)
         try file.store([entry, entry], of: PendingBootstrap(version: 1, batches: 1))
         try file.store([entry], of: PendingBootstrap(version: 1, batches: 2))
-        #expect(try file.bootstrapEntries(batch: 0).count == 2 && file.bootstrapEntries(batch: 1) == [entry])
+        try expectTrue(file.bootstrapEntries(batch: 0).count == 2 && file.bootstrapEntries(batch: 1) == [entry])
         try file.store([entry], of: PendingBootstrap(version: 2, batches: 1))
-        #expect(try file.bootstrapEntries(batch: 0) == [entry] && file.bootstrapEntries(batch: 1).isEmpty)
-        #expect(try file.pendingBootstrap() == PendingBootstrap(version: 2, batches: 1))
+        try expectTrue(file.bootstrapEntries(batch: 0) == [entry] && file.bootstrapEntries(batch: 1).isEmpty)
+        try expectEqual(file.pendingBootstrap(), PendingBootstrap(version: 2, batches: 1))
         try file.discardBootstrap()
-        #expect(try file.bootstrapEntries(batch: 0).isEmpty && file.pendingBootstrap() == nil)
+        try expectTrue(file.bootstrapEntries(batch: 0).isEmpty && file.pendingBootstrap() == nil)
     }
 }

@@ -1,5 +1,6 @@
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -17,33 +18,34 @@ struct CompensationTests {
     }
 
     @Test mutating func anErrorWaitsForItsVersion() {
-        #expect(compensations.announce(body(5), reached: 4).isEmpty)
-        #expect(compensations.announce(body(7, 2, "later"), reached: 4).isEmpty)
-        #expect(compensations.reach(4).isEmpty)
+        expectTrue(compensations.announce(body(5), reached: 4).isEmpty)
+        expectTrue(compensations.announce(body(7, 2, "later"), reached: 4).isEmpty)
+        expectTrue(compensations.reach(4).isEmpty)
         let told = compensations.reach(6)
-        #expect(told.map(\.message) == ["undone"] && told.first?.code == .writeRejected)
-        #expect(told.first?.compensatingWriteInfo?.first?.primaryKey.intValue == 7)
-        #expect(compensations.reach(6).isEmpty)
-        #expect(compensations.reach(9).map(\.message) == ["later"])
+        expectTrue(told.map(\.message) == ["undone"] && told.first?.code == .writeRejected)
+        expectEqual(told.first?.compensatingWriteInfo?.first?.primaryKey.intValue, 7)
+        expectTrue(compensations.reach(6).isEmpty)
+        expectEqual(compensations.reach(9).map(\.message), ["later"])
     }
 
     @Test mutating func anErrorThatIsSaidAgainIsOne() {
         _ = compensations.announce(body(5), reached: 4)
         _ = compensations.announce(body(5), reached: 4)
         _ = compensations.announce(body(5, 2), reached: 4)
-        #expect(compensations.reach(5).count == 2)
+        expectEqual(compensations.reach(5).count, 2)
     }
 
     @Test mutating func anErrorThatComesLateIsToldAtOnce() {
-        #expect(compensations.announce(body(5), reached: 5).count == 1)
-        #expect(compensations.reach(6).isEmpty)
+        expectEqual(compensations.announce(body(5), reached: 5).count, 1)
+        expectTrue(compensations.reach(6).isEmpty)
     }
 
     @Test mutating func theOldestIsToldEarlyIfThereAreTooMany() {
         for number in 1...1_000 {
-            #expect(compensations.announce(body(UInt64(number) + 10, UInt64(number), "\(number)"), reached: 1).isEmpty)
+            expectTrue(
+                compensations.announce(body(UInt64(number) + 10, UInt64(number), "\(number)"), reached: 1).isEmpty)
         }
-        #expect(compensations.announce(body(9_999, 9_999), reached: 1).map(\.message) == ["1"])
-        #expect(compensations.reach(10_000).count == 1_000)
+        expectEqual(compensations.announce(body(9_999, 9_999), reached: 1).map(\.message), ["1"])
+        expectEqual(compensations.reach(10_000).count, 1_000)
     }
 }

@@ -3,6 +3,7 @@ import RealmState
 import SyncModel
 import SyncProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -21,7 +22,7 @@ struct FlexibleResetTests {
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": "old"]) }
         try await realm.syncSession?.wait(for: .upload)
         _ = try await realm.suspended()
-        #expect(await eventually { server.messages.last?.name == "unbind" })
+        await expectTrue(eventually { server.messages.last?.name == "unbind" })
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "b", "title": "offline"]) }
         let subscriptions = realm.subscriptions
         subscriptions.updateNow { subscriptions.append(QuerySubscription("Task", name: "late", where: "count == 7")) }
@@ -67,26 +68,27 @@ struct FlexibleResetTests {
         realm.syncSession?.resume()
         try await waits
         try await realm.syncSession?.wait(for: .upload)
-        #expect(realm.titles().keys.sorted() == ["a", "b", "c", "other"])
-        #expect(server.keys == ["a", "b", "c", "other"])
-        #expect(shown.withLock { $0 } == [3, 4])
-        #expect(subscriptions.map(\.name) == [nil, "late"] && subscriptions.state == .complete)
-        #expect(subscriptions.version == 2 && core.subscriptions.sets.count == 1)
-        #expect(device.errors.withLock { $0.isEmpty })
-        #expect(await eventually { (try? core.file.pendingReset()) == .some(nil) })
-        #expect(await eventually { server.outcomes.contains { $0.contains(#""result":"recovered""#) } })
-        #expect(server.outcomes.last?.contains(#""flexible":true"#) == true)
+        expectEqual(realm.titles().keys.sorted(), ["a", "b", "c", "other"])
+        expectEqual(server.keys, ["a", "b", "c", "other"])
+        expectEqual(shown.withLock { $0 }, [3, 4])
+        expectTrue(subscriptions.map(\.name) == [nil, "late"] && subscriptions.state == .complete)
+        expectTrue(subscriptions.version == 2 && core.subscriptions.sets.count == 1)
+        expectTrue(device.errors.withLock { $0.isEmpty })
+        await expectTrue(eventually { (try? core.file.pendingReset()) == .some(nil) })
+        await expectTrue(eventually { server.outcomes.contains { $0.contains(#""result":"recovered""#) } })
+        expectEqual(server.outcomes.last?.contains(#""flexible":true"#), true)
 
         let first = try #require(wire.first?.split(separator: " ").first.flatMap { Int($0) })
         let (fresh, reset) = (first + 1, first + 2)
-        #expect(
-            wire.filter { !$0.hasSuffix("mark") } == [
+        expectEqual(
+            wire.filter { !$0.hasSuffix("mark") },
+            [
                 "\(first) bind0", "\(first) ident 1", "\(first) unbind",
                 "\(fresh) bind1 new", "\(fresh) ident 0", "\(fresh) query 1", "\(fresh) unbind",
                 "\(reset) bind1", "\(reset) ident 1", "\(reset) upload", "\(reset) query 2", "\(reset) upload",
             ])
         // The fresh copy asks for what was in force, not for what was pending.
-        #expect(server.queries.first?.text == #"{"Task":"(TRUEPREDICATE)"}"#)
+        expectEqual(server.queries.first?.text, #"{"Task":"(TRUEPREDICATE)"}"#)
     }
 
     @Test func discardingDropsThePendingSet() async throws {
@@ -96,13 +98,13 @@ struct FlexibleResetTests {
         let ended = Mutex<[String]>([])
         realm.instance.wait(for: 2) { error in ended.withLock { $0.append(error.map { "\($0)" } ?? "superseded") } }
         realm.syncSession?.resume()
-        #expect(await eventually { ended.withLock { $0 } == ["superseded"] })
-        #expect(realm.titles().keys.sorted() == ["a", "other"])
-        #expect(subscriptions.version == 1 && subscriptions.state == .complete)
+        await expectTrue(eventually { ended.withLock { $0 } == ["superseded"] })
+        expectEqual(realm.titles().keys.sorted(), ["a", "other"])
+        expectTrue(subscriptions.version == 1 && subscriptions.state == .complete)
         // The realm goes on.
         try await subscriptions.update { subscriptions.append(QuerySubscription("Task", where: "count == 1")) }
-        #expect(subscriptions.version == 2 && device.errors.withLock { $0.isEmpty })
-        #expect(await eventually { server.outcomes.contains { $0.contains(#""result":"discarded""#) } })
+        expectTrue(subscriptions.version == 2 && device.errors.withLock { $0.isEmpty })
+        await expectTrue(eventually { server.outcomes.contains { $0.contains(#""result":"discarded""#) } })
     }
 
     @Test func recoveryThatIsNotAllowedDiscardsIfItMay() async throws {
@@ -110,10 +112,10 @@ struct FlexibleResetTests {
         let realm = try await offline(
             device, .recoverOrDiscardUnsyncedChanges(), action: .clientResetNoRecovery)
         realm.syncSession?.resume()
-        #expect(await eventually { realm.titles().keys.sorted() == ["a", "other"] })
-        #expect(realm.subscriptions.version == 1)
+        await expectTrue(eventually { realm.titles().keys.sorted() == ["a", "other"] })
+        expectEqual(realm.subscriptions.version, 1)
         try await realm.syncSession?.wait(for: .download)
-        #expect(device.errors.withLock { $0.isEmpty })
+        expectTrue(device.errors.withLock { $0.isEmpty })
     }
 
     @Test func aQueryThatIsRefusedNowIsLeftToTheApp() async throws {
@@ -121,11 +123,11 @@ struct FlexibleResetTests {
         let realm = try await offline(device, .recoverOrDiscardUnsyncedChanges())
         server.refuses = "no queryable field"
         realm.syncSession?.resume()
-        #expect(await eventually { device.errors.withLock { $0.map(\.code) } == [.clientResetError] })
+        await expectTrue(eventually { device.errors.withLock { $0.map(\.code) } == [.clientResetError] })
         let error = try #require(device.errors.withLock { $0.first })
-        #expect(error.message.contains("no queryable field") && error.clientResetInfo() != nil)
-        #expect(realm.titles().keys.sorted() == ["a", "b", "c"])
-        #expect(realm.subscriptions.version == 2 && realm.syncSession?.state == .inactive)
+        expectTrue(error.message.contains("no queryable field") && error.clientResetInfo() != nil)
+        expectEqual(realm.titles().keys.sorted(), ["a", "b", "c"])
+        expectTrue(realm.subscriptions.version == 2 && realm.syncSession?.state == .inactive)
     }
 
     @Test func theModeManualLeavesEverythingToTheApp() async throws {
@@ -134,8 +136,8 @@ struct FlexibleResetTests {
         let realm = try await offline(
             device, .manual(errorHandler: { error, _ in handled.withLock { $0.append("\(error)") } }))
         realm.syncSession?.resume()
-        #expect(await eventually { handled.withLock { $0.count } == 1 })
-        #expect(realm.titles().keys.sorted() == ["a", "b", "c"] && device.errors.withLock { $0.isEmpty })
+        await expectTrue(eventually { handled.withLock { $0.count } == 1 })
+        expectTrue(realm.titles().keys.sorted() == ["a", "b", "c"] && device.errors.withLock { $0.isEmpty })
     }
 
     @Test func aResetThatTheProcessDiedInGoesOn() async throws {
@@ -144,13 +146,13 @@ struct FlexibleResetTests {
         server.sending = .never
         opened?.syncSession?.resume()
         // The fresh copy waits for its set.
-        #expect(await eventually { !server.queries.isEmpty })
+        await expectTrue(eventually { !server.queries.isEmpty })
         try await device.relaunch(without: &opened)
         server.sending = .inBatches
         let realm = try await Realm(configuration: device.configuration())
         try await realm.subscriptions.wait()
         try await realm.syncSession?.wait(for: .upload)
-        #expect(realm.titles().keys.sorted() == ["a", "b", "c", "other"])
-        #expect(server.keys == ["a", "b", "c", "other"])
+        expectEqual(realm.titles().keys.sorted(), ["a", "b", "c", "other"])
+        expectEqual(server.keys, ["a", "b", "c", "other"])
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import SyncProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -32,16 +33,16 @@ struct FlexibleSchemaVersionTests {
         try await offline(device)
         try server.create("other", title: "server")
         let realm = try await Realm(configuration: configuration(device, 2), downloadBeforeOpen: .once)
-        #expect(server.keys == ["offline", "other"])
-        #expect(realm.titles().keys.sorted() == ["offline", "other"])
-        #expect(realm.instance.core.schemaVersion == 2 && realm.instance.core.sync.isOutdated == nil)
+        expectEqual(server.keys, ["offline", "other"])
+        expectEqual(realm.titles().keys.sorted(), ["offline", "other"])
+        expectTrue(realm.instance.core.schemaVersion == 2 && realm.instance.core.sync.isOutdated == nil)
         let binds = server.messages.compactMap { message in
             if case .bind(let bind) = message { bind } else { nil }
         }
-        #expect(binds.map(\.needsIdent) == [false, true])
-        #expect(try binds.map { try $0.flexible().schemaVersion } == [2, 2])
-        #expect(realm.subscriptions.version == 1)
-        #expect(device.errors.withLock { $0.isEmpty })
+        expectEqual(binds.map(\.needsIdent), [false, true])
+        try expectEqual(binds.map { try $0.flexible().schemaVersion }, [2, 2])
+        expectEqual(realm.subscriptions.version, 1)
+        expectTrue(device.errors.withLock { $0.isEmpty })
     }
 
     @Test func anOpeningThatDoesNotDownloadSaysWhatToDo() async throws {
@@ -51,10 +52,10 @@ struct FlexibleSchemaVersionTests {
         let error = try await #require(throws: Realm.Error.self) {
             _ = try await Realm(configuration: configuration(device, 2))
         }
-        #expect(error.code == .fail && error.message.contains("downloadBeforeOpen"))
+        expectTrue(error.code == .fail && error.message.contains("downloadBeforeOpen"))
         // The version that the file has opens as ever.
         let realm = try await Realm(configuration: configuration(device, 1))
-        #expect(realm.titles().count == 1)
+        expectEqual(realm.titles().count, 1)
     }
 
     /// Uploaded and marked, and killed before the file was made anew.
@@ -67,7 +68,7 @@ struct FlexibleSchemaVersionTests {
         try leaveOutdated(try #require(realm?.instance.core))
         try await device.relaunch(without: &realm)
         let opened = try await Realm(configuration: configuration(device, 2), downloadBeforeOpen: .once)
-        #expect(opened.titles().keys.sorted() == ["offline"])
+        expectEqual(opened.titles().keys.sorted(), ["offline"])
     }
 
     @Test func whatWasWrittenIntoAnOutdatedFileIsUploadedFirst() async throws {
@@ -81,8 +82,8 @@ struct FlexibleSchemaVersionTests {
         try realm?.write { _ = realm?.dynamicCreate("Task", value: ["_id": "late"]) }
         try await device.relaunch(without: &realm)
         let opened = try await Realm(configuration: configuration(device, 2), downloadBeforeOpen: .once)
-        #expect(server.keys.sorted() == ["late", "offline"])
-        #expect(opened.titles().keys.sorted() == ["late", "offline"])
+        expectEqual(server.keys.sorted(), ["late", "offline"])
+        expectEqual(opened.titles().keys.sorted(), ["late", "offline"])
     }
 
     private func leaveOutdated(_ core: RealmCore) throws {

@@ -62,14 +62,14 @@ struct FlexibleTranscriptTests {
         var player = try Player(part, lines)
         try player.run()
         // Each part has something to compare.
-        #expect(player.compared > 2)
+        expectTrue(player.compared > 2)
     }
 
     @Test func aMarkThatWasAnsweredTooEarlyIsAskedForAgain() {
         var sets = SubscriptionSets()
         sets.bootstrapped(0)
         sets.markReached()
-        #expect(sets.append([], snapshot: 0) == 1)
+        expectEqual(sets.append([], snapshot: 0), 1)
         var machine = ClientSession(
             ident: 1, target: FlexibleTarget().text, fileIdent: ClientFileIdent(ident: 5, salt: 6),
             progress: SyncProgress(), newestVersion: 0, subscriptions: sets)
@@ -81,16 +81,16 @@ struct FlexibleTranscriptTests {
             return names
         }
         machine.connected(fastReconnect: false)
-        #expect(send() == ["bind", "ident", "mark"])
+        expectEqual(send(), ["bind", "ident", "mark"])
         _ = machine.receive(.mark(session: 1, request: 1))
-        #expect(send() == ["query", "mark"])
+        expectEqual(send(), ["query", "mark"])
         sets.bootstrapped(1)
         machine.subscriptionsChanged(sets)
         // The one that is on its way will do.
-        #expect(send().isEmpty)
+        expectTrue(send().isEmpty)
         _ = machine.receive(.mark(session: 1, request: 2))
         machine.subscriptionsChanged(sets)
-        #expect(send() == ["mark"])
+        expectEqual(send(), ["mark"])
     }
 
     private struct Player {
@@ -151,7 +151,7 @@ struct FlexibleTranscriptTests {
             case .nothing: break
             case .reset:
                 _ = next()
-                #expect(next() == nil)
+                expectTrue(next() == nil)
                 machine.release(fileIdent: try #require(file), progress: progress, newestVersion: 0)
             case .live, .reconnect:
                 for _ in 0..<3 { _ = next() }
@@ -207,7 +207,7 @@ struct FlexibleTranscriptTests {
             case .query(let query):
                 let new = try Self.set(query.query, .pending, machine.scanned.clientVersion)
                 if sets[new.version] == nil {
-                    #expect(sets.append(new.subscriptions, snapshot: new.snapshot) == new.version)
+                    expectEqual(sets.append(new.subscriptions, snapshot: new.snapshot), new.version)
                     machine.subscriptionsChanged(sets)
                 }
             default: break
@@ -219,11 +219,11 @@ struct FlexibleTranscriptTests {
             }
             // An upload may have been on its way when the download before it came.
             if case .upload(var upload) = expected, case .upload(let sent) = message {
-                #expect(sent.lockedServerVersion >= upload.lockedServerVersion)
+                expectTrue(sent.lockedServerVersion >= upload.lockedServerVersion)
                 upload.lockedServerVersion = sent.lockedServerVersion
                 expected = .upload(upload)
             }
-            #expect(message == expected)
+            expectEqual(message, expected)
             compared += 1
         }
 

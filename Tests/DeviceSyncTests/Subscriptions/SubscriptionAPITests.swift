@@ -1,5 +1,6 @@
 import Foundation
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -17,22 +18,22 @@ struct SubscriptionAPITests {
     @Test func anUpdateMakesOneNewSet() async throws {
         let realm = try await open()
         let subscriptions = realm.subscriptions
-        #expect(subscriptions.version == 0 && subscriptions.count == 0 && subscriptions.state == .pending)
+        expectTrue(subscriptions.version == 0 && subscriptions.count == 0 && subscriptions.state == .pending)
         subscriptions.updateNow {
             subscriptions.append(
                 QuerySubscription("Task", name: "mine", where: "title == %@", "x"), QuerySubscription("Task"))
-            #expect(subscriptions.count == 2)
+            expectEqual(subscriptions.count, 2)
         }
-        #expect(subscriptions.version == 1 && subscriptions.state == .pending && subscriptions.error == nil)
-        #expect(subscriptions.map(\.name) == ["mine", nil])
-        #expect(subscriptions.map(\.queryString) == [#"title == "x""#, "TRUEPREDICATE"])
-        #expect(subscriptions.first?.name == "mine" && subscriptions.last?.objectClassName == "Task")
-        #expect(subscriptions[1]?.name == nil && subscriptions[2] == nil && subscriptions[-1] == nil)
-        #expect(subscriptions.first(named: "mine") != nil && subscriptions.first(named: "other") == nil)
-        #expect(subscriptions.first(ofType: "Task", where: "title == 'x'")?.name == "mine")
-        #expect(subscriptions.first(ofType: "Task", where: "title == 'y'") == nil)
+        expectTrue(subscriptions.version == 1 && subscriptions.state == .pending && subscriptions.error == nil)
+        expectEqual(subscriptions.map(\.name), ["mine", nil])
+        expectEqual(subscriptions.map(\.queryString), [#"title == "x""#, "TRUEPREDICATE"])
+        expectTrue(subscriptions.first?.name == "mine" && subscriptions.last?.objectClassName == "Task")
+        expectTrue(subscriptions[1]?.name == nil && subscriptions[2] == nil && subscriptions[-1] == nil)
+        expectTrue(subscriptions.first(named: "mine") != nil && subscriptions.first(named: "other") == nil)
+        expectEqual(subscriptions.first(ofType: "Task", where: "title == 'x'")?.name, "mine")
+        expectTrue(subscriptions.first(ofType: "Task", where: "title == 'y'") == nil)
         // Another handle sees the same.
-        #expect(realm.subscriptions.count == 2)
+        expectEqual(realm.subscriptions.count, 2)
     }
 
     @Test func theSameQueryWithoutANameIsThereOnce() async throws {
@@ -42,7 +43,7 @@ struct SubscriptionAPITests {
             subscriptions.append(QuerySubscription("Task", where: "count  >  %d", 3))
             subscriptions.append(QuerySubscription("Task", name: "named", where: "count > 3"))
         }
-        #expect(subscriptions.map(\.name) == [nil, "named"])
+        expectEqual(subscriptions.map(\.name), [nil, "named"])
     }
 
     @Test func queriesChangeAndSubscriptionsGo() async throws {
@@ -60,19 +61,19 @@ struct SubscriptionAPITests {
             subscriptions.remove(named: "c")
             subscriptions.remove(named: "nobody")
         }
-        #expect(subscriptions.map(\.queryString) == ["count == 9", "TRUEPREDICATE"])
+        expectEqual(subscriptions.map(\.queryString), ["count == 9", "TRUEPREDICATE"])
         let after = try #require(subscriptions.first(named: "a"))
-        #expect(after.createdAt == before.createdAt && after.updatedAt > before.updatedAt)
-        #expect(before.queryString == "TRUEPREDICATE")
+        expectTrue(after.createdAt == before.createdAt && after.updatedAt > before.updatedAt)
+        expectEqual(before.queryString, "TRUEPREDICATE")
         subscriptions.updateNow { subscriptions.append(QuerySubscription("Task", where: "count == 5")) }
         subscriptions.updateNow { subscriptions.removeAll(unnamedOnly: true) }
-        #expect(subscriptions.map(\.name) == ["a", "b"])
+        expectEqual(subscriptions.map(\.name), ["a", "b"])
         subscriptions.updateNow { if let first = subscriptions.first { subscriptions.remove(first) } }
-        #expect(subscriptions.map(\.name) == ["b"])
+        expectEqual(subscriptions.map(\.name), ["b"])
         subscriptions.updateNow { subscriptions.removeAll(ofType: "Other") }
-        #expect(subscriptions.count == 1)
+        expectEqual(subscriptions.count, 1)
         subscriptions.updateNow { subscriptions.removeAll(ofType: "Task") }
-        #expect(subscriptions.count == 0 && subscriptions.version == 7)
+        expectTrue(subscriptions.count == 0 && subscriptions.version == 7)
     }
 
     @Test func subscriptionsAreInTheFile() async throws {
@@ -81,33 +82,33 @@ struct SubscriptionAPITests {
         subscriptions.updateNow { subscriptions.append(QuerySubscription("Task", name: "mine", where: "count == 1")) }
         let stored = try #require(subscriptions.first?.stored)
         let url = try #require(realm.configuration.fileURL)
-        #expect(url.lastPathComponent == "flx_sync_default.realm")
+        expectEqual(url.lastPathComponent, "flx_sync_default.realm")
         let file = try RealmFile(url: url)
         let sets = try file.load().subscriptions
-        #expect(sets == realm.instance.core.subscriptions)
-        #expect(sets.latest.subscriptions == [stored] && sets.sets.count == 2)
+        expectEqual(sets, realm.instance.core.subscriptions)
+        expectTrue(sets.latest.subscriptions == [stored] && sets.sets.count == 2)
     }
 
     @Test func initialSubscriptionsRunOnce() async throws {
         _ = try await device.login()
         var realm: Realm? = try await Realm(configuration: device.configuration(subscribing: ["count == 1"]))
-        #expect(realm?.subscriptions.map(\.queryString) == ["count == 1"] && realm?.subscriptions.version == 1)
+        expectTrue(realm?.subscriptions.map(\.queryString) == ["count == 1"] && realm?.subscriptions.version == 1)
         realm = try await Realm(configuration: device.configuration(subscribing: ["count == 2"]))
-        #expect(realm?.subscriptions.version == 1)
+        expectEqual(realm?.subscriptions.version, 1)
         try await device.relaunch(without: &realm)
         realm = try await Realm(configuration: device.configuration(subscribing: ["count == 2"]))
-        #expect(realm?.subscriptions.version == 1)
+        expectEqual(realm?.subscriptions.version, 1)
     }
 
     @Test func initialSubscriptionsRunOnceAProcessIfTheyAreTo() async throws {
         _ = try await device.login()
         var realm: Realm? = try await Realm(configuration: device.configuration(subscribing: ["count == 1"]))
-        #expect(realm?.subscriptions.version == 1)
+        expectEqual(realm?.subscriptions.version, 1)
         try await device.relaunch(without: &realm)
         for query in ["count == 2", "count == 3"] {
             let later = try await Realm(configuration: device.configuration(subscribing: [query], rerunOnOpen: true))
-            #expect(later.subscriptions.map(\.queryString) == ["count == 1", "count == 2"])
-            #expect(later.subscriptions.version == 2)
+            expectEqual(later.subscriptions.map(\.queryString), ["count == 1", "count == 2"])
+            expectEqual(later.subscriptions.version, 2)
         }
     }
 
@@ -115,11 +116,11 @@ struct SubscriptionAPITests {
         _ = try await device.login()
         let sync = try #require(
             try device.configuration(subscribing: ["count == 1"], rerunOnOpen: true).syncConfiguration)
-        #expect(sync.partitionValue == nil && sync.initialSubscriptions?.rerunOnOpen == true)
-        #expect(sync.clientResetMode.mode == .recover)
+        expectTrue(sync.partitionValue == nil && sync.initialSubscriptions?.rerunOnOpen == true)
+        expectEqual(sync.clientResetMode.mode, .recover)
         let user = try #require(device.app.currentUser)
-        #expect(user.flexibleSyncConfiguration().syncConfiguration?.initialSubscriptions == nil)
-        #expect(user.flexibleSyncConfiguration() != user.configuration(partitionValue: AnyBSON.null))
+        expectTrue(user.flexibleSyncConfiguration().syncConfiguration?.initialSubscriptions == nil)
+        expectTrue(user.flexibleSyncConfiguration() != user.configuration(partitionValue: AnyBSON.null))
     }
 
     @Test func aFileIsOfOneMode() async throws {
@@ -137,14 +138,14 @@ struct SubscriptionAPITests {
         var partition = user.configuration(partitionValue: "p")
         partition.fileURL = folder.file
         let refused = #expect(throws: Realm.Error.self) { try realm.writeCopy(configuration: partition) }
-        #expect(refused?.code == .invalidInput)
+        expectEqual(refused?.code, .invalidInput)
         let local = try await Realm(configuration: Folder().configuration)
         var flexible = user.flexibleSyncConfiguration()
         flexible.fileURL = folder.file
         #expect(throws: Realm.Error.self) { try local.writeCopy(configuration: flexible) }
-        #expect(!FileManager.default.fileExists(atPath: folder.file.path))
+        expectTrue(!FileManager.default.fileExists(atPath: folder.file.path))
         try realm.writeCopy(configuration: folder.configuration)
-        #expect(FileManager.default.fileExists(atPath: folder.file.path))
+        expectTrue(FileManager.default.fileExists(atPath: folder.file.path))
     }
 
     @Test func collectionsAreSubscribedToByTheirConditions() async throws {
@@ -153,18 +154,18 @@ struct SubscriptionAPITests {
         try await tasks.subscribe(waitForSync: .never)
         let some = tasks.filter("count > %d", 3).filter("done == true").sorted(byKeyPath: "count")
         try await some.subscribe(name: "some", waitForSync: .never)
-        #expect(realm.subscriptions.map(\.queryString) == ["TRUEPREDICATE", "count > 3 and done == true"])
-        #expect(realm.subscriptions.version == 2)
+        expectEqual(realm.subscriptions.map(\.queryString), ["TRUEPREDICATE", "count > 3 and done == true"])
+        expectEqual(realm.subscriptions.version, 2)
         // The same once more changes nothing; the name with another query gets that.
         try await tasks.subscribe(waitForSync: .never)
         try await some.subscribe(name: "some", waitForSync: .never)
-        #expect(realm.subscriptions.version == 2)
+        expectEqual(realm.subscriptions.version, 2)
         try await tasks.filter("count == 1").subscribe(name: "some", waitForSync: .never)
-        #expect(realm.subscriptions.map(\.queryString) == ["TRUEPREDICATE", "count == 1"])
+        expectEqual(realm.subscriptions.map(\.queryString), ["TRUEPREDICATE", "count == 1"])
         tasks.unsubscribe()
         tasks.unsubscribe()
-        #expect(realm.subscriptions.map(\.name) == ["some"])
-        #expect(realm.subscriptions.version == 4)
+        expectEqual(realm.subscriptions.map(\.name), ["some"])
+        expectEqual(realm.subscriptions.version, 4)
     }
 
     @Test func aSubscriptionWhoseTimeIsOverStays() async throws {
@@ -172,8 +173,8 @@ struct SubscriptionAPITests {
         let error = await #expect(throws: POSIXError.self) {
             try await realm.dynamicObjects("Task").subscribe(timeout: 0.05)
         }
-        #expect(error?.code == .ETIMEDOUT)
-        #expect(realm.subscriptions.count == 1)
+        expectEqual(error?.code, .ETIMEDOUT)
+        expectEqual(realm.subscriptions.count, 1)
     }
 
     @Test func filtersMeetQueries() async throws {
@@ -189,15 +190,15 @@ struct SubscriptionAPITests {
         }
         func keys(_ results: Results<DynamicObject>) -> [String] { results.compactMap { $0.primaryKey as? String } }
         let tasks = realm.dynamicObjects("Task")
-        #expect(keys(tasks.filter("count >= %d", 2)) == ["b", "c"])
-        #expect(keys(tasks.filter("count >= 2").filter("'t3' IN tags")) == ["c"])
+        expectEqual(keys(tasks.filter("count >= %d", 2)), ["b", "c"])
+        expectEqual(keys(tasks.filter("count >= 2").filter("'t3' IN tags")), ["c"])
         // Links are followed, both ways.
-        #expect(keys(tasks.filter("best.count == 3")) == ["a"])
-        #expect(keys(tasks.filter("@links.Task.best.count == 1")) == ["c"])
+        expectEqual(keys(tasks.filter("best.count == 3")), ["a"])
+        expectEqual(keys(tasks.filter("@links.Task.best.count == 1")), ["c"])
         let many = tasks.filter("count > 2").where { $0["done"] as? Bool == false }
-        #expect(keys(many) == ["c"])
+        expectEqual(keys(many), ["c"])
         try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["count"] = 7 }
-        #expect(keys(many) == ["a", "c"])
+        expectEqual(keys(many), ["a", "c"])
     }
 }
 
@@ -219,7 +220,7 @@ struct SubscriptionTrapTests {
             let realm = try await Self.realm()
             try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
         }
-        #expect(
+        expectTrue(
             says(
                 "noSubscriptionForWrite: Cannot write to class Task when no flexible sync subscription has been created.",
                 result))
@@ -230,7 +231,7 @@ struct SubscriptionTrapTests {
             let subscriptions = try await Self.realm().subscriptions
             subscriptions.append(QuerySubscription("Task"))
         }
-        #expect(says("only inside of an update", result))
+        expectTrue(says("only inside of an update", result))
     }
 
     @Test func aNestedUpdate() async {
@@ -239,7 +240,7 @@ struct SubscriptionTrapTests {
             let update: () -> Void = { subscriptions.update {} }
             subscriptions.updateNow(update)
         }
-        #expect(says("an update of subscriptions is under way already", result))
+        expectTrue(says("an update of subscriptions is under way already", result))
     }
 
     @Test func aNameThatIsThereAlready() async {
@@ -250,7 +251,7 @@ struct SubscriptionTrapTests {
             }
             subscriptions.updateNow(update)
         }
-        #expect(says("a subscription named 'a' already exists", result))
+        expectTrue(says("a subscription named 'a' already exists", result))
     }
 
     @Test func aQueryThatDoesNotFitTheClass() async {
@@ -259,7 +260,7 @@ struct SubscriptionTrapTests {
             let update: () -> Void = { subscriptions.append(QuerySubscription("Task", where: "colour == 'red'")) }
             subscriptions.updateNow(update)
         }
-        #expect(says("colour", result))
+        expectTrue(says("colour", result))
     }
 
     @Test func aSubscriptionToEmbeddedObjects() async {
@@ -268,7 +269,7 @@ struct SubscriptionTrapTests {
             let update: () -> Void = { subscriptions.append(QuerySubscription("Address")) }
             subscriptions.updateNow(update)
         }
-        #expect(says("cannot be subscribed to: it is embedded", result))
+        expectTrue(says("cannot be subscribed to: it is embedded", result))
     }
 
     @Test func theSubscriptionsOfAPartitionRealm() async {
@@ -277,6 +278,6 @@ struct SubscriptionTrapTests {
             let user = try await device.login()
             _ = try await Realm(configuration: user.configuration(partitionValue: "p")).subscriptions
         }
-        #expect(says("only a realm opened with flexibleSyncConfiguration has subscriptions", result))
+        expectTrue(says("only a realm opened with flexibleSyncConfiguration has subscriptions", result))
     }
 }

@@ -1,5 +1,6 @@
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -14,49 +15,49 @@ struct SubscriptionSetsTests {
     }
 
     @Test mutating func aNewFileWaitsForSetZeroAndDoesNotAskForIt() {
-        #expect(sets.latest.version == 0 && sets.latest.state == .pending)
-        #expect(sets.active == nil && sets.activeQuerySet == QuerySet(version: 0, text: "{}"))
-        #expect(sets.pending(after: 0) == nil)
-        #expect(sets.awaitsBootstrap(of: 0) && !sets.awaitsBootstrap(of: 1))
+        expectTrue(sets.latest.version == 0 && sets.latest.state == .pending)
+        expectTrue(sets.active == nil && sets.activeQuerySet == QuerySet(version: 0, text: "{}"))
+        expectTrue(sets.pending(after: 0) == nil)
+        expectTrue(sets.awaitsBootstrap(of: 0) && !sets.awaitsBootstrap(of: 1))
         sets.bootstrapped(0)
-        #expect(sets.outcome(of: 0) == .pending && sets.active?.version == 0)
+        expectTrue(sets.outcome(of: 0) == .pending && sets.active?.version == 0)
         sets.markReached()
-        #expect(sets.outcome(of: 0) == .complete)
+        expectEqual(sets.outcome(of: 0), .complete)
     }
 
     @Test mutating func aSetIsInForceWithItsDataAndCompleteWithTheMark() {
         let version = append([task])
-        #expect(version == 1 && sets.pending(after: 0)?.version == 1 && sets.activeQuerySet.version == 0)
+        expectTrue(version == 1 && sets.pending(after: 0)?.version == 1 && sets.activeQuerySet.version == 0)
         sets.bootstrapped(1)
-        #expect(sets.activeQuerySet == QuerySet(version: 1, queries: ["Task": "(TRUEPREDICATE)"]))
-        #expect(sets.outcome(of: 1) == .pending && sets.pending(after: 0) == nil)
+        expectEqual(sets.activeQuerySet, QuerySet(version: 1, queries: ["Task": "(TRUEPREDICATE)"]))
+        expectTrue(sets.outcome(of: 1) == .pending && sets.pending(after: 0) == nil)
         sets.markReached()
-        #expect(sets.outcome(of: 1) == .complete)
-        #expect(sets.outcome(of: 0) == .superseded)
+        expectEqual(sets.outcome(of: 1), .complete)
+        expectEqual(sets.outcome(of: 0), .superseded)
     }
 
     @Test mutating func setsThatNobodyHeardOfAndNothingWasWrittenUnderAreForgotten() {
         for snapshot in [1, 1, 2, 2, 2, 3, 4, 4] as [ClientVersion] { _ = append(snapshot: snapshot) }
         sets.forgetSuperseded(after: 4)
         // The server may yet answer up to 4; 7 says nothing that 8 does not.
-        #expect(sets.sets.map(\.version) == [0, 1, 2, 3, 4, 5, 6, 8])
+        expectEqual(sets.sets.map(\.version), [0, 1, 2, 3, 4, 5, 6, 8])
         sets.forgetSuperseded(after: 0)
-        #expect(sets.sets.map(\.version) == [0, 2, 5, 6, 8])
-        #expect(sets.outcome(of: 7) == .superseded && sets.latest.version == 8)
+        expectEqual(sets.sets.map(\.version), [0, 2, 5, 6, 8])
+        expectTrue(sets.outcome(of: 7) == .superseded && sets.latest.version == 8)
     }
 
     @Test mutating func theServerMaySkipASetAndMayNotGoBack() {
         _ = append()
         _ = append()
-        #expect(sets.pending(after: 1)?.version == 2)
+        expectEqual(sets.pending(after: 1)?.version, 2)
         sets.bootstrapped(2)
-        #expect(sets.sets.map(\.version) == [2])
-        #expect(sets.outcome(of: 1) == .superseded && !sets.awaitsBootstrap(of: 1))
+        expectEqual(sets.sets.map(\.version), [2])
+        expectTrue(sets.outcome(of: 1) == .superseded && !sets.awaitsBootstrap(of: 1))
         // The data of the set in force may come again, as when a role has changed; that changes nothing of the set.
         sets.markReached()
-        #expect(sets.awaitsBootstrap(of: 2))
+        expectTrue(sets.awaitsBootstrap(of: 2))
         sets.bootstrapped(2)
-        #expect(sets.outcome(of: 2) == .complete)
+        expectEqual(sets.outcome(of: 2), .complete)
     }
 
     @Test mutating func aRefusedSetLeavesTheOneInForce() {
@@ -64,22 +65,22 @@ struct SubscriptionSetsTests {
         sets.bootstrapped(1)
         _ = append()
         sets.refused(2, "no such field")
-        #expect(sets.outcome(of: 2) == .refused("no such field"))
-        #expect(sets.active?.version == 1 && sets.latest.version == 2)
-        #expect(sets.pending(after: 0) == nil && !sets.awaitsBootstrap(of: 2))
+        expectEqual(sets.outcome(of: 2), .refused("no such field"))
+        expectTrue(sets.active?.version == 1 && sets.latest.version == 2)
+        expectTrue(sets.pending(after: 0) == nil && !sets.awaitsBootstrap(of: 2))
         sets.bootstrapped(2)
-        #expect(sets.outcome(of: 2) == .refused("no such field"))
-        #expect(append() == 3)
+        expectEqual(sets.outcome(of: 2), .refused("no such field"))
+        expectEqual(append(), 3)
         sets.bootstrapped(3)
-        #expect(sets.sets.map(\.version) == [3])
+        expectEqual(sets.sets.map(\.version), [3])
     }
 
     @Test mutating func aMarkWithoutDataIsAllThatIsSaidOfSetZero() {
         sets.markReached()
-        #expect(sets.outcome(of: 0) == .complete)
+        expectEqual(sets.outcome(of: 0), .complete)
         _ = append()
         sets.markReached()
-        #expect(sets.outcome(of: 1) == .pending)
+        expectEqual(sets.outcome(of: 1), .pending)
     }
 
     @Test(arguments: [false, true]) mutating func aResetCompletesWhatIsInForce(discarding: Bool) {
@@ -88,15 +89,15 @@ struct SubscriptionSetsTests {
         _ = append()
         _ = append()
         sets.reset(discarding: discarding)
-        #expect(sets.outcome(of: 1) == .complete)
-        #expect(sets.outcome(of: 2) == (discarding ? .superseded : .pending))
-        #expect(sets.latest.version == (discarding ? 1 : 3))
+        expectEqual(sets.outcome(of: 1), .complete)
+        expectEqual(sets.outcome(of: 2), (discarding ? .superseded : .pending))
+        expectEqual(sets.latest.version, (discarding ? 1 : 3))
     }
 
     @Test mutating func aResetBeforeTheFirstDataCompletesSetZero() {
         _ = append([task])
         sets.reset(discarding: false)
-        #expect(sets.outcome(of: 0) == .complete && sets.outcome(of: 1) == .pending)
+        expectTrue(sets.outcome(of: 0) == .complete && sets.outcome(of: 1) == .pending)
     }
 
     @Test mutating func startingOverAsksForWhatTheAppWanted() {
@@ -105,8 +106,8 @@ struct SubscriptionSetsTests {
         _ = append([task])
         sets.refused(2, "no")
         sets.startOver()
-        #expect(sets.active == nil && sets.awaitsBootstrap(of: 0))
-        #expect(sets.pending(after: 0)?.version == 2 && sets.latest.subscriptions == [task])
+        expectTrue(sets.active == nil && sets.awaitsBootstrap(of: 0))
+        expectTrue(sets.pending(after: 0)?.version == 2 && sets.latest.subscriptions == [task])
     }
 
     @Test func theQueriesOfAClassAreOne() {
@@ -119,8 +120,7 @@ struct SubscriptionSetsTests {
                 one("d1", #"name == "Rex""#), one("d2", "age > 3"), one("d3", #"name == "Rex""#),
                 one("p", "TRUEPREDICATE"),
             ])
-        #expect(
-            set.querySet.text == #"{"Dog":"(age > 3) OR (name == \"Rex\")","Person":"(TRUEPREDICATE)"}"#)
-        #expect(set.querySet.version == 3 && set.classNames == ["Dog", "Person"])
+        expectEqual(set.querySet.text, #"{"Dog":"(age > 3) OR (name == \"Rex\")","Person":"(TRUEPREDICATE)"}"#)
+        expectTrue(set.querySet.version == 3 && set.classNames == ["Dog", "Person"])
     }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -49,7 +50,7 @@ final class FlexibleDevice: @unchecked Sendable {
         app.core.sync.abandon()
         AppCore.forget(app.core)
         realm = nil
-        #expect(await eventually { !RealmFileSet(main: url).isOpen })
+        await expectTrue(eventually { !RealmFileSet(main: url).isOpen })
         app = Self.launch(folder, baseURL, transport)
         listen()
     }
@@ -87,7 +88,7 @@ extension Realm {
     func suspended() async throws -> Realm {
         let session = try #require(syncSession)
         session.suspend()
-        #expect(await eventually { session.state == .inactive })
+        await expectTrue(eventually { session.state == .inactive })
         return self
     }
 }

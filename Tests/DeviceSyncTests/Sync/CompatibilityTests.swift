@@ -3,6 +3,7 @@ import Foundation
 import RealmState
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -46,7 +47,7 @@ struct CompatibilityTests {
             try await session.wait(for: .upload)
             let session = session
             session.suspend()
-            #expect(await eventually { session.state == .inactive })
+            await expectTrue(eventually { session.state == .inactive })
         }
 
         var core: RealmCore { realm.instance.core }
@@ -92,11 +93,11 @@ struct CompatibilityTests {
         try await server.start()
         let (first, second) = try await Self.apart(server)
         try await Self.meet(first, second)
-        #expect(first.digest == server.digest)
-        #expect(second.digest == server.digest)
-        #expect(second.place("new") == ["first", "second"])
-        #expect(second.place("old") == ["first", nil])
-        #expect(first.marks?.count == 1)
+        expectEqual(first.digest, server.digest)
+        expectEqual(second.digest, server.digest)
+        expectEqual(second.place("new"), ["first", "second"])
+        expectEqual(second.place("old"), ["first", nil])
+        expectEqual(first.marks?.count, 1)
     }
 
     /// What the setting is for.
@@ -106,8 +107,8 @@ struct CompatibilityTests {
         try await server.start()
         let (first, second) = try await Self.apart(server)
         try await Self.meet(first, second)
-        #expect(first.core.sync.rules == .stockClients)
-        #expect(first.digest != second.digest)
+        expectEqual(first.core.sync.rules, .stockClients)
+        expectTrue(first.digest != second.digest)
     }
 
     @Test func aClientResetKeepsToTheRules() async throws {
@@ -117,9 +118,9 @@ struct CompatibilityTests {
         server.terminate()
         try await Self.meet(first, second)
         for device in [first, second] {
-            #expect(device.core.sync.compatibility == .convergent)
-            #expect(device.core.snapshot.state.compatibility == .convergent)
-            #expect(await eventually { device.digest == server.digest })
+            expectEqual(device.core.sync.compatibility, .convergent)
+            expectEqual(device.core.snapshot.state.compatibility, .convergent)
+            await expectTrue(eventually { device.digest == server.digest })
         }
     }
 
@@ -129,20 +130,20 @@ struct CompatibilityTests {
         let device = try await Resting(server, "first@example.test")
         server.keepsRulesToItself = true
         server.dropConnections()
-        #expect(await eventually { server.connectionCount == 0 })
+        await expectTrue(eventually { server.connectionCount == 0 })
         try server.edit { try $0.createObject(ObjectAddress("Task", .string("b"))) }
         device.session.resume()
-        #expect(
-            await eventually {
+        await expectTrue(
+            eventually {
                 device.device.clientErrors.contains { $0.message.contains("does not say that its are") }
             })
-        #expect(device.core.sync.compatibility == .convergent)
-        #expect(device.realm.dynamicObjects("Task").count == 1)
+        expectEqual(device.core.sync.compatibility, .convergent)
+        expectEqual(device.realm.dynamicObjects("Task").count, 1)
         server.keepsRulesToItself = false
         server.dropConnections()
         device.session.reconnect()
         try await device.session.wait(for: .download)
-        #expect(device.digest == server.digest)
+        expectEqual(device.digest, server.digest)
     }
 
     @Test func aCopyKeepsItsRulesWhenItIsOpenedAgain() throws {
@@ -152,15 +153,15 @@ struct CompatibilityTests {
             let location = RealmCore.Location.file(folder.appendingPathComponent("\(rules).realm"))
             let core = try RealmCore(location: location, isSynced: true)
             // Nobody has said anything yet: what is recorded now is right under either.
-            #expect(core.snapshot.state.compatibility == .convergent)
+            expectEqual(core.snapshot.state.compatibility, .convergent)
             var sync = core.sync
             sync.ident = ClientFileIdent(ident: 2, salt: 3)
             sync.compatibility = rules
             try core.setSync(sync)
-            #expect(core.snapshot.state.compatibility == rules)
+            expectEqual(core.snapshot.state.compatibility, rules)
             try core.file.close()
             let again = try RealmCore(location: location, isSynced: true)
-            #expect(again.snapshot.state.compatibility == rules)
+            expectEqual(again.snapshot.state.compatibility, rules)
             try again.file.close()
         }
     }
@@ -168,10 +169,10 @@ struct CompatibilityTests {
     @Test func copiesFromBeforeTheSettingAreForStockClients() throws {
         var sync = SyncFileState(ident: ClientFileIdent(ident: 2, salt: 3), partition: "p", userID: "u")
         let coded = try JSONEncoder().encode(sync)
-        #expect(!String(decoding: coded, as: UTF8.self).contains("compatibility"))
+        expectTrue(!String(decoding: coded, as: UTF8.self).contains("compatibility"))
         let decoded = try JSONDecoder().decode(SyncFileState.self, from: coded)
-        #expect(decoded.rules == .stockClients)
+        expectEqual(decoded.rules, .stockClients)
         sync.ident = nil
-        #expect(sync.rules == .convergent)
+        expectEqual(sync.rules, .convergent)
     }
 }

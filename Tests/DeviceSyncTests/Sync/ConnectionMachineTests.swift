@@ -1,5 +1,6 @@
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -49,63 +50,63 @@ struct ConnectionMachineTests {
 
     @Test func connectsWithATokenAndGetsOneFirstWithout() {
         var machine = ConnectionMachine()
-        #expect(machine.wanted(hasToken: false) == [.refreshToken])
-        #expect(machine.wanted(hasToken: true).isEmpty)
-        #expect(token(&machine, .received).isEmpty)
-        #expect(machine.wanted(hasToken: true) == [.open(1)])
-        #expect(machine.phase == .connecting)
-        #expect(machine.wanted(hasToken: true).isEmpty)
+        expectEqual(machine.wanted(hasToken: false), [.refreshToken])
+        expectTrue(machine.wanted(hasToken: true).isEmpty)
+        expectTrue(token(&machine, .received).isEmpty)
+        expectEqual(machine.wanted(hasToken: true), [.open(1)])
+        expectEqual(machine.phase, .connecting)
+        expectTrue(machine.wanted(hasToken: true).isEmpty)
         let fast = machine.opened(at: 5, fastWithin: 100)
-        #expect(!fast)
-        #expect(machine.isConnected)
+        expectTrue(!fast)
+        expectTrue(machine.isConnected)
     }
 
     @Test func refusedTokenLogsTheUserOut() {
         var machine = ConnectionMachine()
         _ = machine.wanted(hasToken: false)
-        #expect(token(&machine, .refused("why")) == [.logOut("why")])
-        #expect(machine.phase == .idle)
+        expectEqual(token(&machine, .refused("why")), [.logOut("why")])
+        expectEqual(machine.phase, .idle)
     }
 
     @Test func tokenThatCannotBeHadNowIsAskedForLater() {
         var machine = ConnectionMachine()
         _ = machine.wanted(hasToken: false)
-        #expect(token(&machine, .failed) == [.wait(1, .seconds(1))])
+        expectEqual(token(&machine, .failed), [.wait(1, .seconds(1))])
         // While connected, the connection goes on with the token that it has.
         var other = connected()
-        #expect(token(&other, .failed).isEmpty)
-        #expect(token(&other, .received) == [.ping])
-        #expect(other.isConnected)
+        expectTrue(token(&other, .failed).isEmpty)
+        expectEqual(token(&other, .received), [.ping])
+        expectTrue(other.isConnected)
     }
 
     @Test func lostConnectionIsTriedAgainAfterALongerAndLongerWait() {
         var machine = connected()
         for (wait, seconds) in [(1, 1), (2, 2), (3, 4)] as [(UInt64, Int)] {
-            #expect(end(&machine, .unreachable) == [.wait(wait, .seconds(seconds))])
-            #expect(machine.wanted(hasToken: true).isEmpty)
+            expectEqual(end(&machine, .unreachable), [.wait(wait, .seconds(seconds))])
+            expectTrue(machine.wanted(hasToken: true).isEmpty)
             // An earlier wait, which was cut short.
             machine.waited(wait - 1)
-            #expect(machine.phase == .waiting(wait))
+            expectEqual(machine.phase, .waiting(wait))
             machine.waited(wait)
-            #expect(machine.wanted(hasToken: true) == [.open(machine.number)])
+            expectEqual(machine.wanted(hasToken: true), [.open(machine.number)])
         }
         _ = end(&machine, .unreachable)
         machine.retryNow()
-        #expect(machine.phase == .idle)
+        expectEqual(machine.phase, .idle)
         _ = machine.wanted(hasToken: true)
-        #expect(end(&machine, .unreachable) == [.wait(5, .seconds(1))])
+        expectEqual(end(&machine, .unreachable), [.wait(5, .seconds(1))])
     }
 
     @Test func eventsOfAnEarlierConnectionAreToldApart() {
         var machine = connected()
         let first = machine.number
         _ = end(&machine, .lost)
-        #expect(machine.number != first)
+        expectTrue(machine.number != first)
         machine.retryNow()
         guard case .open(let second)? = machine.wanted(hasToken: true).first else {
-            return #expect(Bool(false), "expected a connection")
+            return expectTrue(Bool(false), "expected a connection")
         }
-        #expect(second != first)
+        expectTrue(second != first)
     }
 
     @Test func reconnectIsFastOnlyAfterAShortLoss() {
@@ -115,63 +116,62 @@ struct ConnectionMachineTests {
             machine.retryNow()
             _ = machine.wanted(hasToken: true)
             let fast = machine.opened(at: returns, fastWithin: 100)
-            #expect(fast == isFast)
+            expectEqual(fast, isFast)
         }
         // A connection that was closed because no session needed it was not lost.
         var machine = connected()
         machine.closed()
         _ = machine.wanted(hasToken: true)
         let fast = machine.opened(at: 1, fastWithin: 100)
-        #expect(!fast)
+        expectTrue(!fast)
     }
 
     @Test func unreachableServerThatNeverAnsweredIsLookedUpAnew() {
         var machine = ConnectionMachine()
         _ = machine.wanted(hasToken: true)
-        #expect(end(&machine, .unreachable) == [.wait(1, .seconds(1))])
+        expectEqual(end(&machine, .unreachable), [.wait(1, .seconds(1))])
         machine.waited(1)
-        #expect(machine.wanted(hasToken: true) == [.refreshLocation])
-        #expect(location(&machine, false) == [.wait(2, .seconds(2))])
+        expectEqual(machine.wanted(hasToken: true), [.refreshLocation])
+        expectEqual(location(&machine, false), [.wait(2, .seconds(2))])
         machine.waited(2)
-        #expect(machine.wanted(hasToken: true) == [.refreshLocation])
-        #expect(location(&machine, true).isEmpty)
-        #expect(machine.wanted(hasToken: true) == [.open(machine.number)])
+        expectEqual(machine.wanted(hasToken: true), [.refreshLocation])
+        expectTrue(location(&machine, true).isEmpty)
+        expectEqual(machine.wanted(hasToken: true), [.open(machine.number)])
         // The address is right now: an end does not change that.
-        #expect(end(&machine, .unreachable) == [.wait(3, .seconds(4))])
+        expectEqual(end(&machine, .unreachable), [.wait(3, .seconds(4))])
         machine.waited(3)
-        #expect(machine.wanted(hasToken: true) == [.open(machine.number)])
+        expectEqual(machine.wanted(hasToken: true), [.open(machine.number)])
     }
 
     @Test func closeCodesAreActedOn() {
         var machine = connected()
-        #expect(end(&machine, .closeFrame(CloseCode(rawValue: 4001))) == [.refreshToken])
-        #expect(machine.phase == .preparing)
+        expectEqual(end(&machine, .closeFrame(CloseCode(rawValue: 4001))), [.refreshToken])
+        expectEqual(machine.phase, .preparing)
         machine = connected()
-        #expect(end(&machine, .closeFrame(CloseCode(rawValue: 4003))) == [.restartSessions, .refreshLocation])
+        expectEqual(end(&machine, .closeFrame(CloseCode(rawValue: 4003))), [.restartSessions, .refreshLocation])
         // The sessions that are started anew must not connect before the location is there.
-        #expect(machine.wanted(hasToken: true).isEmpty)
+        expectTrue(machine.wanted(hasToken: true).isEmpty)
         machine = connected()
-        #expect(
-            end(&machine, .closeFrame(CloseCode(rawValue: 4002))) == [.logOut("the server refused the user")])
-        #expect(machine.phase == .idle)
+        expectEqual(end(&machine, .closeFrame(CloseCode(rawValue: 4002))), [.logOut("the server refused the user")])
+        expectEqual(machine.phase, .idle)
         machine = connected()
-        #expect(end(&machine, .closeFrame(CloseCode(rawValue: 1009))) == [.wait(1, .seconds(1)), .stopUpload])
+        expectEqual(end(&machine, .closeFrame(CloseCode(rawValue: 1009))), [.wait(1, .seconds(1)), .stopUpload])
     }
 
     @Test func serverThatRefusesForGoodIsTriedAgainOnlyWhenAsked() {
         var machine = connected()
         let body = JSONErrorBody(message: "", action: .applicationBug, tryAgain: false)
-        #expect(refuse(&machine, body).isEmpty)
-        #expect(machine.phase == .stopped)
-        #expect(machine.wanted(hasToken: true).isEmpty)
+        expectTrue(refuse(&machine, body).isEmpty)
+        expectEqual(machine.phase, .stopped)
+        expectTrue(machine.wanted(hasToken: true).isEmpty)
         machine.retryNow()
-        #expect(machine.wanted(hasToken: true) == [.open(machine.number)])
+        expectEqual(machine.wanted(hasToken: true), [.open(machine.number)])
         machine.violated(at: 0)
-        #expect(machine.phase == .stopped)
+        expectEqual(machine.phase, .stopped)
     }
 
     @Test func serverThatSendsNoPongIsTriedAgain() {
         var machine = connected()
-        #expect(silent(&machine) == [.wait(1, .seconds(1))])
+        expectEqual(silent(&machine), [.wait(1, .seconds(1))])
     }
 }

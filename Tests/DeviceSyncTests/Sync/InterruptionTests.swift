@@ -3,6 +3,7 @@ import Foundation
 import RealmState
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -24,17 +25,17 @@ struct InterruptionTests {
         try await session.wait(for: .upload)
         let locked = try LockedFile(realm)
         try server.edit { try $0.createObject(.init("Task", .string("b"))) }
-        #expect(await eventually { hasUnbound(server) })
-        #expect(await eventually { device.clientErrors.contains { $0.userInfo["Is Fatal"] as? Bool == false } })
-        #expect(session.state == .active)
+        await expectTrue(eventually { hasUnbound(server) })
+        await expectTrue(eventually { device.clientErrors.contains { $0.userInfo["Is Fatal"] as? Bool == false } })
+        expectEqual(session.state, .active)
         try locked.release()
         try await session.wait(for: .download)
-        #expect(realm.titles().keys.sorted() == ["a", "b"])
+        expectEqual(realm.titles().keys.sorted(), ["a", "b"])
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "c"]) }
         try await session.wait(for: .upload)
-        #expect(server.taskCount == 3)
-        #expect(!hasComplained(server))
-        #expect(realm.instance.core.sync.ident?.ident == 2)
+        expectEqual(server.taskCount, 3)
+        expectTrue(!hasComplained(server))
+        expectEqual(realm.instance.core.sync.ident?.ident, 2)
     }
 
     @Test func anIdentityThatCannotBeKeptIsAskedForAgain() async throws {
@@ -48,12 +49,12 @@ struct InterruptionTests {
         let locked = try LockedFile(realm)
         server.refusesConnections = false
         realm.syncSession?.reconnect()
-        #expect(await eventually { hasUnbound(server) })
-        #expect(!server.messages.contains { $0.name == "ident" })
+        await expectTrue(eventually { hasUnbound(server) })
+        expectTrue(!server.messages.contains { $0.name == "ident" })
         try locked.release()
         try await #require(realm.syncSession).wait(for: .upload)
-        #expect(server.taskCount == 1)
-        #expect(!hasComplained(server))
+        expectEqual(server.taskCount, 1)
+        expectTrue(!hasComplained(server))
     }
 
     /// A realm with one local write whose session only has to upload it, and that waits for a MARK to be let to.
@@ -64,15 +65,15 @@ struct InterruptionTests {
         try await session.wait(for: .upload)
         session.suspend()
         // The last of what the session says; it is inactive before that has arrived.
-        #expect(await eventually { server.messages.last?.name == "unbind" })
+        await expectTrue(eventually { server.messages.last?.name == "unbind" })
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
         server.forgetMessages()
         server.holdsMarks = true
         let version = realm.instance.core.snapshot.version
         session.resume()
         // What the server sends at first is stored: from now on the session only has to upload.
-        #expect(await eventually { realm.instance.core.snapshot.version > version })
-        #expect(await eventually { server.messages.contains { $0.name == "mark" } })
+        await expectTrue(eventually { realm.instance.core.snapshot.version > version })
+        await expectTrue(eventually { server.messages.contains { $0.name == "mark" } })
         return realm
     }
 
@@ -83,11 +84,11 @@ struct InterruptionTests {
         let realm = try await aboutToUpload(device, server)
         try RealmFileEdits.run("ALTER TABLE history RENAME TO hidden", on: realm)
         server.holdsMarks = false
-        #expect(await eventually { hasUnbound(server) })
+        await expectTrue(eventually { hasUnbound(server) })
         try RealmFileEdits.run("ALTER TABLE hidden RENAME TO history", on: realm)
         try await #require(realm.syncSession).wait(for: .upload)
-        #expect(server.taskCount == 1)
-        #expect(!hasComplained(server))
+        expectEqual(server.taskCount, 1)
+        expectTrue(!hasComplained(server))
     }
 
     /// Each try begins with a DOWNLOAD that can be stored.
@@ -116,13 +117,13 @@ struct InterruptionTests {
         for _ in 0..<4 {
             server.forgetMessages()
             session.reconnect()
-            #expect(await eventually { hasUnbound(server) })
+            await expectTrue(eventually { hasUnbound(server) })
         }
-        #expect(realm.instance.core.snapshot.version >= version + 2)
-        #expect(await eventually { !device.clientErrors.isEmpty })
+        expectTrue(realm.instance.core.snapshot.version >= version + 2)
+        await expectTrue(eventually { !device.clientErrors.isEmpty })
         try RealmFileEdits.run("DROP VIEW history; ALTER TABLE hidden RENAME TO history", on: realm)
         try await session.wait(for: .upload)
-        #expect(device.clientErrors.count == 1)
-        #expect(server.taskCount == 1)
+        expectEqual(device.clientErrors.count, 1)
+        expectEqual(server.taskCount, 1)
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -13,38 +14,38 @@ struct KeepaliveTests {
 
     @Test mutating func connectionPingsAfterItsWait() {
         let wait = keepalive.connected(using: &random)
-        #expect(wait.duration == .zero)
-        #expect(keepalive.elapsed(wait.number) == .pingIsDue)
+        expectEqual(wait.duration, .zero)
+        expectEqual(keepalive.elapsed(wait.number), .pingIsDue)
     }
 
     @Test mutating func pongInTimeStartsTheNextWait() throws {
         _ = keepalive.connected(using: &random)
         let late = keepalive.pinged(at: 1_000_000_000)
-        #expect(late.duration == .seconds(120))
-        #expect(keepalive.awaitsPong)
+        expectEqual(late.duration, .seconds(120))
+        expectTrue(keepalive.awaitsPong)
         let next = try #require(keepalive.ponged(at: 5_000_000_000, using: &random))
-        #expect(next.duration == .seconds(50))
-        #expect(keepalive.roundTrip == 4000)
-        #expect(!keepalive.awaitsPong)
-        #expect(keepalive.elapsed(late.number) == nil)
-        #expect(keepalive.elapsed(next.number) == .pingIsDue)
+        expectEqual(next.duration, .seconds(50))
+        expectEqual(keepalive.roundTrip, 4000)
+        expectTrue(!keepalive.awaitsPong)
+        expectTrue(keepalive.elapsed(late.number) == nil)
+        expectEqual(keepalive.elapsed(next.number), .pingIsDue)
     }
 
     @Test mutating func pongThatTookLongerThanThePeriodIsFollowedByPingAtOnce() throws {
         _ = keepalive.pinged(at: 0)
-        #expect(try #require(keepalive.ponged(at: 100_000_000_000, using: &random)).duration == .zero)
+        try expectEqual(#require(keepalive.ponged(at: 100_000_000_000, using: &random)).duration, .zero)
     }
 
     @Test mutating func missingPongMeansDeath() {
         _ = keepalive.connected(using: &random)
-        #expect(keepalive.elapsed(keepalive.pinged(at: 0).number) == .connectionIsDead)
+        expectEqual(keepalive.elapsed(keepalive.pinged(at: 0).number), .connectionIsDead)
     }
 
     @Test mutating func nothingCountsOnceTheConnectionIsGone() {
         let wait = keepalive.pinged(at: 0)
         keepalive.disconnected()
-        #expect(!keepalive.awaitsPong)
-        #expect(keepalive.elapsed(wait.number) == nil)
-        #expect(keepalive.ponged(at: 1, using: &random) == nil)
+        expectTrue(!keepalive.awaitsPong)
+        expectTrue(keepalive.elapsed(wait.number) == nil)
+        expectTrue(keepalive.ponged(at: 1, using: &random) == nil)
     }
 }

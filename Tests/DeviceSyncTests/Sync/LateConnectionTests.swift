@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -53,13 +54,13 @@ struct LateConnectionTests {
             withExtendedLifetime(realm) {}
         }
         try await open { try await $0.wait(for: .upload) }
-        #expect(await eventually { server.connectionCount == 0 })
+        await expectTrue(eventually { server.connectionCount == 0 })
 
         connector.slowDown()
-        try await open { _ in #expect(await eventually { connector.hasLate }) }
-        #expect(await eventually { device.app.core.sync.allSessions.isEmpty })
-        #expect(server.connectionCount == 1)
+        try await open { _ in await expectTrue(eventually { connector.hasLate }) }
+        await expectTrue(eventually { device.app.core.sync.allSessions.isEmpty })
+        expectEqual(server.connectionCount, 1)
         connector.tell()
-        #expect(await eventually { server.connectionCount == 0 })
+        await expectTrue(eventually { server.connectionCount == 0 })
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import RealmState
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -34,7 +35,7 @@ struct NestedSyncingTests {
         }
         func suspend() async throws {
             session.suspend()
-            #expect(await eventually { session.state == .inactive })
+            await expectTrue(eventually { session.state == .inactive })
         }
         func sync() async throws {
             session.resume()
@@ -120,8 +121,9 @@ struct NestedSyncingTests {
         }
         try await client.sync()
         let sent = try Self.sent(to: server)
-        #expect(
-            sent == [
+        expectEqual(
+            sent,
+            [
                 "update content dictionary", "clear content dictionary", "update content.k list",
                 "clear content.k list",
                 "insert content.k[0] 1 of 0", "insert content.k[1] dictionary of 1", "update content.k[0] list",
@@ -146,12 +148,12 @@ struct NestedSyncingTests {
             note.content.listValue?.move(from: 0, to: 1)
         }
         try await client.sync()
-        #expect(Array(try client.note().list) == [1, 3, [2]])
+        expectEqual(Array(try client.note().list), [1, 3, [2]])
         let moves = try Self.sent(to: server).filter { $0.hasPrefix("move") }
-        #expect(
-            moves
-                == (compatibility == .convergent
-                    ? ["move list[0] to 2 of 3", "move list[2] to 0 of 3", "move list[1] to 2 of 3"] : [])
+        expectEqual(
+            moves,
+            (compatibility == .convergent
+                ? ["move list[0] to 2 of 3", "move list[2] to 0 of 3", "move list[1] to 2 of 3"] : [])
                 + ["move content[0] to 1 of 2"])
     }
 
@@ -178,12 +180,11 @@ struct NestedSyncingTests {
         let expected: AnyRealmValue = [
             "steps": ["first", "a", ["b", "c", "second"]], "counts": ["x": ["deep": [true]], "y": 2], "new": [[:]],
         ]
-        #expect(try first.note().content == expected && second.note().content == expected)
+        try expectTrue(first.note().content == expected && second.note().content == expected)
         // A live list shows what comes.
-        #expect(inner.count == 3 && inner[2][1] == "c")
-        #expect(
-            server.reading { StateDump.digest(of: $0) }
-                == StateDump.digest(of: first.realm.instance.core.snapshot.state))
+        expectTrue(inner.count == 3 && inner[2][1] == "c")
+        expectEqual(
+            server.reading { StateDump.digest(of: $0) }, StateDump.digest(of: first.realm.instance.core.snapshot.state))
     }
 
     @Test func aCollectionThatAnotherClientReplacesIsGone() async throws {
@@ -194,9 +195,9 @@ struct NestedSyncingTests {
         try second.change { $0.content.dictionaryValue?["steps"] = "none" }
         try await second.sync()
         try await first.sync()
-        #expect(await eventually { steps.isInvalidated })
-        #expect(steps.isEmpty && steps.first == nil && Array(steps).isEmpty)
-        #expect(try first.note().content["steps"] == "none")
+        await expectTrue(eventually { steps.isInvalidated })
+        expectTrue(steps.isEmpty && steps.first == nil && Array(steps).isEmpty)
+        try expectEqual(first.note().content["steps"], "none")
     }
 
     @Test func aClientResetRecoversChangesInside() async throws {
@@ -218,9 +219,9 @@ struct NestedSyncingTests {
         try await second.session.wait(for: .download)
         for client in [first, second] {
             let note = try client.note()
-            #expect(note.content["counts"] == ["x": 1, "mine": [1], "theirs": 2])
-            #expect(note.content["steps"] == ["a", ["b", "mine"]] && Array(note.list) == [["offline": []]])
+            expectEqual(note.content["counts"], ["x": 1, "mine": [1], "theirs": 2])
+            expectTrue(note.content["steps"] == ["a", ["b", "mine"]] && Array(note.list) == [["offline": []]])
         }
-        #expect(first.device.clientErrors.isEmpty && second.device.clientErrors.isEmpty)
+        expectTrue(first.device.clientErrors.isEmpty && second.device.clientErrors.isEmpty)
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import RealmState
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -30,17 +31,17 @@ struct OversizedWriteTests {
                 realm.dynamicCreate("Task", value: ["_id": "b", "title": Self.text(7 << 20)])
             }
         }
-        #expect(error?.code == .invalidInput)
-        #expect(error?.message.contains("\(ProtocolLimits.maxUploadedBytes)") == true)
-        #expect(error?.message.contains("divide it") == true)
-        #expect(realm.titles().isEmpty && !realm.isInWriteTransaction)
-        #expect(realm.instance.core.snapshot.version == version)
+        expectEqual(error?.code, .invalidInput)
+        expectEqual(error?.message.contains("\(ProtocolLimits.maxUploadedBytes)"), true)
+        expectEqual(error?.message.contains("divide it"), true)
+        expectTrue(realm.titles().isEmpty && !realm.isInWriteTransaction)
+        expectEqual(realm.instance.core.snapshot.version, version)
         // Divided, it goes up.
         for key in ["a", "b"] {
             try realm.write { realm.dynamicCreate("Task", value: ["_id": key, "title": Self.text(7 << 20)]) }
         }
         try await #require(realm.syncSession).wait(for: .upload)
-        #expect(server.taskCount == 2 && device.clientErrors.isEmpty)
+        expectTrue(server.taskCount == 2 && device.clientErrors.isEmpty)
     }
 
     @Test func theLargestWriteFitsIntoAMessage() async throws {
@@ -65,7 +66,7 @@ struct OversizedWriteTests {
         let last = try #require(uploads.last)
         let bytes = try MessageEncoder(mode: .partition).encode(.upload(last))
         _ = try ClientMessageParser(mode: .partition, limits: .ofClients).parse(bytes)
-        #expect(device.clientErrors.isEmpty)
+        expectTrue(device.clientErrors.isEmpty)
     }
 
     @Test func aLocalRealmTakesIt() throws {
@@ -73,7 +74,7 @@ struct OversizedWriteTests {
         configuration.dynamicSchema = Device.schema
         let realm = try Realm(configuration: configuration)
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": Self.text(16 << 20)]) }
-        #expect(realm.titles().count == 1)
+        expectEqual(realm.titles().count, 1)
     }
 
     /// As a release before stored it.
@@ -98,12 +99,12 @@ struct OversizedWriteTests {
         }
         let sent = server.messages.count
         realm.syncSession?.localVersion()
-        #expect(await eventually { realm.syncSession?.state == .inactive })
+        await expectTrue(eventually { realm.syncSession?.state == .inactive })
         let error = try #require(device.clientErrors.last)
-        #expect(error.code == .clientSessionError && error.serverErrorName == "LimitExceeded" && error.isFatal)
-        #expect(error.message.contains("stays on this device"))
-        #expect(server.messages.dropFirst(sent).allSatisfy { $0.name != "upload" })
-        #expect(realm.titles().count == 2 && server.outcomes.isEmpty)
+        expectTrue(error.code == .clientSessionError && error.serverErrorName == "LimitExceeded" && error.isFatal)
+        expectTrue(error.message.contains("stays on this device"))
+        expectTrue(server.messages.dropFirst(sent).allSatisfy { $0.name != "upload" })
+        expectTrue(realm.titles().count == 2 && server.outcomes.isEmpty)
     }
 
     @Test func aCloseForAMessageTooLargeStopsTheRealmAndResetsNothing() async throws {
@@ -112,20 +113,20 @@ struct OversizedWriteTests {
         let ident = realm.instance.core.sync.ident
         server.maxUploadBytes = 1 << 20
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": Self.text(2 << 20)]) }
-        #expect(await eventually { realm.syncSession?.state == .inactive })
+        await expectTrue(eventually { realm.syncSession?.state == .inactive })
         let error = try #require(device.clientErrors.last)
-        #expect(error.code == .clientSessionError && error.serverErrorName == "LimitExceeded" && error.isFatal)
-        #expect(realm.titles().count == 1)
+        expectTrue(error.code == .clientSessionError && error.serverErrorName == "LimitExceeded" && error.isFatal)
+        expectEqual(realm.titles().count, 1)
         // The same again, at the next launch too: nothing else.
         realm.syncSession?.resume()
-        #expect(await eventually { device.clientErrors.count == 2 })
-        #expect(await eventually { realm.syncSession?.state == .inactive })
-        #expect(realm.instance.core.sync.ident == ident && server.outcomes.isEmpty)
-        #expect(realm.titles().count == 1)
+        await expectTrue(eventually { device.clientErrors.count == 2 })
+        await expectTrue(eventually { realm.syncSession?.state == .inactive })
+        expectTrue(realm.instance.core.sync.ident == ident && server.outcomes.isEmpty)
+        expectEqual(realm.titles().count, 1)
         // A server that takes it gets it.
         server.maxUploadBytes = .max
         realm.syncSession?.resume()
-        #expect(await eventually { server.taskCount == 1 })
-        #expect(realm.instance.core.sync.ident == ident)
+        await expectTrue(eventually { server.taskCount == 1 })
+        expectEqual(realm.instance.core.sync.ident, ident)
     }
 }

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import RealmState
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -26,7 +27,7 @@ struct ProgressTests {
         let session = try #require(realm.syncSession)
         try await session.wait(for: .upload)
         session.suspend()
-        #expect(await eventually { session.state == .inactive })
+        await expectTrue(eventually { session.state == .inactive })
         for number in 0..<50 {
             try realm.write {
                 realm.dynamicCreate("Task", value: ["_id": "\(number)", "title": String(repeating: "x", count: 5000)])
@@ -35,16 +36,16 @@ struct ProgressTests {
         let estimates = Estimates()
         let token = session.addProgressNotification(
             for: .upload, mode: .forCurrentlyOutstandingWork, block: estimates.block)
-        #expect(token != nil)
-        #expect(await eventually { estimates.all == [0] })
+        expectTrue(token != nil)
+        await expectTrue(eventually { estimates.all == [0] })
         session.resume()
-        #expect(await eventually { estimates.all.last == 1 })
+        await expectTrue(eventually { estimates.all.last == 1 })
         let all = estimates.all
-        #expect(all == all.sorted())
-        #expect(all.count { $0 == 1 } == 1)
+        expectEqual(all, all.sorted())
+        expectEqual(all.count { $0 == 1 }, 1)
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "more"]) }
         try await session.wait(for: .upload)
-        #expect(estimates.all == all)
+        expectEqual(estimates.all, all)
     }
 
     @Test func indefiniteProgressFallsWithNewWorkUntilItsTokenIsInvalidated() async throws {
@@ -57,13 +58,13 @@ struct ProgressTests {
         try await session.wait(for: .upload)
         let estimates = Estimates()
         let token = session.addProgressNotification(for: .upload, mode: .reportIndefinitely, block: estimates.block)
-        #expect(await eventually { estimates.all == [1] })
+        await expectTrue(eventually { estimates.all == [1] })
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
-        #expect(await eventually { estimates.all == [1, 0, 1] })
+        await expectTrue(eventually { estimates.all == [1, 0, 1] })
         token?.invalidate()
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) }
         try await session.wait(for: .upload)
-        #expect(estimates.all == [1, 0, 1])
+        expectEqual(estimates.all, [1, 0, 1])
     }
 
     @Test func outstandingDownloadsEndWhenTheServerHasNoMore() async throws {
@@ -81,8 +82,8 @@ struct ProgressTests {
         for await progress in session.progress(for: .download, mode: .forCurrentlyOutstandingWork) {
             seen.append(progress.progressEstimate)
         }
-        #expect(seen.last == 1)
-        #expect(realm.dynamicObject(ofType: "Task", forPrimaryKey: "theirs") != nil)
+        expectEqual(seen.last, 1)
+        expectTrue(realm.dynamicObject(ofType: "Task", forPrimaryKey: "theirs") != nil)
     }
 
     @Test func theConnectionStateCanBeObservedByKeyPath() async throws {
@@ -100,13 +101,13 @@ struct ProgressTests {
             _ = observed
         }
         // The first call comes before `observe` returns.
-        #expect(changes.withLock { $0.first } == "- connected")
+        expectEqual(changes.withLock { $0.first }, "- connected")
         session.suspend()
-        #expect(await eventually { changes.withLock { $0.last } == "connected disconnected" })
+        await expectTrue(eventually { changes.withLock { $0.last } == "connected disconnected" })
         token.invalidate()
         let count = changes.withLock { $0.count }
         session.resume()
         try await session.wait(for: .upload)
-        #expect(changes.withLock { $0.count } == count)
+        expectEqual(changes.withLock { $0.count }, count)
     }
 }

@@ -1,6 +1,7 @@
 import SyncModel
 import SyncProtocol
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -37,16 +38,16 @@ struct SyncWaitsTests {
         waits.add(ends.wait("first", .download), version: 1)
         waits.askForMark(on: &session)
         // The mark that every session sends first, and that is not sent yet, serves.
-        #expect(session.markTarget == 1)
+        expectEqual(session.markTarget, 1)
         session.connected(fastReconnect: false)
         for _ in 0..<3 { _ = session.nextMessage { cursor, _ in .init(progress: cursor) } }
         waits.add(ends.wait("second", .download), version: 1)
         waits.askForMark(on: &session)
-        #expect(session.markTarget == 2)
+        expectEqual(session.markTarget, 2)
         waits.markReached(1)
-        #expect(ends.all == ["first"])
+        expectEqual(ends.all, ["first"])
         waits.markReached(2)
-        #expect(ends.all == ["first", "second"])
+        expectEqual(ends.all, ["first", "second"])
     }
 
     @Test mutating func downloadsAskTheNextSessionAnew() {
@@ -56,31 +57,31 @@ struct SyncWaitsTests {
         waits.sessionEnded(first)
         // What the first session had asked for is not what the next one answers.
         waits.markReached(1)
-        #expect(ends.all.isEmpty)
+        expectTrue(ends.all.isEmpty)
         var second = session(lastMark: waits.lastMark)
         waits.askForMark(on: &second)
         waits.markReached(second.markTarget)
-        #expect(ends.all == ["wait"])
+        expectEqual(ends.all, ["wait"])
     }
 
     @Test mutating func uploadsEndWithTheVersionOfTheCall() {
         waits.add(ends.wait("old", .upload), version: 3)
         waits.add(ends.wait("new", .upload), version: 4)
-        #expect(waits.hasUploads)
+        expectTrue(waits.hasUploads)
         waits.finishUploads { $0 <= 3 }
-        #expect(ends.all == ["old"])
+        expectEqual(ends.all, ["old"])
         waits.finishUploads { $0 <= 4 }
-        #expect(ends.all == ["old", "new"])
-        #expect(!waits.hasUploads)
+        expectEqual(ends.all, ["old", "new"])
+        expectTrue(!waits.hasUploads)
     }
 
     @Test mutating func connectionErrorsEndOnlyTheWaitsThatWantIt() {
         waits.add(ends.wait("patient", .download), version: 1)
         waits.add(ends.wait("hasty", .download, failsOnConnectionErrors: true), version: 1)
         waits.connectionFailed(Failure())
-        #expect(ends.all == ["hasty: failed"])
+        expectEqual(ends.all, ["hasty: failed"])
         waits.fail(Failure())
-        #expect(ends.all == ["hasty: failed", "patient: failed"])
+        expectEqual(ends.all, ["hasty: failed", "patient: failed"])
     }
 
     @Test mutating func cancellingEndsOneWait() {
@@ -88,20 +89,20 @@ struct SyncWaitsTests {
         waits.add(cancelled, version: 1)
         waits.add(ends.wait("other", .upload), version: 1)
         waits.cancel(cancelled.id)
-        #expect(ends.all == ["cancelled: CancellationError()"])
+        expectEqual(ends.all, ["cancelled: CancellationError()"])
     }
 
     @Test func sessionsTakeTurnsAndStandInTheQueueOnce() {
         var queue = SendQueue()
         for ident in [2, 1, 2] as [SessionIdent] { queue.append(ident) }
-        #expect(queue.next() == 2)
+        expectEqual(queue.next(), 2)
         queue.append(2)
-        #expect([queue.next(), queue.next(), queue.next()] == [1, 2, nil])
+        expectEqual([queue.next(), queue.next(), queue.next()], [1, 2, nil])
         queue.append(3)
         queue.removeAll()
-        #expect(queue.next() == nil)
+        expectTrue(queue.next() == nil)
         queue.append(3)
-        #expect(queue.next() == 3)
+        expectEqual(queue.next(), 3)
     }
 
     // MARK: Subscriptions
@@ -117,19 +118,19 @@ struct SyncWaitsTests {
         var sets = SubscriptionSets()
         for _ in 1...3 { _ = sets.append([], snapshot: 1) }
         for version in 1...3 { waits.add(wait("\(version)", for: QueryVersion(UInt64(version))), sets) }
-        #expect(ends.all.isEmpty)
+        expectTrue(ends.all.isEmpty)
         sets.bootstrapped(2)
         waits.settle(with: sets)
         // One that was overtaken has nothing to wait for.
-        #expect(ends.all == ["1"])
+        expectEqual(ends.all, ["1"])
         sets.markReached()
         sets.refused(3, "no such field")
         waits.settle(with: sets)
-        #expect(ends.all == ["1", "2", "3: subscriptionFailed: no such field"])
+        expectEqual(ends.all, ["1", "2", "3: subscriptionFailed: no such field"])
         waits.add(wait("late", for: 2), sets)
-        #expect(ends.all.last == "late")
+        expectEqual(ends.all.last, "late")
         waits.fail(Failure())
-        #expect(ends.all.count == 4)
+        expectEqual(ends.all.count, 4)
     }
 
     @Test mutating func updatesFailWithTheirSession() {
@@ -140,9 +141,9 @@ struct SyncWaitsTests {
         let cancelled = wait("cancelled", for: 1)
         waits.add(cancelled, sets)
         waits.connectionFailed(Failure())
-        #expect(ends.all == ["impatient: failed"])
+        expectEqual(ends.all, ["impatient: failed"])
         waits.cancel(cancelled.id)
         waits.fail(Failure())
-        #expect(ends.all == ["impatient: failed", "cancelled: CancellationError()", "patient: failed"])
+        expectEqual(ends.all, ["impatient: failed", "cancelled: CancellationError()", "patient: failed"])
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -22,11 +23,11 @@ struct SyncingTests {
         _ = try await second.login("second@example.test")
         let other = try await Realm(configuration: second.configuration(), downloadBeforeOpen: .always)
         let task = try #require(other.dynamicObject(ofType: "Task", forPrimaryKey: "a"))
-        #expect(task["title"] as? String == "buy milk")
-        #expect((task["numbers"] as? DynamicList)?.compactMap { $0 as? Int } == [1, 2, 3])
+        expectTrue(task["title"] as? String == "buy milk")
+        expectTrue((task["numbers"] as? DynamicList)?.compactMap { $0 as? Int } == [1, 2, 3])
 
         try other.write { task["title"] = "buy bread" }
-        #expect(await eventually { realm.titles() == ["a": "buy bread"] })
+        await expectTrue(eventually { realm.titles() == ["a": "buy bread"] })
     }
 
     /// Else a server would have to keep for ever what the client might still write on top of.
@@ -39,15 +40,15 @@ struct SyncingTests {
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
         try await #require(realm.syncSession).wait(for: .upload)
         realm.syncSession?.suspend()
-        #expect(await eventually { realm.syncSession?.state == .inactive })
+        await expectTrue(eventually { realm.syncSession?.state == .inactive })
 
         let second = Device(server)
         _ = try await second.login("second@example.test")
         let before = server.messages.count
         let other = try await Realm(configuration: second.configuration(), downloadBeforeOpen: .always)
-        #expect(other.titles().keys.sorted() == ["a"])
-        #expect(
-            await eventually {
+        expectEqual(other.titles().keys.sorted(), ["a"])
+        await expectTrue(
+            eventually {
                 server.messages.dropFirst(before).contains { message in
                     guard case .upload(let upload) = message else { return false }
                     return upload.entries.isEmpty && upload.progress.serverVersion > 0
@@ -63,10 +64,10 @@ struct SyncingTests {
         _ = try await device.login()
         let realm = try await Realm(configuration: device.configuration())
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
-        #expect(await eventually { server.messages.contains { $0.name == "mark" } })
-        #expect(!server.messages.contains { $0.name == "upload" })
+        await expectTrue(eventually { server.messages.contains { $0.name == "mark" } })
+        expectTrue(!server.messages.contains { $0.name == "upload" })
         server.holdsMarks = false
-        #expect(await eventually { server.messages.contains { $0.name == "upload" } })
+        await expectTrue(eventually { server.messages.contains { $0.name == "upload" } })
     }
 
     @Test func changesMadeOfflineAreUploadedAfterTheNextLaunch() async throws {
@@ -76,12 +77,12 @@ struct SyncingTests {
         _ = try await device.login()
         try await offlineWrite(device, server)
         device.relaunch()
-        #expect(device.app.currentUser != nil)
+        expectTrue(device.app.currentUser != nil)
         let again = try await Realm(configuration: device.configuration())
-        #expect(again.titles() == ["a": "first", "b": "second"])
+        expectEqual(again.titles(), ["a": "first", "b": "second"])
         again.syncSession?.resume()
         try await #require(again.syncSession).wait(for: .upload)
-        #expect(server.taskCount == 2)
+        expectEqual(server.taskCount, 2)
     }
 
     private func offlineWrite(_ device: Device, _ server: TestServer) async throws {
@@ -90,9 +91,9 @@ struct SyncingTests {
         let session = try #require(realm.syncSession)
         try await session.wait(for: .upload)
         session.suspend()
-        #expect(await eventually { session.state == .inactive })
+        await expectTrue(eventually { session.state == .inactive })
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "b", "title": "second"]) }
-        #expect(server.taskCount == 1)
+        expectEqual(server.taskCount, 1)
     }
 
     /// A session that has left is still sent what was on its way: that its last write has arrived is no breach of the protocol.
@@ -111,11 +112,11 @@ struct SyncingTests {
         server.withholdsDownloads = true
         server.acknowledgesLate = true
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "b"]) }
-        #expect(await eventually { server.taskCount == 2 })
+        await expectTrue(eventually { server.taskCount == 2 })
         session.suspend()
-        #expect(await eventually { server.messages.last?.name == "unbind" })
+        await expectTrue(eventually { server.messages.last?.name == "unbind" })
         try await #require(other.syncSession).wait(for: .download)
-        #expect(device.clientErrors.isEmpty)
+        expectTrue(device.clientErrors.isEmpty)
         session.resume()
         try await session.wait(for: .upload)
     }
@@ -131,9 +132,9 @@ struct SyncingTests {
             try await Realm(configuration: device.configuration()), try await Realm(configuration: second),
         ]
         for realm in realms { try await #require(realm.syncSession).wait(for: .download) }
-        #expect(server.connectionCount == 1)
-        #expect(user.allSessions.count == 2)
-        #expect(user.session(forPartitionValue: .int64(7)) == realms[1].syncSession)
+        expectEqual(server.connectionCount, 1)
+        expectEqual(user.allSessions.count, 2)
+        expectEqual(user.session(forPartitionValue: .int64(7)), realms[1].syncSession)
     }
 
     @Test func aLostConnectionComesBack() async throws {
@@ -146,11 +147,11 @@ struct SyncingTests {
         try await session.wait(for: .download)
         // It comes back by itself a second later, and at once if it is told to.
         server.dropConnections()
-        #expect(session.state == .active)
+        expectEqual(session.state, .active)
         session.reconnect()
         try realm.write { realm.dynamicCreate("Task", value: ["_id": "a"]) }
         try await session.wait(for: .upload)
-        #expect(server.taskCount == 1)
+        expectEqual(server.taskCount, 1)
     }
 
     @Test func aDownloadWaitedForWhileTheConnectionIsDownIsAskedForOnTheNext() async throws {
@@ -163,7 +164,7 @@ struct SyncingTests {
         try await session.wait(for: .download)
         server.refusesConnections = true
         server.dropConnections()
-        #expect(await eventually { session.connectionState == .disconnected })
+        await expectTrue(eventually { session.connectionState == .disconnected })
         // The connection takes one thing after the other: the wait is there before the connection.
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             session.wait(for: .download, queue: nil) { error in
@@ -185,15 +186,15 @@ struct SyncingTests {
         server.forgetMessages()
         server.sendError(.sessionClosed, JSONErrorBody(message: "later", action: .transient, tryAgain: true))
         // What it last integrated may still be on its way to the server when the error comes.
-        #expect(
-            await eventually {
+        await expectTrue(
+            eventually {
                 server.messages.map(\.name).filter { $0 != "upload" }.starts(with: ["unbind", "bind", "ident"])
             })
-        #expect(session.state == .active)
+        expectEqual(session.state, .active)
         server.sendError(
             .otherSessionError, JSONErrorBody(message: "no more", action: .applicationBug, tryAgain: false))
-        #expect(await eventually { session.state == .inactive })
-        #expect(await eventually { device.clientErrors.first?.message == "no more" })
+        await expectTrue(eventually { session.state == .inactive })
+        await expectTrue(eventually { device.clientErrors.first?.message == "no more" })
         await #expect(throws: SyncError.self) { try await session.wait(for: .download) }
     }
 
@@ -208,9 +209,9 @@ struct SyncingTests {
         let session = try #require(realm.syncSession)
         try await session.wait(for: .download)
         server.sendError(.otherSessionError, JSONErrorBody(message: "stop", action: action, tryAgain: true))
-        #expect(await eventually { session.state == .inactive })
-        #expect(await eventually { device.clientErrors.count == 1 })
-        #expect(device.clientErrors.first?.isFatal == true)
+        await expectTrue(eventually { session.state == .inactive })
+        await expectTrue(eventually { device.clientErrors.count == 1 })
+        expectEqual(device.clientErrors.first?.isFatal, true)
     }
 
     /// What the user may not read stays on the device, unless the server wants it gone.
@@ -225,18 +226,18 @@ struct SyncingTests {
         try await session.wait(for: .download)
         server.sendError(
             .permissionDenied, JSONErrorBody(message: "permission denied: no", action: action, tryAgain: false))
-        #expect(await eventually { session.state == .inactive })
-        #expect(await eventually { device.clientErrors.count == 1 })
+        await expectTrue(eventually { session.state == .inactive })
+        await expectTrue(eventually { device.clientErrors.count == 1 })
         let error = try #require(device.clientErrors.first)
-        #expect(error.code == .permissionDeniedError && error.code.rawValue == 9)
-        #expect(error.message == "permission denied: no" && error.isFatal && error.wireCode == 206)
-        #expect(error.clientResetInfo() == nil)
+        expectTrue(error.code == .permissionDeniedError && error.code.rawValue == 9)
+        expectTrue(error.message == "permission denied: no" && error.isFatal && error.wireCode == 206)
+        expectTrue(error.clientResetInfo() == nil)
         let file = try #require(realm?.configuration.fileURL).path
-        #expect((error.deleteRealmUserInfo() != nil) == (action == .deleteRealm))
+        expectEqual((error.deleteRealmUserInfo() != nil), (action == .deleteRealm))
         if let token = error.deleteRealmUserInfo() {
             realm = nil
             try await SyncSession.performFileAction(token)
         }
-        #expect(FileManager.default.fileExists(atPath: file) == (action != .deleteRealm))
+        expectEqual(FileManager.default.fileExists(atPath: file), (action != .deleteRealm))
     }
 }

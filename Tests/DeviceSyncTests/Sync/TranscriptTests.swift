@@ -94,7 +94,7 @@ struct TranscriptTests {
             machine.connected(fastReconnect: false)
             if part.isReset, let ident {
                 _ = machine.nextMessage { cursor, _ in .init(progress: cursor) }
-                #expect(machine.nextMessage { cursor, _ in .init(progress: cursor) } == nil)
+                expectTrue(machine.nextMessage { cursor, _ in .init(progress: cursor) } == nil)
                 machine.release(fileIdent: ident.file, progress: progress, newestVersion: 0)
             }
             sentBind = part.isReset
@@ -132,7 +132,7 @@ struct TranscriptTests {
                 guard case .upload(let upload) = expected else { return .init(progress: cursor) }
                 return .init(progress: upload.progress, entries: upload.entries)
             }
-            #expect(message == expected)
+            expectEqual(message, expected)
         }
 
         private mutating func receive(_ message: ServerMessage) {
@@ -164,15 +164,15 @@ struct TranscriptTests {
             return names
         }
         machine.connected(fastReconnect: false)
-        #expect(names(&machine) == ["bind", "ident", "mark"])
-        #expect(machine.receive(.mark(session: 1, request: 1)) == .markReached(1))
-        #expect(names(&machine) == ["upload"])
+        expectEqual(names(&machine), ["bind", "ident", "mark"])
+        expectEqual(machine.receive(.mark(session: 1, request: 1)), .markReached(1))
+        expectEqual(names(&machine), ["upload"])
         machine.disconnected()
         machine.connected(fastReconnect: true)
-        #expect(names(&machine) == ["bind", "ident", "upload"])
+        expectEqual(names(&machine), ["bind", "ident", "upload"])
         machine.disconnected()
         machine.connected(fastReconnect: false)
-        #expect(names(&machine) == ["bind", "ident", "mark"])
+        expectEqual(names(&machine), ["bind", "ident", "mark"])
     }
 
     @Test func afterAFailedIntegrationOnlyTheErrorIsSent() {
@@ -183,10 +183,10 @@ struct TranscriptTests {
         machine.connected(fastReconnect: false)
         for _ in 0..<3 { _ = machine.nextMessage { cursor, _ in .init(progress: cursor) } }
         machine.integrationFailed(.badChangeset, "no")
-        #expect(machine.nextMessage { cursor, _ in .init(progress: cursor) }?.name == "json_error")
-        #expect(machine.nextMessage { cursor, _ in .init(progress: cursor) } == nil)
+        expectEqual(machine.nextMessage { cursor, _ in .init(progress: cursor) }?.name, "json_error")
+        expectTrue(machine.nextMessage { cursor, _ in .init(progress: cursor) } == nil)
         machine.requestMark()
-        #expect(machine.nextMessage { cursor, _ in .init(progress: cursor) } == nil)
+        expectTrue(machine.nextMessage { cursor, _ in .init(progress: cursor) } == nil)
     }
 
     @Test func anErrorIsAnsweredWithUnbindAloneUntilTheSessionResumes() {
@@ -197,12 +197,12 @@ struct TranscriptTests {
         machine.connected(fastReconnect: false)
         for _ in 0..<3 { _ = machine.nextMessage { cursor, _ in .init(progress: cursor) } }
         let body = JSONErrorBody(message: "later", action: .transient, tryAgain: true)
-        #expect(
-            machine.receive(.jsonError(session: 1, code: .sessionClosed, body: body))
-                == .sessionError(.sessionClosed, body))
-        #expect(machine.nextMessage { cursor, _ in .init(progress: cursor) } == .unbind(session: 1))
-        #expect(machine.nextMessage { cursor, _ in .init(progress: cursor) } == nil)
+        expectEqual(
+            machine.receive(.jsonError(session: 1, code: .sessionClosed, body: body)),
+            .sessionError(.sessionClosed, body))
+        expectEqual(machine.nextMessage { cursor, _ in .init(progress: cursor) }, .unbind(session: 1))
+        expectTrue(machine.nextMessage { cursor, _ in .init(progress: cursor) } == nil)
         machine.resume()
-        #expect(machine.nextMessage { cursor, _ in .init(progress: cursor) }?.name == "bind")
+        expectEqual(machine.nextMessage { cursor, _ in .init(progress: cursor) }?.name, "bind")
     }
 }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -37,13 +38,13 @@ struct AsyncWriteTests {
             }
             // Neither commits nor cancels.
             realm.beginAsyncWrite { create("d") }
-            #expect(realm.isPerformingAsynchronousWriteOperations)
-            #expect(heard.all.isEmpty)
+            expectTrue(realm.isPerformingAsynchronousWriteOperations)
+            expectTrue(heard.all.isEmpty)
         }
-        #expect(await heard.ends(with: "b done"))
-        #expect(heard.all.first == "a runs")
-        #expect(await eventually { queue.sync { !realm.isPerformingAsynchronousWriteOperations } })
-        #expect(cities == ["a", "b"])
+        await expectTrue(heard.ends(with: "b done"))
+        expectEqual(heard.all.first, "a runs")
+        await expectTrue(eventually { queue.sync { !realm.isPerformingAsynchronousWriteOperations } })
+        expectEqual(cities, ["a", "b"])
     }
 
     @Test func aWriteThatHasNotBegunCanBeCancelled() async throws {
@@ -53,8 +54,8 @@ struct AsyncWriteTests {
         try queue.sync { try realm.cancelAsyncWrite(ids[0]) }
         #expect(throws: Realm.Error.self) { try queue.sync { try realm.cancelAsyncWrite(ids[0]) } }
         other.cancelWrite()
-        #expect(await eventually { queue.sync { !realm.isPerformingAsynchronousWriteOperations } })
-        #expect(cities == ["b"])
+        await expectTrue(eventually { queue.sync { !realm.isPerformingAsynchronousWriteOperations } })
+        expectEqual(cities, ["b"])
         #expect(throws: Realm.Error.self) { try queue.sync { try realm.cancelAsyncWrite(ids[1]) } }
     }
 
@@ -72,10 +73,10 @@ struct AsyncWriteTests {
             heard.hear("soon")
         }
         let lock = realm.instance.core.lock
-        #expect(await eventually { lock.waitingCount == 2 })
+        await expectTrue(eventually { lock.waitingCount == 2 })
         other.cancelWrite()
-        #expect(await heard.ends(with: "late"))
-        #expect(heard.all == ["soon", "late"])
+        await expectTrue(heard.ends(with: "late"))
+        expectEqual(heard.all, ["soon", "late"])
     }
 
     private actor Writer {
@@ -105,12 +106,12 @@ struct AsyncWriteTests {
         let configuration = folder.modelConfiguration
         other.beginWrite()
         let late = Task { try await writer.begin(configuration) }
-        #expect(await eventually { lock.waitingCount == 1 })
+        await expectTrue(eventually { lock.waitingCount == 1 })
         let soon = Task { try await writer.block() }
-        #expect(await eventually { lock.waitingCount == 2 })
+        await expectTrue(eventually { lock.waitingCount == 2 })
         other.cancelWrite()
         try await soon.value
         try await late.value
-        #expect(other.objects(City.self).map(\._id) == ["late", "soon"])
+        expectEqual(other.objects(City.self).map(\._id), ["late", "soon"])
     }
 }

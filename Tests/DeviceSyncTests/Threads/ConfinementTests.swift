@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -97,14 +98,14 @@ struct ConfinementTests {
             exit(0)
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains(mistake.message), "\(text.prefix(600))")
+        expectTrue(text.contains(mistake.message), "\(text.prefix(600))")
     }
 
     @Test func anActorUsesTheRealmThatItOpened() async throws {
         let folder = Folder()
         let keeper = Keeper()
-        #expect(try await keeper.count(keeper.open(folder.modelConfiguration)) == 2)
-        #expect(try await keeper.count(keeper.download(folder.modelConfiguration)) == 4)
+        try await expectEqual(keeper.count(keeper.open(folder.modelConfiguration)), 2)
+        try await expectEqual(keeper.count(keeper.download(folder.modelConfiguration)), 4)
     }
 
     @MainActor
@@ -114,13 +115,13 @@ struct ConfinementTests {
         try await realm.asyncWrite { _ = realm.create(City.self, value: ["_id": "Graz"]) }
         await withCheckedContinuation { continuation in
             DispatchQueue.main.async {
-                #expect(realm.objects(City.self).count == 1)
+                expectEqual(realm.objects(City.self).count, 1)
                 continuation.resume()
             }
         }
         let second = try await Realm(configuration: folder.modelConfiguration, actor: MainActor.shared)
         let third = try await Realm.open(configuration: folder.modelConfiguration)
-        #expect(second.objects(City.self).count + third.objects(City.self).count == 2)
+        expectEqual(second.objects(City.self).count + third.objects(City.self).count, 2)
     }
 
     @Test func aQueueUsesTheRealmThatWasOpenedForIt() async throws {
@@ -130,7 +131,7 @@ struct ConfinementTests {
         try queue.sync { try realm.write { _ = realm.create(City.self, value: ["_id": "Graz"]) } }
         await withCheckedContinuation { continuation in
             queue.async {
-                #expect(realm.objects(City.self).first?._id == "Graz")
+                expectEqual(realm.objects(City.self).first?._id, "Graz")
                 continuation.resume()
             }
         }
@@ -144,7 +145,7 @@ struct ConfinementTests {
             try realm.write { _ = realm.create(City.self, value: ["_id": "Graz"]) }
             return realm.objects(City.self).freeze()
         }
-        #expect(results.map(\._id) == ["Graz"])
-        #expect(try await onThread { try #require(results.thaw()).count } == 1)
+        expectEqual(results.map(\._id), ["Graz"])
+        try await expectEqual(onThread { try #require(results.thaw()).count }, 1)
     }
 }

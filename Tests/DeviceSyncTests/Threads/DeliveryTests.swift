@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -73,14 +74,14 @@ struct DeliveryTests {
     @Test func anActorHearsOnItself() async throws {
         let listener = Listener(heard)
         try await listener.listen(to: folder.modelConfiguration)
-        #expect(await eventually { heard.all.count == 3 })
+        await expectTrue(eventually { heard.all.count == 3 })
         try await listener.change()
         let expected: Set = [
             "initial results", "initial tags", "initial scores",
             #"results ["Eve"]"#, "object Eve", #"tags ["t"]"#, "scores 1", "realm false",
         ]
-        #expect(await eventually { Set(heard.all) == expected })
-        #expect(await listener.stop() == 7)
+        await expectTrue(eventually { Set(heard.all) == expected })
+        await expectEqual(listener.stop(), 7)
     }
 
     @Test func anotherQueueGetsWhatItCanUse() async throws {
@@ -105,8 +106,8 @@ struct DeliveryTests {
         other.sync {}
         mine.sync {}
         try mine.sync { try realm.write { realm.objects(Person.self).first?.name = "Ada" } }
-        #expect(
-            await eventually {
+        await expectTrue(
+            eventually {
                 Set(heard.all) == [#"other ["Ada"]"#, #"mine ["Ada"]"#, "object Ada"]
             })
         for token in tokens { token.invalidate() }
@@ -136,8 +137,8 @@ struct DeliveryTests {
         func expect(_ name: String, _ change: () -> Void) async throws {
             let count = heard.all.count
             try realm.write(change)
-            #expect(await eventually { heard.all.count == count + 2 }, "\(name)")
-            #expect(Set(heard.all.suffix(2)) == ["results [0]", "object [\"\(name)\"]"])
+            await expectTrue(eventually { heard.all.count == count + 2 }, "\(name)")
+            expectEqual(Set(heard.all.suffix(2)), ["results [0]", "object [\"\(name)\"]"])
         }
         try await expect("bestDog") { person.bestDog?.name = "A" }
         try await expect("dogs") { person.dogs[0].name = "B" }
@@ -153,7 +154,7 @@ struct DeliveryTests {
         }
         queue.sync {}
         queue.sync {}
-        #expect(heard.all.count == count)
+        expectEqual(heard.all.count, count)
     }
 
     @Test func aKeyPathThatLeadsNowhereTraps() async throws {
@@ -163,6 +164,6 @@ struct DeliveryTests {
             _ = realm.objects(Person.self).observe(keyPaths: ["name.first"]) { _ in }
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("property 'name' of class Person links to nothing"))
+        expectTrue(text.contains("property 'name' of class Person links to nothing"))
     }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import DeviceSync
@@ -30,42 +31,42 @@ struct HandingOverTests {
         let results = ThreadSafeReference(to: realm.objects(Dog.self).where { $0.name == "b" })
         try queue.sync {
             let there = try Realm(configuration: folder.modelConfiguration, queue: queue)
-            #expect(there.resolve(object)?.name == "Ada")
-            #expect(there.resolve(list)?.map(\.name) == ["a", "b"])
-            #expect(there.resolve(map)?["x"] == 1)
-            #expect(there.resolve(street)?.name == "Main")
-            #expect(there.resolve(results)?.map(\.name) == ["b"])
+            expectEqual(there.resolve(object)?.name, "Ada")
+            expectEqual(there.resolve(list)?.map(\.name), ["a", "b"])
+            expectEqual(there.resolve(map)?["x"], 1)
+            expectEqual(there.resolve(street)?.name, "Main")
+            expectEqual(there.resolve(results)?.map(\.name), ["b"])
             try there.write { there.resolve(object)?.name = "Eve" }
         }
-        #expect(person.name == "Eve")
-        #expect(!object.isInvalidated)
+        expectEqual(person.name, "Eve")
+        expectTrue(!object.isInvalidated)
         try realm.write { realm.delete(person) }
-        #expect(object.isInvalidated && list.isInvalidated)
-        #expect(try folder.models().resolve(object) == nil)
-        #expect(try folder.models().resolve(list) == nil)
+        expectTrue(object.isInvalidated && list.isInvalidated)
+        try expectTrue(folder.models().resolve(object) == nil)
+        try expectTrue(folder.models().resolve(list) == nil)
     }
 
     @Test func aWrapperHandsOverByItself() async throws {
         let (realm, person) = try person()
         @ThreadSafe var shared: Person? = person
         let copy = _shared
-        #expect(await onThread { copy.wrappedValue?.name } == "Ada")
+        await expectEqual(onThread { copy.wrappedValue?.name }, "Ada")
         try realm.write { realm.delete(person) }
-        #expect(shared == nil)
+        expectTrue(shared == nil)
     }
 
     @Test func invalidatingEndsObjectsAndNotTheRealm() throws {
         let (realm, person) = try person()
         let (dogs, everybody) = (person.dogs, realm.objects(Person.self))
-        #expect(dogs.count == 2)
+        expectEqual(dogs.count, 2)
         realm.beginWrite()
         person.name = "not kept"
         realm.invalidate()
-        #expect(!realm.isInWriteTransaction)
-        #expect(person.isInvalidated && dogs.isInvalidated)
-        #expect(person.age == nil && dogs.isEmpty)
-        #expect(everybody.map(\.name) == ["Ada"])
-        #expect(everybody.first?.dogs.count == 2)
+        expectTrue(!realm.isInWriteTransaction)
+        expectTrue(person.isInvalidated && dogs.isInvalidated)
+        expectTrue(person.age == nil && dogs.isEmpty)
+        expectEqual(everybody.map(\.name), ["Ada"])
+        expectEqual(everybody.first?.dogs.count, 2)
     }
 
     @Test func invalidatingEndsObjectsWithoutModelsToo() throws {
@@ -79,11 +80,11 @@ struct HandingOverTests {
             person["anything"] = [[1]]
         }
         let anything = try #require((person["anything"] as? AnyRealmValue)?.listValue)
-        #expect(anything.count == 1 && scores?.count == 1)
+        expectTrue(anything.count == 1 && scores?.count == 1)
         realm.invalidate()
-        #expect(person.isInvalidated && dogs.isEmpty && scores?.count == 0 && friends?.count == 0)
-        #expect(anything.isInvalidated && anything.isEmpty)
-        #expect(everybody.map { $0["name"] as? String } == ["Ada"])
-        #expect((everybody.first?["dogs"] as? DynamicList)?.count == 2)
+        expectTrue(person.isInvalidated && dogs.isEmpty && scores?.count == 0 && friends?.count == 0)
+        expectTrue(anything.isInvalidated && anything.isEmpty)
+        expectTrue(everybody.map { $0["name"] as? String } == ["Ada"])
+        expectTrue((everybody.first?["dogs"] as? DynamicList)?.count == 2)
     }
 }

@@ -36,13 +36,13 @@ extension SharedClusterTests {
                 ? try await called { auth.createAPIKey(named: "ci", completion: $0) }
                 : try await auth.createAPIKey(named: "ci")
             let secret = try #require(key.key)
-            #expect(key.name == "ci" && !key.disabled)
+            expectTrue(key.name == "ci" && !key.disabled)
             func login() async throws -> User {
                 byCompletions
                     ? try await called { app.login(credentials: .userAPIKey(secret), $0) }
                     : try await app.login(credentials: .userAPIKey(secret))
             }
-            #expect(try await login().id == user.id)
+            try await expectEqual(login().id, user.id)
 
             if byCompletions {
                 try await called { auth.disableAPIKey(key.objectId, completion: $0) }
@@ -50,22 +50,22 @@ extension SharedClusterTests {
                 try await auth.disableAPIKey(key.objectId)
             }
             let error = await #expect(throws: AppError.self) { _ = try await login() }
-            #expect(error?.httpStatusCode == 401)
+            expectEqual(error?.httpStatusCode, 401)
             let disabled =
                 byCompletions
                 ? try await called { auth.fetchAPIKey(key.objectId, completion: $0) }
                 : try await auth.fetchAPIKey(key.objectId)
-            #expect(disabled.disabled && disabled.key == nil && disabled.name == "ci")
+            expectTrue(disabled.disabled && disabled.key == nil && disabled.name == "ci")
 
             if byCompletions {
                 try await called { auth.enableAPIKey(key.objectId, completion: $0) }
             } else {
                 try await auth.enableAPIKey(key.objectId)
             }
-            #expect(try await login().id == user.id)
+            try await expectEqual(login().id, user.id)
             let all =
                 byCompletions ? try await called { auth.fetchAPIKeys(completion: $0) } : try await auth.fetchAPIKeys()
-            #expect(all.map(\.objectId) == [key.objectId] && all.allSatisfy { !$0.disabled && $0.key == nil })
+            expectTrue(all.map(\.objectId) == [key.objectId] && all.allSatisfy { !$0.disabled && $0.key == nil })
 
             if byCompletions {
                 try await called { auth.deleteAPIKey(key.objectId, completion: $0) }
@@ -74,19 +74,19 @@ extension SharedClusterTests {
             }
             await #expect(throws: AppError.self) { _ = try await login() }
             await #expect(throws: AppError.self) { _ = try await auth.fetchAPIKey(key.objectId) }
-            #expect(try await auth.fetchAPIKeys().isEmpty)
+            try await expectTrue(auth.fetchAPIKeys().isEmpty)
         }
 
         @Test func whatOperatorsStoreOfAUserReachesIt() async throws {
             let cluster = try SharedCluster.cluster
             let id = try await cluster.newApp()
             let user = try await Phone.user(of: id)
-            #expect(user.customData.isEmpty)
+            expectTrue(user.customData.isEmpty)
             try await cluster.operate("users", "custom-data", id, user.id, #"{"team":"red"}"#)
-            #expect(try await user.refreshCustomData()["team"]??.stringValue == "red")
-            #expect(user.customData["team"]??.stringValue == "red")
+            try await expectEqual(user.refreshCustomData()["team"]??.stringValue, "red")
+            expectEqual(user.customData["team"]??.stringValue, "red")
             try await cluster.operate("users", "custom-data", id, user.id, "--clear")
-            #expect(try await user.refreshCustomData().isEmpty)
+            try await expectTrue(user.refreshCustomData().isEmpty)
         }
 
         /// The form with a key and an error beside each other.
@@ -103,13 +103,13 @@ extension SharedClusterTests {
                     }
                 }
             }
-            #expect(name == "ci")
+            expectEqual(name, "ci")
             let code: AppError.Code? = await withCheckedContinuation { continuation in
                 auth.fetchAPIKey(ObjectId()) { key, error in
                     continuation.resume(returning: key == nil ? (error as? AppError)?.code : nil)
                 }
             }
-            #expect(code != nil)
+            expectTrue(code != nil)
         }
 
         /// Both gateways are of one cluster: what the one knew the other knows too.
@@ -124,19 +124,19 @@ extension SharedClusterTests {
             await #expect(throws: AppError.self) {
                 try await app.updateBaseUrl(to: "http://127.0.0.1:\(FreePort.next())")
             }
-            #expect(app.baseURL == before)
+            expectEqual(app.baseURL, before)
 
             let port = FreePort.next()
             try await cluster.start("gateway-2", "gateway", "--port", "\(port)")
             try await eventually("the other gateway answers") {
                 (try? await app.updateBaseUrl(to: "http://127.0.0.1:\(port)/")) != nil
             }
-            #expect(app.baseURL == "http://127.0.0.1:\(port)")
+            expectEqual(app.baseURL, "http://127.0.0.1:\(port)")
             try phone.add("after")
             try await phone.upload()
-            #expect(try await cluster.metric("sluice_gateway_connections", of: "gateway-2") == 1)
+            try await expectEqual(cluster.metric("sluice_gateway_connections", of: "gateway-2"), 1)
             let other = try await Phone(phone.user, phone.user.configuration(partitionValue: "other"))
-            #expect(other.ids.isEmpty && phone.ids == ["after", "before"])
+            expectTrue(other.ids.isEmpty && phone.ids == ["after", "before"])
             await cluster.stop("gateway-2")
         }
 
@@ -154,7 +154,7 @@ extension SharedClusterTests {
             let stored = try await SharedCluster.cluster.operateJSON(
                 StoredRealm.self, "realms", "show", "--app", id, "--realm", "home")
             let agent = try #require(stored.files.last?.userAgent)
-            #expect(agent.hasPrefix("RealmSync/") && agent.hasSuffix(" chores 1.2??not: a header"), "\(agent)")
+            expectTrue(agent.hasPrefix("RealmSync/") && agent.hasSuffix(" chores 1.2??not: a header"), "\(agent)")
         }
     }
 }

@@ -73,19 +73,20 @@ extension SharedClusterTests {
             try await other.download()
             try await phone.download()
 
-            #expect(
-                phone.contents == [
+            expectEqual(
+                phone.contents,
+                [
                     "both sides: ours, 7", "made offline: first, 1", "untouched: first, 1",
                     #"written after: lost ["deleted there"], 0"#,
                 ])
-            #expect(other.contents == phone.contents)
-            #expect(blocks.runs == [1, 1] && blocks.problem == nil && errors.errors.isEmpty)
-            #expect(blocks.contents.withLock { $0.before } == [before])
+            expectEqual(other.contents, phone.contents)
+            expectTrue(blocks.runs == [1, 1] && blocks.problem == nil && errors.errors.isEmpty)
+            expectEqual(blocks.contents.withLock { $0.before }, [before])
             let copy = try await Phone(
                 phone.user, Realm.Configuration(fileURL: blocks.backup, objectTypes: [Chore.self]))
-            #expect(copy.contents == before && copy.realm.syncSession == nil)
+            expectTrue(copy.contents == before && copy.realm.syncSession == nil)
             // What the app held on to is live, and its observer was told exactly what is different.
-            #expect(object.text == "ours" && object.count == 7)
+            expectTrue(object.text == "ours" && object.count == 7)
             try await eventually("the observer has caught up") { calls.withLock { $0.last?.lines } == phone.contents }
             expectExactDifferences(calls.withLock { $0 })
             token.invalidate()
@@ -96,9 +97,9 @@ extension SharedClusterTests {
             for (old, new) in zip(calls, calls.dropFirst()) {
                 let stayed = old.lines.indices.filter { !new.deletions.contains($0) }.map { old.lines[$0] }
                 let found = new.lines.indices.filter { !new.insertions.contains($0) }
-                #expect(stayed.count == found.count)
+                expectEqual(stayed.count, found.count)
                 for (line, index) in zip(stayed, found) {
-                    #expect((line != new.lines[index]) == new.modifications.contains(index))
+                    expectEqual((line != new.lines[index]), new.modifications.contains(index))
                 }
             }
         }
@@ -129,20 +130,20 @@ extension SharedClusterTests {
             }
             try await eventually("the third is left to the app") { !errors.errors.isEmpty }
             let error = try #require(errors.errors.first)
-            #expect(error.code == .clientResetError && errors.errors.count == 1)
-            #expect(try #require(error.clientResetInfo()).0.contains("recovered-realms"))
-            #expect(recovering.ids == ["offline \(recovering.user.id)", "synced"])
-            #expect(blocks["recover"]?.runs[1] == 0)
+            expectTrue(error.code == .clientResetError && errors.errors.count == 1)
+            try expectTrue(#require(error.clientResetInfo()).0.contains("recovered-realms"))
+            expectEqual(recovering.ids, ["offline \(recovering.user.id)", "synced"])
+            expectEqual(blocks["recover"]?.runs[1], 0)
             for (mode, phone) in ["recoverOrDiscard": either, "discard": discarding] {
                 let seen = try #require(blocks[mode])
                 try await eventually("the block after the reset of \(mode) has run") { seen.runs == [1, 1] }
-                #expect(seen.problem == nil)
-                #expect(seen.contents.withLock { $0.before.first?.count } == 2)
+                expectTrue(seen.problem == nil)
+                expectEqual(seen.contents.withLock { $0.before.first?.count }, 2)
                 try phone.add("goes on \(mode)")
                 try await phone.upload()
             }
             try await either.download()
-            #expect(either.ids == ["goes on discard", "goes on recoverOrDiscard", "synced"])
+            expectEqual(either.ids, ["goes on discard", "goes on recoverOrDiscard", "synced"])
         }
 
         /// The mode's own handler gets the reset, the manager's does not; the backup has what was not uploaded, and the app brings it into
@@ -167,22 +168,22 @@ extension SharedClusterTests {
                 try await eventually("the mode's handler is called") { !own.errors.isEmpty }
             }
             try await writeOffline()
-            #expect(own.errors.count == 1 && managers.errors.isEmpty)
+            expectTrue(own.errors.count == 1 && managers.errors.isEmpty)
             let (path, token) = try #require(own.errors.first?.clientResetInfo())
             try await SyncSession.performFileAction(token)
             try await SyncSession.performFileAction(token)
 
             let phone = try await Phone(user, configuration, downloadBeforeOpen: .always)
-            #expect(phone.ids == ["synced"])
+            expectEqual(phone.ids, ["synced"])
             var backup = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Chore.self])
             backup.readOnly = true
             let old = try await Phone(user, backup)
-            #expect(old.ids == ["offline", "synced"])
+            expectEqual(old.ids, ["offline", "synced"])
             let lost = old.chores.filter { phone[$0._id] == nil }
             try phone.realm.write { for chore in lost { _ = phone.realm.create(Chore.self, value: chore) } }
             try await phone.upload()
             let other = try await Phone(of: app)
-            #expect(other.ids == ["offline", "synced"])
+            expectEqual(other.ids, ["offline", "synced"])
         }
     }
 }

@@ -38,15 +38,15 @@ extension SharedClusterTests.ClientResetTests {
             for phone in phones { try phone.session.resume() }
 
             try await eventually("every reset is left to the app") { errors.errors.count == phones.count }
-            #expect(errors.errors.allSatisfy { $0.code == .clientResetError })
-            #expect(Set(errors.users) == Set(phones.map(\.user.id)))
-            #expect(Set(errors.errors.compactMap { $0.clientResetInfo()?.0 }).count == phones.count)
+            expectTrue(errors.errors.allSatisfy { $0.code == .clientResetError })
+            expectEqual(Set(errors.users), Set(phones.map(\.user.id)))
+            expectEqual(Set(errors.errors.compactMap { $0.clientResetInfo()?.0 }).count, phones.count)
             for (phone, blocks) in zip(phones, blocks) {
                 let session = try phone.session
                 // The app is told on a queue of its own, perhaps before the session has stopped.
                 try await eventually("the session rests") { session.state == .inactive }
-                #expect(phone.contents == ["offline: first, 1", "synced: ours, 1"])
-                #expect(blocks.runs == [1, 0] && blocks.problem == nil)
+                expectEqual(phone.contents, ["offline: first, 1", "synced: ours, 1"])
+                expectTrue(blocks.runs == [1, 0] && blocks.problem == nil)
                 // The realm is a local one until the app has dealt with the reset.
                 try phone.add("goes on")
             }
@@ -78,12 +78,12 @@ extension SharedClusterTests.ClientResetTests {
                 try await eventually("the session rests") { session.state == .inactive }
             }
             try await reset([1, 1])
-            #expect(errors.errors.isEmpty)
+            expectTrue(errors.errors.isEmpty)
             try await reset([2, 1])
             try await eventually("the app is told") { !errors.errors.isEmpty }
             let error = try #require(errors.errors.first)
-            #expect(error.code == .clientResetError && error.message.contains("cycle") && errors.errors.count == 1)
-            #expect(phone.ids == ["offline", "synced"])
+            expectTrue(error.code == .clientResetError && error.message.contains("cycle") && errors.errors.count == 1)
+            expectEqual(phone.ids, ["offline", "synced"])
         }
 
         /// A disk has spoilt what was written last and not uploaded. Where the app allows it, the reset goes on without, at once: each block
@@ -107,13 +107,13 @@ extension SharedClusterTests.ClientResetTests {
             try phone.session.resume()
 
             try await eventually("the reset is over") { blocks.runs == [1, 1] }
-            #expect(phone.contents == ["synced: first, 7"])
-            #expect(blocks.contents.withLock { $0.before } == [["offline: first, 1", "synced: ours, 1"]])
-            #expect(blocks.problem == nil)
+            expectEqual(phone.contents, ["synced: first, 7"])
+            expectEqual(blocks.contents.withLock { $0.before }, [["offline: first, 1", "synced: ours, 1"]])
+            expectTrue(blocks.problem == nil)
             try phone.add("goes on")
             try await phone.upload()
             try await other.download()
-            #expect(other.ids == ["goes on", "synced"] && errors.errors.isEmpty)
+            expectTrue(other.ids == ["goes on", "synced"] && errors.errors.isEmpty)
         }
 
         /// Replaces the text of chores by a number, as an operator does who takes something away: behind the back of all clients.

@@ -23,14 +23,14 @@ extension ShakenClusterTests {
             session.wait(for: .upload, queue: .main) { error in calls.withLock { $0.append(error != nil) } }
             try await user.logOut()
             try await eventually("the wait fails") { calls.withLock { $0 } == [true] }
-            #expect(!user.isLoggedIn && session.state == .inactive && session.connectionState == .disconnected)
+            expectTrue(!user.isLoggedIn && session.state == .inactive && session.connectionState == .disconnected)
             try phone.add("b")
 
             for worker in ["worker-1", "worker-2"] { cluster.resume(worker) }
-            #expect(try await Phone.user(of: app, person: "somebody") == user)
+            try await expectEqual(Phone.user(of: app, person: "somebody"), user)
             try await phone.upload()
             let other = try await Phone(of: app)
-            #expect(other.ids == ["a", "b"] && calls.withLock { $0.count } == 1)
+            expectTrue(other.ids == ["a", "b"] && calls.withLock { $0.count } == 1)
         }
     }
 }

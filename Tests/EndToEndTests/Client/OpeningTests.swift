@@ -30,8 +30,8 @@ extension SharedClusterTests {
             }
             try await one.download()
             try await other.download()
-            #expect(one.contents == ["changed: by one, 5", "one: first, 1", "other: first, 1"])
-            #expect(other.contents == one.contents)
+            expectEqual(one.contents, ["changed: by one, 5", "one: first, 1", "other: first, 1"])
+            expectEqual(other.contents, one.contents)
         }
 
         @Test func anOpeningWaitsForTheServerNeverOnceOrAlways() async throws {
@@ -60,11 +60,11 @@ extension SharedClusterTests {
                 defer { phone.realm.syncSession?.suspend() }
                 return phone.ids
             }
-            #expect(try await open(.once) == ["a"])
+            try await expectEqual(open(.once), ["a"])
             try writer.add("b")
             try await writer.upload()
             // Always: at each opening, also where the session was suspended.
-            #expect(try await open(.always) == ["a", "b"])
+            try await expectEqual(open(.always), ["a", "b"])
         }
 
         @Test func aFirstLoginNeedsTheServerAndCachesNobodyWithoutOne() async throws {
@@ -78,7 +78,7 @@ extension SharedClusterTests {
             await #expect(throws: AppError.self) {
                 _ = try await app.login(credentials: .emailPassword(email: "a@example.net", password: "correct horse"))
             }
-            #expect(app.currentUser == nil && app.allUsers.isEmpty)
+            expectTrue(app.currentUser == nil && app.allUsers.isEmpty)
         }
 
         @Test func aRealmInMemoryLeavesNoFileAndIsDownloadedAnew() async throws {
@@ -95,11 +95,11 @@ extension SharedClusterTests {
             func use() async throws {
                 let first = try await Phone(user, configuration, downloadBeforeOpen: .always)
                 let second = try await Phone(user, configuration, downloadBeforeOpen: .never)
-                #expect(first.ids == ["a"] && second.ids == ["a"])
+                expectTrue(first.ids == ["a"] && second.ids == ["a"])
                 try first.add("b")
-                #expect(second.ids == ["a", "b"])
+                expectEqual(second.ids, ["a", "b"])
                 try await second.upload()
-                #expect(files().isEmpty)
+                expectTrue(files().isEmpty)
             }
             try await use()
             // The store goes with its last handle, and with it what the server knew this client by.
@@ -108,10 +108,10 @@ extension SharedClusterTests {
                 var files: [File]
             }
             let again = try await Phone(user, configuration, downloadBeforeOpen: .always)
-            #expect(again.ids == ["a", "b"] && files().isEmpty)
+            expectTrue(again.ids == ["a", "b"] && files().isEmpty)
             let stored = try await SharedCluster.cluster.operateJSON(
                 StoredRealm.self, "realms", "show", "--app", app, "--realm", "home")
-            #expect(stored.files.count { $0.user == user.id } == 2)
+            expectEqual(stored.files.count { $0.user == user.id }, 2)
         }
 
         @Test func aCopyForAnotherUserBeginsWithTheSameTasksAndGoesItsOwnWay() async throws {
@@ -136,16 +136,16 @@ extension SharedClusterTests {
             try frodos.realm.writeCopy(configuration: samsConfiguration)
             #expect(throws: Realm.Error.self) { try frodos.realm.writeCopy(configuration: samsConfiguration) }
             let sams = try await Phone(sam, samsConfiguration, downloadBeforeOpen: .never)
-            #expect(sams.contents == frodos.contents && sams.ids.count == 3)
+            expectTrue(sams.contents == frodos.contents && sams.ids.count == 3)
             let subscriptions = sams.realm.subscriptions
             try await subscriptions.update {
                 subscriptions.append(QuerySubscription<Chore>(name: "sam's") { $0.owner == "Sam" })
             }
             try sams.add("watch Gollum", owner: "Sam")
-            #expect(sams.ids.count == 4)
+            expectEqual(sams.ids.count, 4)
             try await sams.upload()
             try await frodos.download()
-            #expect(frodos.ids.count == 3)
+            expectEqual(frodos.ids.count, 3)
         }
 
         @Test func aLocalRealmsObjectsCanBeginToSyncAndASyncedOnesCanStop() async throws {
@@ -156,13 +156,13 @@ extension SharedClusterTests {
                 fileURL: folder.appendingPathComponent("local-\(app).realm"), objectTypes: [Chore.self])
             let offline = try await Phone(user, local)
             try offline.add("a", "b")
-            #expect(offline.realm.syncSession == nil)
+            expectTrue(offline.realm.syncSession == nil)
             try offline.realm.writeCopy(configuration: user.configuration(partitionValue: "home"))
             let phone = try await Phone(user, user.configuration(partitionValue: "home"))
-            #expect(phone.ids == ["a", "b"])
+            expectEqual(phone.ids, ["a", "b"])
             try await phone.upload()
             let other = try await Phone(of: app)
-            #expect(other.ids == ["a", "b"])
+            expectEqual(other.ids, ["a", "b"])
 
             // For good: the copy has no history, and nothing syncs it.
             let kept = Realm.Configuration(
@@ -170,9 +170,9 @@ extension SharedClusterTests {
             try phone.realm.writeCopy(configuration: kept)
             let alone = try await Phone(user, kept)
             try alone.add("c")
-            #expect(alone.realm.syncSession == nil && alone.ids == ["a", "b", "c"])
+            expectTrue(alone.realm.syncSession == nil && alone.ids == ["a", "b", "c"])
             try await phone.download()
-            #expect(phone.ids == ["a", "b"])
+            expectEqual(phone.ids, ["a", "b"])
         }
 
         @Test func initialSubscriptionsAreMetWhenADownloadingOpeningReturns() async throws {
@@ -196,9 +196,9 @@ extension SharedClusterTests {
             runs.withLock { $0 = 0 }
             for _ in 0..<2 {
                 let realm = try await open(user)
-                #expect(realm.subscriptions.map(\.name) == ["all_chores"])
-                #expect(realm.objects(Chore.self).map(\._id) == ["a"])
-                #expect(runs.withLock { $0 } == 1)
+                expectEqual(realm.subscriptions.map(\.name), ["all_chores"])
+                expectEqual(realm.objects(Chore.self).map(\._id), ["a"])
+                expectEqual(runs.withLock { $0 }, 1)
             }
         }
 

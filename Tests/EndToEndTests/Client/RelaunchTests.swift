@@ -32,11 +32,11 @@ extension SharedClusterTests.OpeningTests {
                 try await RelaunchTests.comeBack(installed)
             }
             try await other.download()
-            #expect(other.ids == ["written at first", "written meanwhile", "written offline"])
+            expectEqual(other.ids, ["written at first", "written meanwhile", "written offline"])
         }
 
         private static func logIn(_ installed: InstalledApp) async throws {
-            #expect(installed.launch().currentUser == nil)
+            expectTrue(installed.launch().currentUser == nil)
             let phone = try await Phone(launched: installed.launchAndLogIn(), downloadBeforeOpen: .always)
             try phone.add("written at first")
             try await phone.upload()
@@ -44,13 +44,13 @@ extension SharedClusterTests.OpeningTests {
 
         private static func writeOffline(_ installed: InstalledApp) async throws {
             let phone = try await Phone(launched: installed.launch(), downloadBeforeOpen: .never)
-            #expect(phone.user.isLoggedIn && phone.ids == ["written at first"])
+            expectTrue(phone.user.isLoggedIn && phone.ids == ["written at first"])
             try phone.add("written offline")
         }
 
         private static func comeBack(_ installed: InstalledApp) async throws {
             let phone = try await Phone(launched: installed.launch(), downloadBeforeOpen: .always)
-            #expect(phone.ids == ["written at first", "written meanwhile", "written offline"])
+            expectEqual(phone.ids, ["written at first", "written meanwhile", "written offline"])
             try await phone.upload()
         }
 
@@ -58,16 +58,16 @@ extension SharedClusterTests.OpeningTests {
         @Test func nobodyElseOnTheMachineCanReadWhoIsLoggedIn() async throws {
             let id = try await SharedCluster.cluster.newApp()
             let phone = try await Phone(of: id)
-            #expect(phone.user.isLoggedIn)
+            expectTrue(phone.user.isLoggedIn)
             let folder = Realm.Configuration.baseDirectory
                 .appendingPathComponent("mongodb-realm/\(id)/server-utility/metadata").path
             func mode(_ path: String) throws -> Int? {
                 try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
             }
-            #expect(try mode(folder) == 0o700)
+            try expectEqual(mode(folder), 0o700)
             let files = try FileManager.default.contentsOfDirectory(atPath: folder)
-            #expect(files.contains("sync_metadata.realm"))
-            for file in files { #expect(try mode("\(folder)/\(file)") == 0o600, "\(file)") }
+            expectTrue(files.contains("sync_metadata.realm"))
+            for file in files { try expectEqual(mode("\(folder)/\(file)"), 0o600, "\(file)") }
         }
     }
 }

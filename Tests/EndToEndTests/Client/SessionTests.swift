@@ -28,14 +28,15 @@ extension SharedClusterTests {
             }
             let first = try await open(try await Phone.user(of: shared), 3)
             try await expectConnections(1)
-            #expect(first[0].user.allSessions.count == 3 && first.allSatisfy { $0.realm.syncSession?.state == .active })
+            expectTrue(
+                first[0].user.allSessions.count == 3 && first.allSatisfy { $0.realm.syncSession?.state == .active })
             // Where everything is connected there is nothing to try again.
             let states = Mutex<[SyncSession.ConnectionState]>([])
             let token = try first[0].session.observeConnectionState { state in states.withLock { $0.append(state) } }
             try first[0].session.reconnect()
             try first[0].add("a")
             try await first[0].upload()
-            #expect(try first[0].session.connectionState == .connected && states.withLock { $0.isEmpty })
+            try expectTrue(first[0].session.connectionState == .connected && states.withLock { $0.isEmpty })
             token.invalidate()
             let second = try await open(try await Phone.user(of: shared), 1)
             try await expectConnections(2)
@@ -59,8 +60,8 @@ extension SharedClusterTests {
             try goingThere.add("there")
             for phone in [going, restingThere, goingThere] { try await phone.upload() }
             for phone in [going, restingThere, goingThere] { try await phone.download() }
-            #expect(resting?.ids == ["kept here"] && restingThere.ids == ["there"])
-            #expect(going.ids == ["here", "there"] && goingThere.ids == going.ids)
+            expectTrue(resting?.ids == ["kept here"] && restingThere.ids == ["there"])
+            expectTrue(going.ids == ["here", "there"] && goingThere.ids == going.ids)
 
             // Suspension is not kept: whoever opens the realm anew, or downloads first, syncs.
             resting = nil
@@ -69,7 +70,7 @@ extension SharedClusterTests {
             try await again.upload()
             try again.session.resume()
             try await restingThere.download()
-            #expect(again.ids == ["kept here", "there"] && restingThere.ids == again.ids)
+            expectTrue(again.ids == ["kept here", "there"] && restingThere.ids == again.ids)
         }
 
         @Test func aWaitCallsBackOnceOnTheQueueThatItWasGiven() async throws {
@@ -88,8 +89,8 @@ extension SharedClusterTests {
             }
             try await eventually("the other block is called") { calls.withLock { $0.count } > 1 }
             let other = try await Phone(of: app)
-            #expect(other.ids == ["a"])
-            #expect(calls.withLock { $0 } == ["upload done", "download done"])
+            expectEqual(other.ids, ["a"])
+            expectEqual(calls.withLock { $0 }, ["upload done", "download done"])
         }
 
         @Test func progressOfUploadsRisesToOne() async throws {
@@ -116,7 +117,7 @@ extension SharedClusterTests {
                 outstanding.withLock { $0.last } == 1 && indefinite.withLock { $0.last } == 1
             }
             let all = outstanding.withLock { $0 }
-            #expect(all.first == 0 && all == all.sorted() && all.count { $0 == 1 } == 1)
+            expectTrue(all.first == 0 && all == all.sorted() && all.count { $0 == 1 } == 1)
             // New work lowers the one, and is none of the other's business.
             let count = indefinite.withLock { $0.count }
             try phone.add("more")
@@ -124,7 +125,7 @@ extension SharedClusterTests {
             try await eventually("the new work is uploaded") {
                 indefinite.withLock { $0.dropFirst(count).contains { $0 < 1 } && $0.last == 1 }
             }
-            #expect(outstanding.withLock { $0 } == all)
+            expectEqual(outstanding.withLock { $0 }, all)
             withExtendedLifetime(tokens) {}
         }
 
@@ -136,7 +137,7 @@ extension SharedClusterTests {
                 let token = try phone.session.addProgressNotification(for: .upload, mode: .reportIndefinitely) { _ in
                     calls.withLock { $0 += 1 }
                 }
-                #expect(token != nil)
+                expectTrue(token != nil)
             }
             try report()
             // What was on its way when the token went has arrived behind this.
@@ -145,7 +146,7 @@ extension SharedClusterTests {
             let before = calls.withLock { $0 }
             try phone.add("b")
             try await phone.upload()
-            #expect(calls.withLock { $0 } == before)
+            expectEqual(calls.withLock { $0 }, before)
         }
 
         @Test(.ownGateway) func withoutTheServerSessionsTryOnAndTheAppReadsAndWrites() async throws {
@@ -160,19 +161,19 @@ extension SharedClusterTests {
                 observed.withLock { $0.append(session.connectionState) }
             }
             var streamed = session.connectionStates.makeAsyncIterator()
-            #expect(await streamed.next() == .connected && observed.withLock { $0 } == [.connected])
+            await expectTrue(streamed.next() == .connected && observed.withLock { $0 } == [.connected])
 
             await gateway.kill()
-            #expect(await streamed.next() == .disconnected)
-            #expect(await streamed.next() == .connecting)
-            #expect(session.state == .active)
+            await expectEqual(streamed.next(), .disconnected)
+            await expectEqual(streamed.next(), .connecting)
+            expectEqual(session.state, .active)
             try phone.add("a")
             try phone.change("a") { $0.count += 1 }
-            #expect(phone.contents == ["a: first, 2"])
+            expectEqual(phone.contents, ["a: first, 2"])
 
             // The file is opened as it is; an opening that downloads gives up where the app wants that.
             let again = try await Phone(user, user.configuration(partitionValue: "home"), downloadBeforeOpen: .once)
-            #expect(again.contents == phone.contents)
+            expectEqual(again.contents, phone.contents)
             await #expect(throws: (any Error).self) {
                 _ = try await Phone(
                     user, user.configuration(partitionValue: "elsewhere", cancelAsyncOpenOnNonFatalErrors: true),
@@ -188,13 +189,13 @@ extension SharedClusterTests {
             // Without waiting for the end of the back-off.
             session.resume()
             try await session.wait(for: .upload)
-            #expect(session.connectionState == .connected)
+            expectEqual(session.connectionState, .connected)
             let other = try await Phone(of: app)
-            #expect(other.contents == ["a: first, 2"])
+            expectEqual(other.contents, ["a: first, 2"])
             observation.invalidate()
             let count = observed.withLock { $0.count }
             try await phone.suspend()
-            #expect(observed.withLock { $0.count } == count && count >= 4)
+            expectTrue(observed.withLock { $0.count } == count && count >= 4)
         }
 
         @Test(.ownGateway) func aSilentConnectionIsKeptUntilItIsKnownToBeDead() async throws {
@@ -205,18 +206,18 @@ extension SharedClusterTests {
             let phone = try await Phone(user, user.configuration(partitionValue: "home"))
             let session = try phone.session
             var states = session.connectionStates.makeAsyncIterator()
-            #expect(await states.next() == .connected)
+            await expectEqual(states.next(), .connected)
             gateway.pause()
             let start = ContinuousClock.now
             // As far as anybody knows, the connection is there.
             session.reconnect()
             try phone.add("a")
-            #expect(await states.next() == .disconnected)
-            #expect(ContinuousClock.now - start >= .seconds(4))
+            await expectEqual(states.next(), .disconnected)
+            expectTrue(ContinuousClock.now - start >= .seconds(4))
             gateway.resume()
             try await phone.upload()
             let other = try await Phone(of: app)
-            #expect(other.ids == ["a"])
+            expectEqual(other.ids, ["a"])
         }
     }
 }

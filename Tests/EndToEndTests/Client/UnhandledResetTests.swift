@@ -18,14 +18,14 @@ extension SharedClusterTests.ClientResetTests {
                 try await phone.upload()
                 try await cluster.operate("sync", "terminate", app, "--enable")
                 try await eventually("the handler is called") { !log.errors.isEmpty }
-                #expect(log.errors.map(\.code) == [.clientResetError] && log.users == [phone.user.id])
+                expectTrue(log.errors.map(\.code) == [.clientResetError] && log.users == [phone.user.id])
             }
             let first = try await Phone(of: app, .manual(errorHandler: own.handler))
             try await reset(first, own)
             App(id: app).syncManager.errorHandler = managers.handler
             let second = try await Phone(of: app, .manual())
             try await reset(second, managers)
-            #expect(own.errors.count == 1)
+            expectEqual(own.errors.count, 1)
         }
 
         /// Where there is no handler nothing happens to the realm before the next launch. That puts it away with what was not uploaded, and
@@ -41,12 +41,12 @@ extension SharedClusterTests.ClientResetTests {
             await #expect(processExitsWith: .success) { [installed = installed as InstalledApp] in
                 try await UnhandledResetTests.ignoreReset(installed)
             }
-            #expect(Self.backups(of: installed).isEmpty)
+            expectTrue(Self.backups(of: installed).isEmpty)
             await #expect(processExitsWith: .success) { [installed = installed as InstalledApp] in
                 try await UnhandledResetTests.beginAnew(installed)
             }
             let other = try await Phone(of: id)
-            #expect(other.ids == ["goes on", "synced"])
+            expectEqual(other.ids, ["goes on", "synced"])
         }
 
         private static func writeOffline(_ installed: InstalledApp) async throws {
@@ -61,20 +61,20 @@ extension SharedClusterTests.ClientResetTests {
             let phone = try await Phone(launched: installed.launch(), .manual(), downloadBeforeOpen: .never)
             let session = try phone.session
             try await eventually("the session stops") { session.state == .inactive }
-            #expect(phone.ids == ["offline", "synced"])
+            expectEqual(phone.ids, ["offline", "synced"])
         }
 
         private static func beginAnew(_ installed: InstalledApp) async throws {
             let phone = try await Phone(launched: installed.launch(), .manual(), downloadBeforeOpen: .always)
-            #expect(phone.ids == ["synced"])
+            expectEqual(phone.ids, ["synced"])
             try phone.add("goes on")
             try await phone.upload()
             let backups = backups(of: installed)
             let backup = try #require(backups.first)
-            #expect(backups.count == 1)
+            expectEqual(backups.count, 1)
             var old = Realm.Configuration(fileURL: backup, objectTypes: [Chore.self])
             old.readOnly = true
-            #expect(try await Phone(phone.user, old).ids == ["offline", "synced"])
+            try await expectEqual(Phone(phone.user, old).ids, ["offline", "synced"])
         }
 
         private static func backups(of installed: InstalledApp) -> [URL] {

@@ -88,7 +88,7 @@ struct DashboardTests {
                 try await cluster.startCoordinator()
                 try await browser.wait(for: "#lost") { $0.isEmpty }
                 try await browser.wait(for: "#health", toSay: "no campaign running")
-                #expect(try await browser.run("return document.title").stringValue?.contains("Campaigns") == true)
+                try await expectEqual(browser.run("return document.title").stringValue?.contains("Campaigns"), true)
                 try await browser.wait(for: "main table", toSay: "discarded")
                 try await look(browser, "campaign")
                 try await checkExports(of: campaign, browser)
@@ -96,7 +96,7 @@ struct DashboardTests {
                 try await browser.wait(for: "main h1", toSay: "Client file 2")
                 try await browser.wait(for: "main table", toSay: "recovered")
                 try await look(browser, "client-file")
-                #expect(try await browser.complaints() == [])
+                try await expectEqual(browser.complaints(), [])
             }
             await proxy.stop()
         }
@@ -106,7 +106,7 @@ struct DashboardTests {
     private func checkExports(of campaign: String, _ browser: Browser) async throws {
         try await browser.click("Export CSV", in: "main")
         let lines = try await browser.saved("\(campaign).csv").split(separator: "\r\n")
-        #expect(lines.count == 3 && lines[0].hasPrefix("partition,clientFile,user,outcome"))
+        expectTrue(lines.count == 3 && lines[0].hasPrefix("partition,clientFile,user,outcome"))
         try await browser.run(
             """
             const filter = document.querySelector('#outcome');
@@ -116,7 +116,7 @@ struct DashboardTests {
         try await browser.wait(for: "main table") { !$0.contains("recovered") && $0.contains("discarded") }
         try await browser.click("Export JSON", in: "main")
         let json = try JSONParser.parse(Array(try await browser.saved("\(campaign).json").utf8))
-        #expect(json.arrayValue?.map { $0.objectValue?["outcome"] } == [.string("discarded")])
+        expectEqual(json.arrayValue?.map { $0.objectValue?["outcome"] }, [.string("discarded")])
         try await browser.run(
             """
             const filter = document.querySelector('#outcome');
@@ -146,7 +146,7 @@ struct DashboardTests {
                 let rows =
                     try await browser.run("return document.querySelectorAll('tbody tr:not(.spacer)').length")
                     .integerValue ?? 0
-                #expect(rows > 10 && rows < 64)
+                expectTrue(rows > 10 && rows < 64)
                 try await browser.run("document.querySelector('.scroll').scrollTop = 1e6")
                 try await browser.wait(for: "main table", toSay: "63")
                 try await look(browser, "slices-phone")
@@ -181,12 +181,12 @@ struct DashboardTests {
                         `${button.getAttribute('aria-disabled')} ${document.getElementById(button.getAttribute('aria-describedby')).innerText}`)
                     """
                 ).arrayValue?.compactMap(\.stringValue)
-                #expect(states?.count == 3 && states?.allSatisfy { $0.hasPrefix("true needs the role") } == true)
-                #expect(try await browser.text("dialog") == nil)
+                expectTrue(states?.count == 3 && states?.allSatisfy { $0.hasPrefix("true needs the role") } == true)
+                try await expectTrue(browser.text("dialog") == nil)
                 try await look(browser, "app-phone")
                 try await browser.click("Log out")
                 try await browser.wait(for: "main", toSay: "Admin token")
-                #expect(try await browser.complaints() == [])
+                try await expectEqual(browser.complaints(), [])
             }
         }
     }
@@ -205,16 +205,17 @@ struct DashboardTests {
                     .trimmingCharacters(in: .whitespacesAndNewlines)
                 try await browser.open(link)
                 try await browser.wait(for: "main", toSay: "1 of 1 slices")
-                #expect(try await browser.run("return location.href").stringValue?.hasSuffix("/#/slices") == true)
+                try await expectEqual(browser.run("return location.href").stringValue?.hasSuffix("/#/slices"), true)
                 try await browser.click("0", in: "main table")
                 try await browser.wait(for: "main", upTo: .seconds(30)) { $0.contains("store-nw") }
-                #expect(try await browser.text("main [aria-label='Busiest apps'] table")?.contains(cluster.app) == true)
+                try await expectEqual(
+                    browser.text("main [aria-label='Busiest apps'] table")?.contains(cluster.app), true)
                 try await look(browser, "slice")
                 try await browser.click("Overview", in: "#nav")
                 try await browser.wait(for: "main", toSay: "2 dead letters")
-                #expect(
-                    try await browser.run("return document.querySelector('.plot a').href").stringValue
-                        == "https://grafana.example.net/d/sluice-slices?viewPanel=9")
+                try await expectEqual(
+                    browser.run("return document.querySelector('.plot a').href").stringValue,
+                    "https://grafana.example.net/d/sluice-slices?viewPanel=9")
                 try await look(browser, "overview-first", isKept: false)
                 try await browser.click("What to do", in: "main")
                 try await browser.wait(for: "main", toSay: "SluiceDeadLetters")
@@ -222,7 +223,7 @@ struct DashboardTests {
                 try await sendBack(late, browser, cluster)
                 try await terminate(browser, cluster)
                 try await lookAround(device, browser, cluster)
-                #expect(try await browser.complaints() == [])
+                try await expectEqual(browser.complaints(), [])
             }
         }
     }
@@ -251,12 +252,12 @@ struct DashboardTests {
         try await browser.run("location.reload()")
         try await browser.wait(for: "main", toSay: "2 dead letters")
         try await browser.press("\u{e004}")
-        #expect(try await browser.run("return document.activeElement.id").stringValue == "skip")
+        try await expectEqual(browser.run("return document.activeElement.id").stringValue, "skip")
         try await browser.press("\u{e007}")
-        #expect(try await browser.run("return document.activeElement.id").stringValue == "main")
+        try await expectEqual(browser.run("return document.activeElement.id").stringValue, "main")
         try await browser.run("document.querySelector('#nav a').focus()")
         for _ in 0..<5 { try await browser.press("\u{e004}") }
-        #expect(try await browser.run("return document.activeElement.innerText").stringValue == "Dead letters")
+        try await expectEqual(browser.run("return document.activeElement.innerText").stringValue, "Dead letters")
         try await browser.press("\u{e007}")
         try await browser.wait(for: "main h1", toSay: "Dead letters")
     }
@@ -305,12 +306,12 @@ struct DashboardTests {
         try await browser.wait(
             for: "dialog", toSay: "1 client realm would reset, 0 B of unsynced work known to be at risk")
         let isOff = "return document.querySelector('dialog button[type=submit]').disabled"
-        #expect(try await browser.run(isOff) == .bool(true))
+        try await expectEqual(browser.run(isOff), .bool(true))
         try await browser.type("\(cluster.app)x", into: "dialog input:not([name])")
-        #expect(try await browser.run(isOff) == .bool(true))
+        try await expectEqual(browser.run(isOff), .bool(true))
         try await look(browser, "termination")
         try await browser.type("\u{e003}", into: "dialog input:not([name])")
-        #expect(try await browser.run(isOff) == .bool(false))
+        try await expectEqual(browser.run(isOff), .bool(false))
         try await browser.click("Terminate", in: "dialog")
         try await browser.wait(for: "main h1", toSay: "Campaign")
         try await browser.wait(for: "main .legend", toSay: "1 recovered", upTo: .seconds(120))
@@ -357,7 +358,7 @@ struct DashboardTests {
             return [size(999), size(40960), span(400), span(7200000), span(90000)].join('|')
             """
         ).stringValue
-        #expect(words == "999 B|41 KB|0.4 s|2 h|90 s")
+        expectEqual(words, "999 B|41 KB|0.4 s|2 h|90 s")
     }
 
     /// A user's page: it can be disabled there.

@@ -57,14 +57,14 @@ extension SharedClusterTests {
             try ben.type("remove post")
             try await ann.expect("- [ ] post a letter")
             for person in [ann, ben] { try await person.close() }
-            #expect(!ann.lines.contains { $0.hasPrefix("!") } && !ben.lines.contains { $0.hasPrefix("!") })
+            expectTrue(!ann.lines.contains { $0.hasPrefix("!") } && !ben.lines.contains { $0.hasPrefix("!") })
 
             // Tokens and passwords are nobody else's business: not in the log, whatever its level, and not in a file that others can read.
             let log = cluster.log(of: "ann")
-            #expect(log.contains("[DeviceSync]") && !log.contains("eyJ") && !log.contains("correct horse"))
+            expectTrue(log.contains("[DeviceSync]") && !log.contains("eyJ") && !log.contains("correct horse"))
             let metadata = "\(cluster.folder)/ann/mongodb-realm/\(app)/server-utility/metadata/sync_metadata.realm"
             let attributes = try FileManager.default.attributesOfItem(atPath: metadata)
-            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+            expectTrue((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         }
 
         @Test func everyTaskIsAssignedOnceWhateverHappensToTheAssigners() async throws {
@@ -94,17 +94,17 @@ extension SharedClusterTests {
                         continue
                     }
                     // Whoever was told first stays the one.
-                    #expect(seen.updateValue(parts.2, forKey: String(parts.1)) ?? parts.2 == parts.2)
+                    expectTrue(seen.updateValue(parts.2, forKey: String(parts.1)) ?? parts.2 == parts.2)
                 }
                 return seen.count == 91
             }
-            #expect(Set(seen.values) == ["ann", "ben", "cem"])
+            expectEqual(Set(seen.values), ["ann", "ben", "cem"])
             for program in [first, second] {
                 try await program.terminate()
-                #expect(program.lines.last == "stopped", "\(program.lines.suffix(60).joined(separator: "\n"))")
+                expectEqual(program.lines.last, "stopped", "\(program.lines.suffix(60).joined(separator: "\n"))")
                 // A program answers each task once, also over its death.
                 let answers = program.lines.compactMap { $0.firstMatch(of: #/^(number \d+): /#)?.1 }
-                #expect(Set(answers).count == answers.count)
+                expectEqual(Set(answers).count, answers.count)
             }
             try await ann.close()
         }
@@ -116,7 +116,7 @@ extension SharedClusterTests {
                 "/usr/bin/env",
                 ["swift", "package", "--package-path", Self.folder.appending(path: name).path, "dump-package"],
                 called: "swift package dump-package")
-            #expect(described.contains("DeviceSync") && described.contains("\"\(name)\""))
+            expectTrue(described.contains("DeviceSync") && described.contains("\"\(name)\""))
         }
 
         private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -14,12 +14,12 @@ extension SharedClusterTests {
             let (player, _) = try await StockScenario.firstConnect(cluster)
             try await player.play(from: Recording("pbs-first-connect-and-resume").index(of: "unbind 1"))
             let a = try StockScenario.file(player, 2)
-            #expect(a.image.value("Task", "b", "name")?.contains("changed") == true)
+            expectEqual(a.image.value("Task", "b", "name")?.contains("changed"), true)
             // Its own task never came back; the checker has seen to that entry by entry.
-            #expect(!a.image.has("Task", "a"))
+            expectTrue(!a.image.has("Task", "a"))
             let (_, late) = try await StockScenario.newcomer(cluster)
-            #expect(late.image.has("Task", "a"))
-            #expect(late.image.value("Task", "b", "name")?.contains("changed") == true)
+            expectTrue(late.image.has("Task", "a"))
+            expectEqual(late.image.value("Task", "b", "name")?.contains("changed"), true)
         }
 
         @Test func recordedExchangesBringTheHistoryThatTheReferenceServerSent() async throws {
@@ -31,7 +31,7 @@ extension SharedClusterTests {
                 player.path = "\"\(name)\""
                 player.isExact = true
                 try await player.play()
-                #expect(try player.differences() == [], "\(name)")
+                try expectEqual(player.differences(), [], "\(name)")
             }
         }
 
@@ -44,7 +44,7 @@ extension SharedClusterTests {
             player.path = "{\"$oid\":\"6560c0ffee6560c0ffee0001\"}"
             player.isExact = true
             try await player.play()
-            #expect(try player.differences() == [])
+            try expectEqual(player.differences(), [])
             // Other partitions, in other slices, beside them on the same socket.
             var sessions: [SessionIdent] = []
             for path in ["null", "{\"$numberLong\":\"7\"}", "\"\""] {
@@ -63,8 +63,8 @@ extension SharedClusterTests {
             for (path, session) in zip(["null", "{\"$numberLong\":\"7\"}", "\"\""], sessions) {
                 let file = StockFile()
                 try await connection.download(try await connection.open(path, file))
-                #expect(file.image.objects.count == 1)
-                #expect(file.image.has("Task", "of \(session)"))
+                expectEqual(file.image.objects.count, 1)
+                expectTrue(file.image.has("Task", "of \(session)"))
             }
         }
 
@@ -88,11 +88,11 @@ extension SharedClusterTests {
             let b = try StockScenario.connection(player, 8)
             try await b.download(1)
             let other = try StockScenario.file(player, 3)
-            #expect(other.image.has("Task", "twice"))
+            expectTrue(other.image.has("Task", "twice"))
             let copies = try other.entries.filter {
                 try $0.changeset.canonicalChangeset == changeset.canonicalChangeset
             }
-            #expect(copies.count == 1)
+            expectEqual(copies.count, 1)
         }
     }
 }

@@ -27,7 +27,7 @@ extension SharedClusterTests {
                 try await connection.wait("an error answers \(message.debugDescription)", mayEnd: true) {
                     $0.connectionError != nil && $0.isEnded
                 }
-                #expect(codes.contains(connection.connectionError?.code ?? 0), "\(message.debugDescription)")
+                expectTrue(codes.contains(connection.connectionError?.code ?? 0), "\(message.debugDescription)")
             }
             try await witness.sync("after broken messages")
         }
@@ -48,7 +48,7 @@ extension SharedClusterTests {
                 let connection = try await user.connect()
                 try await connection.socket.sendRaw(frame)
                 try await connection.wait("close \(code)", mayEnd: true) { $0.closeCode != nil && $0.isEnded }
-                #expect(connection.closeCode == code)
+                expectEqual(connection.closeCode, code)
             }
             // Half a frame, then nothing: no one waits for the rest.
             let half = try await user.connect()
@@ -73,7 +73,7 @@ extension SharedClusterTests {
                 // The model of a client knows nothing of what the test sent past it: only the raw answers count.
                 let error = try await Self.connectionError(connection)
                 // An UNBIND may have been answered before what follows it came: then the session is unknown.
-                #expect(error == code || (error == 109 && code == 106), "\(messages)")
+                expectTrue(error == code || (error == 109 && code == 106), "\(messages)")
             }
             try await witness.sync("after messages out of turn")
         }
@@ -123,7 +123,7 @@ extension SharedClusterTests {
             for (code, change) in strangers {
                 let errors = try await errors(change)
                 expectReset(errors[0], code)
-                #expect(errors[1] == nil, "after \(code)")
+                expectTrue(errors[1] == nil, "after \(code)")
             }
             // The file itself, with cursors that cannot be its own: it must reset, whatever it says next.
             let confused: [(Int, (StockFile) -> Void)] = [
@@ -144,7 +144,7 @@ extension SharedClusterTests {
                 expectReset(errors[1], 208)
             }
             // None of it has cost the file anything.
-            #expect(witness.file.identity == other)
+            expectEqual(witness.file.identity, other)
             try await witness.sync("after idents that do not hold")
         }
 
@@ -159,7 +159,7 @@ extension SharedClusterTests {
             let head = "upload \(large) 0 17000000 0 2 0 0\n"
             try await connection.socket.send(Array(head.utf8) + [UInt8](repeating: 0x30, count: 17_000_000))
             try await connection.wait("its session is reset") { $0.sessions[large]?.error != nil }
-            #expect(connection.sessions[large]?.error?.body.action == .clientReset)
+            expectEqual(connection.sessions[large]?.error?.body.action, .clientReset)
             try await connection.send(.unbind(session: large))
             // The socket and its other session go on.
             try await connection.download(small)
@@ -184,13 +184,13 @@ extension SharedClusterTests {
             }
             try await upload()
             try await connection.wait("close 1009", mayEnd: true) { $0.closeCode != nil && $0.isEnded }
-            #expect(connection.closeCode == 1009 && connection.sessions[session]?.error == nil)
+            expectTrue(connection.closeCode == 1009 && connection.sessions[session]?.error == nil)
             connection = try await user.connect()
             session = try await connection.open(StockScenario.path, file)
             try await upload()
             try await connection.wait("the session is reset") { $0.sessions[session]?.error != nil }
             expectReset(connection.sessions[session]?.error, 208)
-            #expect(connection.closeCode == nil)
+            expectTrue(connection.closeCode == nil)
         }
 
         @Test func aChangesetThatDoesNotParseResetsItsClientOnly() async throws {
@@ -204,17 +204,17 @@ extension SharedClusterTests {
             try await connection.send(.upload([0x3E, 0xFF, 0x00], version: 2, session: session, file: file))
             try await connection.wait("the session ends in an error") { $0.sessions[session]?.error != nil }
             let error = connection.sessions[session]?.error
-            #expect(error?.code == 212)
-            #expect(error?.body.action == .clientReset)
+            expectEqual(error?.code, 212)
+            expectEqual(error?.body.action, .clientReset)
             try await connection.send(.unbind(session: session))
             try await witness.sync("after a changeset that does not parse")
         }
 
         private func expectReset(_ error: StockConnection.ReceivedError?, _ code: Int) {
-            #expect(error?.code == code)
-            #expect(error?.body.action == .clientReset, "\(code)")
-            #expect(error?.body.tryAgain == false, "\(code)")
-            #expect(error?.body.shouldClientReset == true, "\(code)")
+            expectEqual(error?.code, code)
+            expectEqual(error?.body.action, .clientReset, "\(code)")
+            expectEqual(error?.body.tryAgain, false, "\(code)")
+            expectEqual(error?.body.shouldClientReset, true, "\(code)")
         }
 
         /// The code of the JSON_ERROR that ends a connection, whatever else comes before it.

@@ -96,10 +96,10 @@ extension SharedClusterTests {
 
         private static func closed(_ campaign: String, _ cluster: LocalCluster) async throws -> StockScenario.Campaign {
             let shown = try await StockScenario.campaign(campaign, cluster)
-            #expect(shown.state == "closed" && shown.counts.pending == 0)
+            expectTrue(shown.state == "closed" && shown.counts.pending == 0)
             let counts = shown.counts
-            #expect(
-                counts.found == counts.recovered + counts.discarded + counts.manual + counts.failed + counts.superseded)
+            expectEqual(
+                counts.found, counts.recovered + counts.discarded + counts.manual + counts.failed + counts.superseded)
             return shown
         }
 
@@ -117,9 +117,9 @@ extension SharedClusterTests {
             _ = try await (first, second)
             let ended = [try await Self.closed(names[0], cluster), try await Self.closed(names[1], cluster)]
             // The later of the two has taken over what the other had found.
-            #expect(ended.map(\.counts.recovered).sorted() == [0, 2])
-            #expect(ended.contains { $0.counts.recovered == 2 && $0.counts.found == 2 && $0.counts.unproven == 2 })
-            #expect(ended.allSatisfy { $0.counts.superseded == $0.counts.found - $0.counts.recovered })
+            expectEqual(ended.map(\.counts.recovered).sorted(), [0, 2])
+            expectTrue(ended.contains { $0.counts.recovered == 2 && $0.counts.found == 2 && $0.counts.unproven == 2 })
+            expectTrue(ended.allSatisfy { $0.counts.superseded == $0.counts.found - $0.counts.recovered })
         }
 
         @Test func aTerminationInTheMiddleOfResetsEndsBothCampaigns() async throws {
@@ -149,9 +149,9 @@ extension SharedClusterTests {
             try await copied.reset()
             _ = try await (first, second)
             let ended = [try await Self.closed(names[0], cluster), try await Self.closed(names[1], cluster)]
-            #expect(ended[0].counts.found == 3 && ended[0].counts.superseded == 3)
+            expectTrue(ended[0].counts.found == 3 && ended[0].counts.superseded == 3)
             // What `copying` began and `copied` had was found beside the client realms themselves.
-            #expect(ended[1].counts.found == 5 && ended[1].counts.superseded == 2 && ended[1].counts.recovered == 3)
+            expectTrue(ended[1].counts.found == 5 && ended[1].counts.superseded == 2 && ended[1].counts.recovered == 3)
         }
     }
 }

@@ -27,11 +27,11 @@ extension SharedClusterTests {
             let idents = try [away, live].map { try StockScenario.file($0, 2).identity?.ident }
             for (player, ident) in zip([away, live], idents) {
                 let realm = try await StockScenario.outcome("recovered", of: try #require(ident), in: campaign, cluster)
-                #expect(realm.report?.evidence == "inferred")
-                #expect(realm.report?.result == "recovered")
-                #expect(realm.report?.identNew == (try StockScenario.file(player, 4).identity?.ident.rawValue))
-                #expect(realm.report?.changesets?.recovered == 2)
-                #expect(realm.partition == StockScenario.path)
+                expectEqual(realm.report?.evidence, "inferred")
+                expectEqual(realm.report?.result, "recovered")
+                expectTrue(realm.report?.identNew == (try StockScenario.file(player, 4).identity?.ident.rawValue))
+                expectEqual(realm.report?.changesets?.recovered, 2)
+                expectEqual(realm.partition, StockScenario.path)
             }
             // Who was told is reported beside what came of it.
             let shown = try await StockClientError.within("both are said to have been told") {
@@ -40,13 +40,13 @@ extension SharedClusterTests {
                 // The last of the slices says that it has nobody when it comes to it.
                 return shown.counts.notified == 2 && shown.state == "closed" ? shown : nil
             }
-            #expect(shown.counts.found == 2)
-            #expect(shown.counts.recovered == 2)
-            #expect(shown.counts.pending == 0)
+            expectEqual(shown.counts.found, 2)
+            expectEqual(shown.counts.recovered, 2)
+            expectEqual(shown.counts.pending, 0)
             let (_, late) = try await StockScenario.newcomer(cluster)
-            #expect(late.image.value("Task", "a", "name")?.contains("offline-edit") == true)
-            #expect(late.image.has("Task", "b"))
-            #expect(late.image.has("Task", "offline"))
+            expectEqual(late.image.value("Task", "a", "name")?.contains("offline-edit"), true)
+            expectTrue(late.image.has("Task", "b"))
+            expectTrue(late.image.has("Task", "offline"))
         }
 
         @Test func withRecoveryOffTheRecordedClientDiscards() async throws {
@@ -60,10 +60,10 @@ extension SharedClusterTests {
             try await player.play()
             let ident = try #require(try StockScenario.file(player, 2).identity?.ident)
             let realm = try await StockScenario.outcome("discarded", of: ident, in: campaign, cluster)
-            #expect(realm.report?.evidence == "inferred")
+            expectEqual(realm.report?.evidence, "inferred")
             let (_, late) = try await StockScenario.newcomer(cluster)
-            #expect(late.image.has("Task", "a"))
-            #expect(!late.image.has("Task", "offline"))
+            expectTrue(late.image.has("Task", "a"))
+            expectTrue(!late.image.has("Task", "offline"))
         }
 
         @Test func aMergeThatFailsIsAFailure() async throws {
@@ -75,7 +75,7 @@ extension SharedClusterTests {
             try await player.play()
             let ident = try #require(try StockScenario.file(player, 2).identity?.ident)
             let realm = try await StockScenario.outcome("failed", of: ident, in: campaign, cluster)
-            #expect(realm.report?.evidence == "inferred")
+            expectEqual(realm.report?.evidence, "inferred")
         }
 
         @Test func aManualResetIsSeenAtTheNextLaunch() async throws {
@@ -94,7 +94,7 @@ extension SharedClusterTests {
                 let realm = try await StockScenario.outcome("manual", of: ident, in: campaign, cluster)
                 return realm.report?.result == "manualHandled" ? realm : nil
             }
-            #expect(realm.report?.evidence == "inferred")
+            expectEqual(realm.report?.evidence, "inferred")
         }
 
         @Test func whileSyncIsOffClientsAreToldToWait() async throws {
@@ -118,9 +118,9 @@ extension SharedClusterTests {
                     return connection.sessions[9]?.error?.code == code ? true : nil
                 }
                 let error = connection.sessions[9]?.error
-                #expect(error?.body.action == action)
-                #expect(error?.body.tryAgain == true)
-                #expect(error?.body.backoff?.intervalSeconds == 5)
+                expectEqual(error?.body.action, action)
+                expectEqual(error?.body.tryAgain, true)
+                expectEqual(error?.body.backoff?.intervalSeconds, 5)
             }
             try await cluster.operate("sync", "enable", cluster.app)
             // The gateway hears of it a moment later; a client would come back after its 5 seconds.

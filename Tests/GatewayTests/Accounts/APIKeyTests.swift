@@ -1,5 +1,6 @@
 import Foundation
 import Storage
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -24,37 +25,36 @@ import Testing
         try await Self.with { gateway in
             let tokens = try await gateway.logInByPassword()
             let made = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
-            #expect(made.status == 201 && made.string("name") == "ci" && made.headers["cache-control"] == "no-store")
-            #expect(made.json["disabled"] as? Bool == false)
+            expectTrue(made.status == 201 && made.string("name") == "ci" && made.headers["cache-control"] == "no-store")
+            expectTrue(made.json["disabled"] as? Bool == false)
             let (id, key) = (try #require(made.string("_id")), try #require(made.string("key")))
-            #expect(id.count == 24 && key.count == 64)
+            expectTrue(id.count == 24 && key.count == 64)
 
             let login = try await Self.logIn(gateway, key)
-            #expect(login.status == 200 && login.string("user_id") == tokens.user)
+            expectTrue(login.status == 200 && login.string("user_id") == tokens.user)
             // Rules tell the program from the user, also once its token was renewed.
             let profile = "\(GatewayHarness.auth)/profile"
-            #expect(try await gateway.request("GET", profile, bearer: tokens.access).string("type") == "normal")
+            try await expectEqual(gateway.request("GET", profile, bearer: tokens.access).string("type"), "normal")
             let access = try #require(login.string("access_token"))
-            #expect(try await gateway.request("GET", profile, bearer: access).string("type") == "server")
+            try await expectEqual(gateway.request("GET", profile, bearer: access).string("type"), "server")
             let renewed = try await gateway.request(
                 "POST", "\(GatewayHarness.auth)/session", bearer: try #require(login.string("refresh_token")))
             let claims = try await gateway.request(
                 "GET", profile, bearer: try #require(renewed.string("access_token")))
-            #expect(claims.string("type") == "server")
+            expectEqual(claims.string("type"), "server")
             let listed = try await gateway.request("GET", Self.keys, bearer: tokens.refresh)
-            #expect(listed.status == 200 && listed.body.contains(id) && !listed.body.contains(key))
+            expectTrue(listed.status == 200 && listed.body.contains(id) && !listed.body.contains(key))
             let one = try await gateway.request("GET", "\(Self.keys)/\(id)", bearer: tokens.refresh)
-            #expect(one.string("_id") == id && one.string("key") == nil)
+            expectTrue(one.string("_id") == id && one.string("key") == nil)
 
             for (change, status) in [("disable", UInt(401)), ("enable", 200)] {
                 let answer = try await gateway.request("PUT", "\(Self.keys)/\(id)/\(change)", bearer: tokens.refresh)
-                #expect(answer.status == 204)
-                #expect(try await Self.logIn(gateway, key).status == status)
+                expectEqual(answer.status, 204)
+                try await expectEqual(Self.logIn(gateway, key).status, status)
             }
-            #expect(
-                try await gateway.request("DELETE", "\(Self.keys)/\(id)", bearer: tokens.refresh).status == 204)
+            try await expectEqual(gateway.request("DELETE", "\(Self.keys)/\(id)", bearer: tokens.refresh).status, 204)
             let gone = try await Self.logIn(gateway, key)
-            #expect(gone.status == 401 && gone.string("error_code") == "AuthError")
+            expectTrue(gone.status == 401 && gone.string("error_code") == "AuthError")
         }
     }
 
@@ -62,15 +62,15 @@ import Testing
         try await Self.with { gateway in
             let tokens = try await gateway.logInAnonymously()
             let made = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
-            #expect(made.status == 403 && made.string("error_code") == "AuthError")
-            #expect(try await gateway.store.apiKeys(app: "tasks", user: tokens.user).isEmpty)
+            expectTrue(made.status == 403 && made.string("error_code") == "AuthError")
+            try await expectTrue(gateway.store.apiKeys(app: "tasks", user: tokens.user).isEmpty)
             // Once they are somebody they do.
             try await gateway.registerByPassword()
             _ = try await gateway.request(
                 "POST", "\(GatewayHarness.app)/auth/providers/local-userpass/login?link=true",
                 body: #"{"username":"ann@example.net","password":"a-secret"}"#, bearer: tokens.access)
             let later = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
-            #expect(later.status == 201)
+            expectEqual(later.status, 201)
         }
     }
 
@@ -84,11 +84,11 @@ import Testing
                 ("GET", id), ("PUT", "\(id)/disable"), ("PUT", "\(id)/enable"), ("DELETE", id), ("GET", "nothing"),
             ] {
                 let answer = try await gateway.request(method, "\(Self.keys)/\(path)", bearer: stranger.refresh)
-                #expect(answer.status == 404 && answer.string("error_code") == "APIKeyNotFound", "\(method) \(path)")
+                expectTrue(answer.status == 404 && answer.string("error_code") == "APIKeyNotFound", "\(method) \(path)")
             }
             // Only tokens cost a client its login.
-            #expect(try await gateway.request("GET", Self.keys, bearer: owner.access).status == 401)
-            #expect(try await gateway.request("GET", Self.keys, bearer: nil).status == 401)
+            try await expectEqual(gateway.request("GET", Self.keys, bearer: owner.access).status, 401)
+            try await expectEqual(gateway.request("GET", Self.keys, bearer: nil).status, 401)
         }
     }
 
@@ -99,13 +99,13 @@ import Testing
                 "", "{}", #"{"name":""}"#, #"{"name":1}"#, #"{"name":"\#(String(repeating: "x", count: 65))"}"#,
             ] {
                 let answer = try await gateway.request("POST", Self.keys, body: body, bearer: tokens.refresh)
-                #expect(answer.status == 400, "\(body)")
+                expectEqual(answer.status, 400, "\(body)")
             }
             _ = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
             let again = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
-            #expect(again.status == 409 && again.string("error_code") == "APIKeyAlreadyExists")
+            expectTrue(again.status == 409 && again.string("error_code") == "APIKeyAlreadyExists")
             for key in ["", "wrong", String(repeating: "x", count: 1000)] {
-                #expect(try await Self.logIn(gateway, key).status == 401)
+                try await expectEqual(Self.logIn(gateway, key).status, 401)
             }
         }
     }
@@ -114,16 +114,16 @@ import Testing
         try await GatewayHarness.with { gateway in
             let tokens = try await gateway.logInByPassword()
             let off = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
-            #expect(off.status == 404 && off.string("error_code") == "AuthProviderNotFound")
+            expectTrue(off.status == 404 && off.string("error_code") == "AuthProviderNotFound")
             try await gateway.store.setLoginSettings(Data("{}".utf8), app: "tasks", provider: "api-key")
             let made = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
             let key = try #require(made.string("key"))
             try await gateway.store.setLoginSettings(nil, app: "tasks", provider: "api-key")
-            #expect(try await Self.logIn(gateway, key).status == 404)
+            try await expectEqual(Self.logIn(gateway, key).status, 404)
             try await gateway.store.setLoginSettings(Data("{}".utf8), app: "tasks", provider: "api-key")
             try await gateway.store.setDisabled(true, app: "tasks", user: tokens.user)
             let disabled = try await Self.logIn(gateway, key)
-            #expect(disabled.status == 401 && disabled.string("error_code") == "UserDisabled")
+            expectTrue(disabled.status == 401 && disabled.string("error_code") == "UserDisabled")
         }
     }
 
@@ -132,8 +132,8 @@ import Testing
             $0.limits.failedLogins.address = .init(burst: 2, perMinute: 0)
         }) { gateway in
             try await gateway.store.setLoginSettings(Data("{}".utf8), app: "tasks", provider: "api-key")
-            for _ in 0..<2 { #expect(try await Self.logIn(gateway, "wrong").status == 401) }
-            #expect(try await Self.logIn(gateway, "wrong").status == 429)
+            for _ in 0..<2 { try await expectEqual(Self.logIn(gateway, "wrong").status, 401) }
+            try await expectEqual(Self.logIn(gateway, "wrong").status, 429)
         }
     }
 }

@@ -2,6 +2,7 @@ import Crypto
 import Foundation
 import Storage
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -68,7 +69,7 @@ import Testing
     private static func with(
         _ settings: TokenLoginSettings, _ body: @Sendable @escaping (GatewayHarness) async throws -> Void
     ) async throws {
-        #expect(settings.problem == nil)
+        expectTrue(settings.problem == nil)
         try await GatewayHarness.with { gateway in
             try await gateway.store.setLoginSettings(
                 try JSONEncoder().encode(settings), app: "tasks", provider: "custom-token")
@@ -84,16 +85,16 @@ import Testing
         let service = Service()
         try await Self.with(Self.settings([try service.publicKey])) { gateway in
             let first = try await Self.logIn(gateway, try service.sign(Self.claims()))
-            #expect(first.status == 200, "\(first.body)")
+            expectEqual(first.status, 200, "\(first.body)")
             let again = try await Self.logIn(
                 gateway, try service.sign(Self.claims(["aud": ["other", "tasks"], "exp": 9_999_999_999.5])))
-            #expect(again.status == 200 && again.string("user_id") == first.string("user_id"))
+            expectTrue(again.status == 200 && again.string("user_id") == first.string("user_id"))
             let other = try await Self.logIn(gateway, try service.sign(Self.claims(["sub": "bob"])))
-            #expect(other.status == 200 && other.string("user_id") != first.string("user_id"))
+            expectTrue(other.status == 200 && other.string("user_id") != first.string("user_id"))
             let profile = try await gateway.request(
                 "GET", "\(GatewayHarness.auth)/profile", bearer: first.string("access_token"))
-            #expect(profile.json["data"] as? [String: String] == ["name": "Ann", "min_age": "7"])
-            #expect(profile.body.contains(#""provider_type":"custom-token""#))
+            expectTrue(profile.json["data"] as? [String: String] == ["name": "Ann", "min_age": "7"])
+            expectTrue(profile.body.contains(#""provider_type":"custom-token""#))
         }
     }
 
@@ -114,16 +115,16 @@ import Testing
             for issuer in [nil, "https://another.example/"] {
                 let token = try service.sign(Self.claims(claims.merging(["iss": issuer]) { $1 }))
                 let login = try await Self.logIn(gateway, token)
-                #expect(login.status == 200, "\(login.body)")
+                expectEqual(login.status, 200, "\(login.body)")
                 let profile = try await gateway.request(
                     "GET", "\(GatewayHarness.auth)/profile", bearer: login.string("access_token"))
-                #expect(
+                expectTrue(
                     profile.json["data"] as? [String: String] == [
                         "occupation": "firefighter", "role in the house": "admin",
                     ])
             }
             let other = try await Self.logIn(gateway, try service.sign(Self.claims(["aud": "other"])))
-            #expect(other.status == 401)
+            expectEqual(other.status, 401)
         }
     }
 
@@ -134,12 +135,12 @@ import Testing
         settings.metadata = []
         try await Self.with(settings) { gateway in
             let claims = try JSONSerialization.data(withJSONObject: Self.claims(["sub": "a#b"]))
-            #expect(try await Self.logIn(gateway, try service.sign(claims)).status == 200)
+            try await expectEqual(Self.logIn(gateway, try service.sign(claims)).status, 200)
             let damaged = Data(claims.map { $0 == UInt8(ascii: "#") ? 0xC9 : $0 })
             let twice = claims.dropLast() + Data(#","sub":"bob"}"#.utf8)
             for claims in [damaged, twice] {
                 let answer = try await Self.logIn(gateway, try service.sign(claims))
-                #expect(answer.status == 401 && answer.string("error_code") == "AuthError")
+                expectTrue(answer.status == 401 && answer.string("error_code") == "AuthError")
             }
         }
     }
@@ -153,11 +154,11 @@ import Testing
             for encoding in [.utf8, .utf16LittleEndian, .utf32BigEndian] as [String.Encoding] {
                 let bytes = try #require(header.data(using: encoding))
                 let token = [bytes, Data("{}".utf8), Data(count: 64)].map(Service.base64).joined(separator: ".")
-                #expect(try await Self.logIn(gateway, token).status == 401)
+                try await expectEqual(Self.logIn(gateway, token).status, 401)
                 for (method, path) in [("GET", "profile"), ("POST", "session"), ("DELETE", "session")] {
                     let answer = try await gateway.request(
                         method, "\(GatewayHarness.auth)/\(path)", bearer: token)
-                    #expect(answer.status == 401, "\(method) \(path)")
+                    expectEqual(answer.status, 401, "\(method) \(path)")
                 }
             }
         }
@@ -192,9 +193,10 @@ import Testing
             tokens.append(("without a signature", "\(parts[0]).\(parts[1])."))
             for (what, token) in tokens {
                 let answer = try await Self.logIn(gateway, token)
-                #expect(answer.status == 401 && answer.string("error_code") == "AuthError", "\(what): \(answer.body)")
+                expectTrue(
+                    answer.status == 401 && answer.string("error_code") == "AuthError", "\(what): \(answer.body)")
             }
-            #expect(try await gateway.store.userCount(app: "tasks") == 0)
+            try await expectEqual(gateway.store.userCount(app: "tasks"), 0)
         }
     }
 
@@ -212,11 +214,11 @@ import Testing
                     let code = HMAC<SHA256>.authenticationCode(
                         for: Data("\(head).\(payload)".utf8), using: SymmetricKey(data: secret))
                     let answer = try await Self.logIn(gateway, "\(head).\(payload).\(Service.base64(Data(code)))")
-                    #expect(answer.status == 401, "\(alg)")
+                    expectEqual(answer.status, 401, "\(alg)")
                 }
-                #expect(try await Self.logIn(gateway, "\(head).\(payload).").status == 401)
+                try await expectEqual(Self.logIn(gateway, "\(head).\(payload).").status, 401)
             }
-            #expect(try await gateway.store.userCount(app: "tasks") == 0)
+            try await expectEqual(gateway.store.userCount(app: "tasks"), 0)
         }
     }
 
@@ -245,9 +247,9 @@ import Testing
         ]
         try await Self.with(settings) { gateway in
             let answer = try await Self.logIn(gateway, good)
-            #expect(answer.status == 200, "\(answer.body)")
-            for token in bad { #expect(try await Self.logIn(gateway, token).status == 401) }
-            #expect(try await gateway.store.userCount(app: "tasks") == 1)
+            expectEqual(answer.status, 200, "\(answer.body)")
+            for token in bad { try await expectEqual(Self.logIn(gateway, token).status, 401) }
+            try await expectEqual(gateway.store.userCount(app: "tasks"), 1)
         }
     }
 
@@ -261,11 +263,11 @@ import Testing
             try JSONSerialization.data(withJSONObject: claims),
         ].map { $0.base64EncodedString() }
         let text = parts.joined(separator: ".")
-        #expect(text.contains("/") || text.contains("+"))
+        expectTrue(text.contains("/") || text.contains("+"))
         let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: Data(secret.utf8)))
         try await Self.with(settings) { gateway in
             let answer = try await Self.logIn(gateway, "\(text).\(Service.base64(Data(code)))")
-            #expect(answer.status == 200, "\(answer.body)")
+            expectEqual(answer.status, 200, "\(answer.body)")
         }
     }
 
@@ -274,7 +276,7 @@ import Testing
         let published = Mutex<[PublicKey]>([try old.publicKey])
         let fetched = Mutex(0)
         let keys = ForeignKeys(metrics: GatewayMetrics()) { url in
-            #expect(url == "https://login.example.net/keys")
+            expectEqual(url, "https://login.example.net/keys")
             fetched.withLock { $0 += 1 }
             return try JSONEncoder().encode(PublicKeySet(keys: published.withLock { $0 }))
         }
@@ -286,15 +288,15 @@ import Testing
         }
         try await withThrowingTaskGroup(of: String?.self) { group in
             for _ in 0..<20 { group.addTask { try await find(old) } }
-            for try await found in group { #expect(found == "old") }
+            for try await found in group { expectEqual(found, "old") }
         }
-        #expect(fetched.withLock { $0 } == 1)
+        expectEqual(fetched.withLock { $0 }, 1)
         let replacement = try new.publicKey
         published.withLock { $0 = [replacement] }
         // Whoever makes keys up does not have them fetched again and again.
-        for _ in 0..<20 { #expect(try await find(Service("made up")) == nil) }
-        #expect(fetched.withLock { $0 } == 1)
-        #expect(try await find(old) == "old")
+        for _ in 0..<20 { try await expectTrue(find(Service("made up")) == nil) }
+        expectEqual(fetched.withLock { $0 }, 1)
+        try await expectEqual(find(old), "old")
     }
 
     @Test func aServiceThatIsAwayCostsNobodyTheLogin() async throws {
@@ -303,14 +305,14 @@ import Testing
             issuer: Self.issuer, jwksURL: "http://127.0.0.1:1/keys", algorithms: [.es256])
         try await Self.with(settings) { gateway in
             let answer = try await Self.logIn(gateway, try service.sign(Self.claims()))
-            #expect(answer.status == 503 && answer.headers["retry-after"] != nil)
+            expectTrue(answer.status == 503 && answer.headers["retry-after"] != nil)
         }
     }
 
     @Test func whereTheyAreOffCustomTokensAreNotFound() async throws {
         try await GatewayHarness.with { gateway in
             let answer = try await Self.logIn(gateway, try Service().sign(Self.claims()))
-            #expect(answer.status == 404 && answer.string("error_code") == "AuthProviderNotFound")
+            expectTrue(answer.status == 404 && answer.string("error_code") == "AuthProviderNotFound")
         }
     }
 
@@ -350,6 +352,6 @@ import Testing
     ])
     func settingsAreChecked(_ json: String, _ expected: String) throws {
         let settings = try JSONDecoder().decode(TokenLoginSettings.self, from: Data(json.utf8))
-        #expect(settings.problem?.contains(expected) == true, "\(settings.problem ?? "nothing")")
+        expectEqual(settings.problem?.contains(expected), true, "\(settings.problem ?? "nothing")")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Operations
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -23,7 +24,7 @@ import Testing
     private static func register(_ gateway: GatewayHarness, _ name: String) async throws {
         let answer = try await gateway.request(
             "POST", "\(userpass)/register", body: #"{"email":"\#(name)","password":"secret-1"}"#)
-        #expect(answer.status == 201)
+        expectEqual(answer.status, 201)
     }
 
     private static func login(
@@ -38,17 +39,18 @@ import Testing
         try await Self.with({ $0.address = .init(burst: 3, perMinute: 0) }) { gateway in
             try await Self.register(gateway, "right@b.c")
             for number in 0..<3 {
-                #expect(try await Self.login(gateway, "a\(number)@b.c", from: "2001:db8:0:1::\(number)").status == 401)
+                try await expectEqual(
+                    Self.login(gateway, "a\(number)@b.c", from: "2001:db8:0:1::\(number)").status, 401)
             }
             // The whole network is held off, with the right password too.
             for (name, password) in [("a9@b.c", "secret-2"), ("right@b.c", "secret-1")] {
                 let refused = try await Self.login(gateway, name, password, from: "2001:db8:0:1::9")
-                #expect(refused.status == 429)
-                #expect(refused.string("error_code") == "RateLimitExceeded")
-                #expect(refused.string("error")?.contains("from this address") == true)
-                #expect(Int(refused.headers["retry-after"] ?? "") ?? 0 > 0)
+                expectEqual(refused.status, 429)
+                expectEqual(refused.string("error_code"), "RateLimitExceeded")
+                expectEqual(refused.string("error")?.contains("from this address"), true)
+                expectTrue(Int(refused.headers["retry-after"] ?? "") ?? 0 > 0)
             }
-            #expect(try await Self.login(gateway, "right@b.c", "secret-1", from: "2001:db8:0:2::1").status == 200)
+            try await expectEqual(Self.login(gateway, "right@b.c", "secret-1", from: "2001:db8:0:2::1").status, 200)
         }
     }
 
@@ -58,20 +60,20 @@ import Testing
             $0.knownAddress = .init(burst: 2, perMinute: 0)
         }) { gateway in
             try await Self.register(gateway, "ann@b.c")
-            #expect(try await Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status == 200)
+            try await expectEqual(Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status, 200)
             for number in 1...2 {
-                #expect(try await Self.login(gateway, "ann@b.c", from: "198.51.100.\(number)").status == 401)
+                try await expectEqual(Self.login(gateway, "ann@b.c", from: "198.51.100.\(number)").status, 401)
             }
             for address in ["198.51.100.3", "203.0.113.1"] {
                 let refused = try await Self.login(gateway, "ann@b.c", "secret-1", from: address)
-                #expect(refused.status == 429)
-                #expect(refused.string("error")?.contains("to this account") == true)
+                expectEqual(refused.status, 429)
+                expectEqual(refused.string("error")?.contains("to this account"), true)
             }
-            #expect(try await Self.login(gateway, "ann@b.c", from: Self.owner).status == 401)
-            #expect(try await Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status == 200)
+            try await expectEqual(Self.login(gateway, "ann@b.c", from: Self.owner).status, 401)
+            try await expectEqual(Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status, 200)
             // Where the owner is, not everything may be tried either.
-            #expect(try await Self.login(gateway, "ann@b.c", from: Self.owner).status == 401)
-            #expect(try await Self.login(gateway, "ann@b.c", from: Self.owner).status == 429)
+            try await expectEqual(Self.login(gateway, "ann@b.c", from: Self.owner).status, 401)
+            try await expectEqual(Self.login(gateway, "ann@b.c", from: Self.owner).status, 429)
         }
     }
 
@@ -82,7 +84,7 @@ import Testing
         }) { gateway in
             try await Self.register(gateway, "ann@b.c")
             for _ in 0..<4 {
-                #expect(try await Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status == 200)
+                try await expectEqual(Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status, 200)
             }
         }
     }
@@ -90,13 +92,13 @@ import Testing
     @Test func aFloodOfNamesAndAddressesHoldsOffOnlyStrangers() async throws {
         try await Self.with({ $0.app = .init(burst: 2, perMinute: 0) }) { gateway in
             try await Self.register(gateway, "ann@b.c")
-            #expect(try await Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status == 200)
+            try await expectEqual(Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status, 200)
             for number in 1...2 {
-                #expect(try await Self.login(gateway, "x\(number)@b.c", from: "198.51.100.\(number)").status == 401)
+                try await expectEqual(Self.login(gateway, "x\(number)@b.c", from: "198.51.100.\(number)").status, 401)
             }
             let refused = try await Self.login(gateway, "x3@b.c", from: "198.51.100.3")
-            #expect(refused.status == 429 && refused.string("error")?.contains("to this app") == true)
-            #expect(try await Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status == 200)
+            expectTrue(refused.status == 429 && refused.string("error")?.contains("to this app") == true)
+            try await expectEqual(Self.login(gateway, "ann@b.c", "secret-1", from: Self.owner).status, 200)
         }
     }
 
@@ -105,10 +107,10 @@ import Testing
             $0.limits.failedLogins.address = .init(burst: 2, perMinute: 0)
         }) { gateway in
             for number in 1...2 {
-                #expect(try await Self.login(gateway, "x\(number)@b.c", from: "198.51.100.\(number)").status == 401)
+                try await expectEqual(Self.login(gateway, "x\(number)@b.c", from: "198.51.100.\(number)").status, 401)
             }
             let refused = try await Self.login(gateway, "x3@b.c", from: "198.51.100.3")
-            #expect(refused.status == 429)
+            expectEqual(refused.status, 429)
         }
     }
 
@@ -119,7 +121,7 @@ import Testing
                 (String(repeating: "x", count: 321), "secret-1"), (#"a\u0001@b.c"#, "secret-1"),
             ] {
                 let refused = try await Self.login(gateway, name, password, from: Self.owner)
-                #expect(refused.status == 401 && refused.string("error_code") == "InvalidPassword")
+                expectTrue(refused.status == 401 && refused.string("error_code") == "InvalidPassword")
             }
         }
     }
@@ -130,9 +132,9 @@ import Testing
             try await Self.register(gateway, "right@b.c")
             for suffix in ["x", "y"] {
                 let refused = try await Self.login(gateway, #"right@b.c\u0000"# + suffix, "secret-1", from: Self.owner)
-                #expect(refused.status == 401 && refused.string("error_code") == "InvalidPassword")
+                expectTrue(refused.status == 401 && refused.string("error_code") == "InvalidPassword")
             }
-            #expect(try await Self.login(gateway, "right@b.c", "secret-1", from: Self.owner).status == 200)
+            try await expectEqual(Self.login(gateway, "right@b.c", "secret-1", from: Self.owner).status, 200)
         }
     }
 
@@ -152,22 +154,22 @@ import Testing
                     answered += 1
                     if answer.status == 503 {
                         refused += 1
-                        #expect(answer.string("error_code") == "TooManyLogins")
-                        #expect(answer.string("error")?.contains("app tasks has 2 passwords waiting") == true)
-                        #expect(Int(answer.headers["retry-after"] ?? "") ?? 0 >= 5)
+                        expectEqual(answer.string("error_code"), "TooManyLogins")
+                        expectEqual(answer.string("error")?.contains("app tasks has 2 passwords waiting"), true)
+                        expectTrue(Int(answer.headers["retry-after"] ?? "") ?? 0 >= 5)
                     }
                     guard answered < 16 else { break }
                     // The others still wait or come.
                     let refresh = try await gateway.request(
                         "POST", "\(GatewayHarness.auth)/session", bearer: tokens.refresh)
-                    #expect(refresh.status == 200)
+                    expectEqual(refresh.status, 200)
                 }
-                #expect(refused >= 8)
+                expectTrue(refused >= 8)
             }
         }
     }
 
     @Test func theDefaultCostIsTodaysRecommendation() {
-        #expect(PasswordParameters() == PasswordParameters(logN: 17, r: 8, p: 1))
+        expectEqual(PasswordParameters(), PasswordParameters(logN: 17, r: 8, p: 1))
     }
 }

@@ -55,7 +55,7 @@ private final class Mailbox: MailHook {
         let settings = EmailLoginSettings(
             confirmURL: confirm ? "https://app.example.net/confirm?lang=en" : nil,
             resetURL: "https://app.example.net/reset")
-        #expect(settings.problem == nil)
+        expectTrue(settings.problem == nil)
         try await GatewayHarness.with(
             configure: {
                 $0.mail = hook
@@ -92,96 +92,95 @@ private final class Mailbox: MailHook {
     @Test func anAccountCountsOnceItsAddressIsConfirmed() async throws {
         let mailbox = Mailbox()
         try await Self.with(mailbox) { gateway in
-            #expect(try await Self.register(gateway, "secret-1") == 201)
+            try await expectEqual(Self.register(gateway, "secret-1"), 201)
             let early = try await Self.login(gateway, "secret-1")
-            #expect(early.status == 401 && early.string("error") == "confirmation required")
-            #expect(try await Self.login(gateway, "secret-2").string("error_code") == "InvalidPassword")
+            expectTrue(early.status == 401 && early.string("error") == "confirmation required")
+            try await expectEqual(Self.login(gateway, "secret-2").string("error_code"), "InvalidPassword")
             let letter = try await mailbox.letter(0)
-            #expect(letter.kind == "confirm" && letter.email == "ann@b.c" && letter.app == "tasks")
-            #expect(
-                letter.link
-                    == "https://app.example.net/confirm?lang=en&token=\(letter.token)&tokenId=\(letter.tokenId)")
+            expectTrue(letter.kind == "confirm" && letter.email == "ann@b.c" && letter.app == "tasks")
+            expectEqual(
+                letter.link, "https://app.example.net/confirm?lang=en&token=\(letter.token)&tokenId=\(letter.tokenId)")
             for wrong in [
                 ["token": "x", "tokenId": letter.tokenId], ["token": letter.token, "tokenId": "x"],
                 ["token": letter.token],
             ] {
                 let answer = try await Self.ask(gateway, "confirm", wrong)
-                #expect(answer.status == 400 && answer.string("error_code") == "BadRequest")
+                expectTrue(answer.status == 400 && answer.string("error_code") == "BadRequest")
             }
             let proof = ["token": letter.token, "tokenId": letter.tokenId]
-            #expect(try await Self.ask(gateway, "confirm", proof).status == 204)
-            #expect(try await Self.login(gateway, "secret-1").status == 200)
+            try await expectEqual(Self.ask(gateway, "confirm", proof).status, 204)
+            try await expectEqual(Self.login(gateway, "secret-1").status, 200)
             // A mail is good for once; and an address that is confirmed is taken.
-            #expect(try await Self.ask(gateway, "confirm", proof).string("error") == "invalid token data")
-            #expect(try await Self.register(gateway, "secret-3") == 409)
+            try await expectEqual(Self.ask(gateway, "confirm", proof).string("error"), "invalid token data")
+            try await expectEqual(Self.register(gateway, "secret-3"), 409)
             let again = try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"])
-            #expect(again.status == 400 && again.string("error_code") == "UserAlreadyConfirmed")
+            expectTrue(again.status == 400 && again.string("error_code") == "UserAlreadyConfirmed")
         }
     }
 
     @Test func aStrangersRegistrationTakesNobodysAddress() async throws {
         let mailbox = Mailbox()
         try await Self.with(mailbox) { gateway in
-            #expect(try await Self.register(gateway, "strangers", from: Self.stranger) == 201)
+            try await expectEqual(Self.register(gateway, "strangers", from: Self.stranger), 201)
             _ = try await mailbox.letter(0)
             // The address is not taken, and each mail is for the password that was given with it.
-            #expect(try await Self.register(gateway, "owners-own") == 201)
+            try await expectEqual(Self.register(gateway, "owners-own"), 201)
             let mine = try await mailbox.letter(1)
-            #expect(try await Self.register(gateway, "strangers", from: Self.stranger) == 201)
+            try await expectEqual(Self.register(gateway, "strangers", from: Self.stranger), 201)
             let theirs = try await mailbox.letter(2)
             // Asking for another mail does not bring the stranger's password into it.
-            #expect(try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"]).status == 204)
+            try await expectEqual(Self.ask(gateway, "confirm/send", ["email": "ann@b.c"]).status, 204)
             let proof = ["token": mine.token, "tokenId": mine.tokenId]
-            #expect(try await Self.ask(gateway, "confirm", proof).status == 204)
-            #expect(try await Self.login(gateway, "owners-own").status == 200)
-            #expect(try await Self.login(gateway, "strangers", from: Self.stranger).status == 401)
+            try await expectEqual(Self.ask(gateway, "confirm", proof).status, 204)
+            try await expectEqual(Self.login(gateway, "owners-own").status, 200)
+            try await expectEqual(Self.login(gateway, "strangers", from: Self.stranger).status, 401)
             let late = ["token": theirs.token, "tokenId": theirs.tokenId]
-            #expect(try await Self.ask(gateway, "confirm", late, from: Self.stranger).status == 400)
-            #expect(mailbox.letters.count == 3)
+            try await expectEqual(Self.ask(gateway, "confirm", late, from: Self.stranger).status, 400)
+            expectEqual(mailbox.letters.count, 3)
         }
     }
 
     @Test func aForgottenPasswordIsReplacedAndEveryLoginEnds() async throws {
         let mailbox = Mailbox()
         try await Self.with(mailbox, confirm: false) { gateway in
-            #expect(try await Self.register(gateway, "secret-1") == 201)
+            try await expectEqual(Self.register(gateway, "secret-1"), 201)
             let before = try await Self.login(gateway, "secret-1")
-            #expect(before.status == 200)
+            expectEqual(before.status, 200)
             for email in ["ann@b.c", "nobody@b.c"] {
-                #expect(try await Self.ask(gateway, "reset/send", ["email": email]).status == 204)
+                try await expectEqual(Self.ask(gateway, "reset/send", ["email": email]).status, 204)
             }
             let letter = try await mailbox.letter(0)
-            #expect(letter.kind == "reset" && letter.link.hasPrefix("https://app.example.net/reset?token="))
+            expectTrue(letter.kind == "reset" && letter.link.hasPrefix("https://app.example.net/reset?token="))
             var change = ["token": letter.token, "tokenId": letter.tokenId, "password": "short"]
-            #expect(try await Self.ask(gateway, "reset", change).status == 400)
+            try await expectEqual(Self.ask(gateway, "reset", change).status, 400)
             change["password"] = "secret-2"
             // A mail of one kind is not good for the other.
-            #expect(try await Self.ask(gateway, "confirm", change).status == 400)
-            #expect(try await Self.ask(gateway, "reset", change).status == 204)
-            #expect(try await Self.ask(gateway, "reset", change).status == 400)
-            #expect(try await Self.login(gateway, "secret-1").status == 401)
+            try await expectEqual(Self.ask(gateway, "confirm", change).status, 400)
+            try await expectEqual(Self.ask(gateway, "reset", change).status, 204)
+            try await expectEqual(Self.ask(gateway, "reset", change).status, 400)
+            try await expectEqual(Self.login(gateway, "secret-1").status, 401)
             let after = try await Self.login(gateway, "secret-2")
-            #expect(after.status == 200 && after.string("user_id") == before.string("user_id"))
+            expectTrue(after.status == 200 && after.string("user_id") == before.string("user_id"))
             let refresh = try await gateway.request(
                 "POST", "\(GatewayHarness.auth)/session", bearer: before.string("refresh_token"))
-            #expect(refresh.status == 401)
-            #expect(mailbox.letters.count == 1)
+            expectEqual(refresh.status, 401)
+            expectEqual(mailbox.letters.count, 1)
         }
     }
 
     @Test func aMailIsGoodForHalfAnHour() async throws {
         let mailbox = Mailbox()
         try await Self.with(mailbox) { gateway in
-            #expect(try await Self.register(gateway, "secret-1") == 201)
+            try await expectEqual(Self.register(gateway, "secret-1"), 201)
             let letter = try await mailbox.letter(0)
             gateway.clock.advance(by: .seconds(30 * 60))
             let late = try await Self.ask(gateway, "confirm", ["token": letter.token, "tokenId": letter.tokenId])
-            #expect(late.status == 400 && late.string("error") == "invalid token data")
-            #expect(try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"]).status == 204)
+            expectTrue(late.status == 400 && late.string("error") == "invalid token data")
+            try await expectEqual(Self.ask(gateway, "confirm/send", ["email": "ann@b.c"]).status, 204)
             let next = try await mailbox.letter(1)
             let proof = ["token": next.token, "tokenId": next.tokenId]
-            #expect(try await Self.ask(gateway, "confirm", proof).status == 204)
-            #expect(try await Self.login(gateway, "secret-1").status == 200)
+            try await expectEqual(Self.ask(gateway, "confirm", proof).status, 204)
+            try await expectEqual(Self.login(gateway, "secret-1").status, 200)
         }
     }
 
@@ -189,15 +188,15 @@ private final class Mailbox: MailHook {
     @Test func theMailComesAgainWhereverItIsAskedForFrom() async throws {
         let mailbox = Mailbox()
         try await Self.with(mailbox) { gateway in
-            #expect(try await Self.register(gateway, "secret-1") == 201)
+            try await expectEqual(Self.register(gateway, "secret-1"), 201)
             let lost = try await mailbox.letter(0)
             let again = try await Self.ask(gateway, "confirm/send", ["email": "Ann@b.c"], from: "203.0.113.7")
-            #expect(again.status == 204)
+            expectEqual(again.status, 204)
             let letter = try await mailbox.letter(1)
-            #expect(letter.token != lost.token && letter.email == "ann@b.c")
+            expectTrue(letter.token != lost.token && letter.email == "ann@b.c")
             let proof = ["token": letter.token, "tokenId": letter.tokenId]
-            #expect(try await Self.ask(gateway, "confirm", proof, from: "203.0.113.8").status == 204)
-            #expect(try await Self.login(gateway, "secret-1").status == 200)
+            try await expectEqual(Self.ask(gateway, "confirm", proof, from: "203.0.113.8").status, 204)
+            try await expectEqual(Self.login(gateway, "secret-1").status, 200)
         }
     }
 
@@ -205,15 +204,15 @@ private final class Mailbox: MailHook {
         let mailbox = Mailbox()
         try await Self.with(mailbox, configure: { $0.limits.mailAddressRate = .init(burst: 3, perMinute: 0) }) {
             gateway in
-            #expect(try await Self.register(gateway, "secret-1") == 201)
+            try await expectEqual(Self.register(gateway, "secret-1"), 201)
             for number in 0..<3 {
                 let email = number == 0 ? "ann@b.c" : "nobody-\(number)@b.c"
                 let answer = try await Self.ask(gateway, "confirm/send", ["email": email], from: Self.stranger)
-                #expect(answer.status == 204)
+                expectEqual(answer.status, 204)
             }
             let flood = try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"], from: Self.stranger)
-            #expect(flood.status == 429)
-            #expect(try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"]).status == 204)
+            expectEqual(flood.status, 429)
+            try await expectEqual(Self.ask(gateway, "confirm/send", ["email": "ann@b.c"]).status, 204)
             _ = try await mailbox.letter(2)
         }
     }
@@ -222,59 +221,59 @@ private final class Mailbox: MailHook {
         try await GatewayHarness.with { gateway in
             try await gateway.registerByPassword()
             let answer = try await Self.ask(gateway, "confirm/send", ["email": "Ann@example.net"])
-            #expect(answer.status == 400 && answer.string("error_code") == "UserAlreadyConfirmed")
-            #expect(answer.string("error") == "already confirmed")
+            expectTrue(answer.status == 400 && answer.string("error_code") == "UserAlreadyConfirmed")
+            expectEqual(answer.string("error"), "already confirmed")
             let nobody = try await Self.ask(gateway, "confirm/send", ["email": "nobody@example.net"])
-            #expect(nobody.status == 404 && nobody.string("error_code") == "AuthProviderNotFound")
+            expectTrue(nobody.status == 404 && nobody.string("error_code") == "AuthProviderNotFound")
             _ = try await gateway.store.updateApp("tasks") { $0.emailPasswordLogin = false }
             let off = try await Self.ask(gateway, "confirm/send", ["email": "ann@example.net"])
-            #expect(off.status == 404)
+            expectEqual(off.status, 404)
         }
     }
 
     /// Nobody can tell whose password a mail would bear that is asked for from a third place.
     @Test func aRegistrationThatSeveralHaveMadeIsItsLastMakersOnly() {
         let first = PendingRegistration(origin: "here", replacing: nil)
-        #expect(first.maySendMail(askedFrom: "there"))
-        #expect(PendingRegistration(origin: "here", replacing: first).maySendMail(askedFrom: "there"))
+        expectTrue(first.maySendMail(askedFrom: "there"))
+        expectTrue(PendingRegistration(origin: "here", replacing: first).maySendMail(askedFrom: "there"))
         let second = PendingRegistration(origin: "there", replacing: first)
-        #expect(second.maySendMail(askedFrom: "there"))
-        #expect(!second.maySendMail(askedFrom: "here") && !second.maySendMail(askedFrom: "anywhere"))
+        expectTrue(second.maySendMail(askedFrom: "there"))
+        expectTrue(!second.maySendMail(askedFrom: "here") && !second.maySendMail(askedFrom: "anywhere"))
         // It stays so, whoever comes.
         let third = PendingRegistration(origin: "there", replacing: PendingRegistration(second.text))
-        #expect(!third.maySendMail(askedFrom: "here"))
-        for registration in [first, second, third] { #expect(PendingRegistration(registration.text) == registration) }
+        expectTrue(!third.maySendMail(askedFrom: "here"))
+        for registration in [first, second, third] { expectEqual(PendingRegistration(registration.text), registration) }
         // As an earlier release has stored it.
-        #expect(PendingRegistration("here") == first)
+        expectEqual(PendingRegistration("here"), first)
     }
 
     @Test func nobodysMailboxIsFlooded() async throws {
         try await Self.with(Mailbox(), configure: { $0.limits.mailboxRate = .init(burst: 2, perMinute: 0) }) {
             gateway in
-            #expect(try await Self.register(gateway, "secret-1") == 201)
-            #expect(
-                try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"], from: Self.stranger).status == 204)
+            try await expectEqual(Self.register(gateway, "secret-1"), 201)
+            try await expectEqual(
+                Self.ask(gateway, "confirm/send", ["email": "ann@b.c"], from: Self.stranger).status, 204)
             let flooded = try await Self.ask(gateway, "confirm/send", ["email": "ann@b.c"])
-            #expect(flooded.status == 429 && flooded.string("error")?.contains("to this mailbox") == true)
+            expectTrue(flooded.status == 429 && flooded.string("error")?.contains("to this mailbox") == true)
         }
     }
 
     @Test func withoutAHookNobodyRegistersWhereAddressesAreConfirmed() async throws {
         try await Self.with(nil) { gateway in
             let status = try await Self.register(gateway, "secret-1")
-            #expect(status == 503)
-            #expect(try await gateway.store.password(app: "tasks", email: "ann@b.c") == nil)
+            expectEqual(status, 503)
+            try await expectTrue(gateway.store.password(app: "tasks", email: "ann@b.c") == nil)
         }
         try await GatewayHarness.with { gateway in
             let off = try await Self.ask(gateway, "reset/send", ["email": "ann@b.c"])
-            #expect(off.status == 404 && off.string("error_code") == "AuthProviderNotFound")
+            expectTrue(off.status == 404 && off.string("error_code") == "AuthProviderNotFound")
         }
     }
 
     @Test func aMailThatIsNotTakenIsTriedAgain() async throws {
         let mailbox = Mailbox(failures: 1)
         try await Self.with(mailbox) { gateway in
-            #expect(try await Self.register(gateway, "secret-1") == 201)
+            try await expectEqual(Self.register(gateway, "secret-1"), 201)
             _ = try await mailbox.letter(0)
         }
     }
@@ -291,14 +290,14 @@ private final class Mailbox: MailHook {
         }
         let out = folder.appending(path: "out").path
         try await script("good", "cat > \(out)").deliver(Data(#"{"a":1}"#.utf8))
-        #expect(try String(contentsOfFile: out, encoding: .utf8) == #"{"a":1}"#)
+        try expectEqual(String(contentsOfFile: out, encoding: .utf8), #"{"a":1}"#)
         // None of these brings the gateway down: not to read, to fail, to hang, not to be there.
         for (name, text) in [("deaf", "exit 3"), ("slow", "exec sleep 600")] {
             let hook = try script(name, text)
             let error = await #expect(throws: GatewayError.self) {
                 try await hook.deliver(Data(repeating: 1, count: 2_000))
             }
-            #expect(error?.code == .mail)
+            expectEqual(error?.code, .mail)
         }
         await #expect(throws: (any Error).self) {
             try await CommandMailHook(command: "/nowhere/at/all").deliver(Data())

@@ -20,7 +20,7 @@ import Testing
     private static func rotate(_ gateway: GatewayHarness, _ kinds: [TokenKind] = TokenKind.allCases) async throws {
         for kind in kinds {
             let key = SigningKeyRecord(for: kind, at: gateway.clock.clock.unixMilliseconds())
-            #expect(try await gateway.store.addSigningKey(key, unlessNewerThan: .max))
+            try await expectTrue(gateway.store.addSigningKey(key, unlessNewerThan: .max))
         }
     }
 
@@ -36,11 +36,11 @@ import Testing
                 // All at once: one of them has the keys read, and the others wait for it.
                 try await withThrowingTaskGroup(of: UInt.self) { group in
                     for _ in 0..<32 { group.addTask { try await Self.refresh(unaware, tokens.refresh).status } }
-                    for try await status in group { #expect(status == 200) }
+                    for try await status in group { expectEqual(status, 200) }
                 }
                 let profile = try await unaware.request(
                     "GET", "\(GatewayHarness.auth)/profile", bearer: tokens.access)
-                #expect(profile.status == 200)
+                expectEqual(profile.status, 200)
             }
         }
     }
@@ -55,9 +55,9 @@ import Testing
                     && Self.keyID(of: now.refresh) != Self.keyID(of: before.refresh)
             }
             // Nobody is logged out, and old access tokens are good to their end.
-            #expect(try await Self.refresh(gateway, before.refresh).status == 200)
+            try await expectEqual(Self.refresh(gateway, before.refresh).status, 200)
             let profile = try await gateway.request("GET", "\(GatewayHarness.auth)/profile", bearer: before.access)
-            #expect(profile.status == 200)
+            expectEqual(profile.status, 200)
         }
     }
 
@@ -66,7 +66,7 @@ import Testing
             let before = try await gateway.logInAnonymously()
             try await Self.rotate(gateway, [.access])
             let unaware = try await gateway.logInAnonymously()
-            #expect(try Self.keyID(of: unaware.access) == Self.keyID(of: before.access))
+            try expectEqual(Self.keyID(of: unaware.access), Self.keyID(of: before.access))
             try await gateway.owner?.notify(SigningKeysNotice(), key: SigningKeysNotice.topicKey)
             try await eventually("the new key signs") {
                 let now = try await gateway.logInAnonymously()
@@ -83,11 +83,11 @@ import Testing
             try await gateway.store.removeSigningKeys([refreshKey])
             // A gateway that starts now knows the new ones only.
             try await GatewayHarness.with(store: gateway.store) { other in
-                #expect(try await Self.refresh(other, tokens.refresh).status == 401)
+                try await expectEqual(Self.refresh(other, tokens.refresh).status, 401)
                 // A moment later it is not known whether there is such a key by now: nobody is logged out for that.
                 var answers: [UInt] = []
                 for _ in 0..<5 { answers.append(try await Self.refresh(other, tokens.refresh).status) }
-                #expect(answers.contains(503) && answers.allSatisfy { $0 == 503 || $0 == 401 })
+                expectTrue(answers.contains(503) && answers.allSatisfy { $0 == 503 || $0 == 401 })
                 try await eventually("it is known") { try await Self.refresh(other, tokens.refresh).status == 401 }
             }
         }

@@ -27,8 +27,8 @@ struct StalledBodyTests {
                 try await stream.write(Self.half)
                 return try await stream.readHead()
             }
-            #expect(head?.hasPrefix("HTTP/1.1 408") == true)
-            #expect(ContinuousClock.now - start >= Request.bodyPatience)
+            expectEqual(head?.hasPrefix("HTTP/1.1 408"), true)
+            expectTrue(ContinuousClock.now - start >= Request.bodyPatience)
         }
     }
 
@@ -62,7 +62,7 @@ struct StalledBodyTests {
                     await group.triggerGracefulShutdown()
                     return String(decoding: try await stream.readToEnd(), as: UTF8.self)
                 }
-                #expect(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix("stopping"), "\(answer)")
+                expectTrue(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix("stopping"), "\(answer)")
             }
             try await tasks.waitForAll()
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -17,7 +18,7 @@ import Testing
         #"{"kid":"12345678901234567890e5 \" {{{{{{","alg":"ES256"}"#,
     ])
     func whatTokensNeedIsShown(header: String) {
-        #expect(Self.isShown(header))
+        expectTrue(Self.isShown(header))
     }
 
     /// It would end the process, or take a second for a kilobyte.
@@ -26,6 +27,6 @@ import Testing
         #"{"kid":"\\","x":20e36}"#, #"{"x":[[[[1]]]]}"#, #"{"x":{"x":{"x":{"x":{}}}}}"#, "{\"x\":\"\0\"}",
     ])
     func whatWouldCostTheGatewayIsNot(header: String) {
-        #expect(!Self.isShown(header))
+        expectTrue(!Self.isShown(header))
     }
 }

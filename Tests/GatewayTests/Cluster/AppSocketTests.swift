@@ -19,39 +19,39 @@ struct AppSocketTests {
         let sockets = AppSockets(limit: 2)
         let first = try #require(Self.seat(sockets, "a"))
         let second = try #require(Self.seat(sockets, "a"))
-        #expect(Self.seat(sockets, "a") == nil)
+        expectTrue(Self.seat(sockets, "a") == nil)
         let other = try #require(Self.seat(sockets, "b"))
         first.giveUp()
         first.giveUp()
-        #expect(sockets.count(of: "a") == 1)
+        expectEqual(sockets.count(of: "a"), 1)
         let third = try #require(Self.seat(sockets, "a"))
-        #expect(Self.seat(sockets, "a") == nil)
+        expectTrue(Self.seat(sockets, "a") == nil)
         for seat in [second, third, other] { seat.giveUp() }
-        #expect(sockets.count(of: "a") == 0)
-        #expect(sockets.count(of: "b") == 0)
+        expectEqual(sockets.count(of: "a"), 0)
+        expectEqual(sockets.count(of: "b"), 0)
     }
 
     @Test func aUserThatHasAsManyAsItMayLeavesRoomForTheOthersOfItsApp() throws {
         let sockets = AppSockets(limit: 4)
         let first = try #require(Self.seat(sockets, "a", user: "flood"))
         let second = try #require(Self.seat(sockets, "a", user: "flood"))
-        #expect(Self.seat(sockets, "a", user: "flood") == nil)
+        expectTrue(Self.seat(sockets, "a", user: "flood") == nil)
         let other = try #require(Self.seat(sockets, "a", user: "calm"))
         second.giveUp()
         let third = try #require(Self.seat(sockets, "a", user: "flood"))
         for seat in [first, third, other] { seat.giveUp() }
-        #expect(sockets.count(of: "a") == 0)
-        #expect(Self.seat(sockets, "a", user: "flood") != nil)
+        expectEqual(sockets.count(of: "a"), 0)
+        expectTrue(Self.seat(sockets, "a", user: "flood") != nil)
     }
 
     @Test func aSeatThatIsForgottenIsFree() {
         let sockets = AppSockets(limit: 1)
         do {
             let seat = Self.seat(sockets, "a")
-            #expect(seat != nil)
-            #expect(sockets.count(of: "a") == 1)
+            expectTrue(seat != nil)
+            expectEqual(sockets.count(of: "a"), 1)
         }
-        #expect(sockets.count(of: "a") == 0)
+        expectEqual(sockets.count(of: "a"), 0)
     }
 
     @Test(.needsBroker) func anAppThatIsFullIsToldWhenToComeBackAndOthersGoOn() async throws {
@@ -64,9 +64,9 @@ struct AppSocketTests {
                 try await SyncClient.with(port: gateway.port, token: tokens.access) { second in
                     _ = try await SessionOpening.open(&second, partition: "\"second\"")
                     let refusal = try await Self.answer(gateway, token: tokens.access)
-                    #expect(refusal.hasPrefix("HTTP/1.1 503"))
-                    #expect(refusal.contains("Retry-After: "))
-                    #expect(refusal.contains("app tasks has 2 connections to this gateway"))
+                    expectTrue(refusal.hasPrefix("HTTP/1.1 503"))
+                    expectTrue(refusal.contains("Retry-After: "))
+                    expectTrue(refusal.contains("app tasks has 2 connections to this gateway"))
                     try await SyncClient.with(port: gateway.port, app: "other", token: elsewhere.access) { other in
                         _ = try await SessionOpening.open(&other)
                     }

@@ -1,4 +1,5 @@
 import SeededRandom
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -37,30 +38,30 @@ import Testing
     @Test func aKeyIsBoundByItselfAndUnboundAWhileAfterItsLastUser() {
         var plan = BindingPlan(linger: 1_000)
         plan.retain("app.1")
-        #expect(plan.next() == [.bind("app.1")])
-        #expect(!plan.covers("app.1"))
+        expectEqual(plan.next(), [.bind("app.1")])
+        expectTrue(!plan.covers("app.1"))
         plan.done(.bind("app.1"), failed: false)
-        #expect(plan.covers("app.1"))
+        expectTrue(plan.covers("app.1"))
         plan.retain("app.1")
-        #expect(plan.next() == [])
+        expectEqual(plan.next(), [])
         plan.release("app.1", at: 10)
         plan.release("app.1", at: 20)
-        #expect(plan.tick(at: 1_019) == [])
-        #expect(plan.tick(at: 1_020) == [.unbind("app.1")])
-        #expect(!plan.covers("app.1"))
+        expectEqual(plan.tick(at: 1_019), [])
+        expectEqual(plan.tick(at: 1_020), [.unbind("app.1")])
+        expectTrue(!plan.covers("app.1"))
         plan.done(.unbind("app.1"), failed: false)
-        #expect(plan.count == 0)
+        expectEqual(plan.count, 0)
     }
 
     /// Such a key is bound by itself, and no other pattern stands for it.
     @Test func whatIsTheSameOfAllAppsIsWantedOfEach() {
         var plan = BindingPlan(linger: 1_000)
         plan.retain("*.settings")
-        #expect(plan.next() == [.bind("*.settings")])
+        expectEqual(plan.next(), [.bind("*.settings")])
         plan.done(.bind("*.settings"), failed: false)
-        #expect(plan.covers("*.settings") && plan.patternCount == 0)
-        #expect(plan.wants("app.settings") && plan.wants("*.settings"))
-        #expect(!plan.wants("app.1") && !plan.wants("app.generation") && !plan.wants("settings"))
+        expectTrue(plan.covers("*.settings") && plan.patternCount == 0)
+        expectTrue(plan.wants("app.settings") && plan.wants("*.settings"))
+        expectTrue(!plan.wants("app.1") && !plan.wants("app.generation") && !plan.wants("settings"))
     }
 
     @Test func aUserWhoComesDuringTheUnbindingHasItBoundAgain() {
@@ -69,12 +70,12 @@ import Testing
         _ = plan.next()
         plan.done(.bind("app.1"), failed: false)
         plan.release("app.1", at: 0)
-        #expect(plan.tick(at: 0) == [.unbind("app.1")])
+        expectEqual(plan.tick(at: 0), [.unbind("app.1")])
         plan.retain("app.1")
-        #expect(plan.next() == [])
-        #expect(plan.isPending("app.1"))
+        expectEqual(plan.next(), [])
+        expectTrue(plan.isPending("app.1"))
         plan.done(.unbind("app.1"), failed: false)
-        #expect(plan.next() == [.bind("app.1")])
+        expectEqual(plan.next(), [.bind("app.1")])
     }
 
     @Test func aStormWaitsForOnePatternWhichGoesWhenAllKeysAreBound() {
@@ -85,23 +86,23 @@ import Testing
             plan.retain(key)
             broker.take(plan.next())
         }
-        #expect(broker.asked.count == BindingPlan.maxUnderWay + 1)
-        #expect(broker.asked.last == .bind("app.*"))
+        expectEqual(broker.asked.count, BindingPlan.maxUnderWay + 1)
+        expectEqual(broker.asked.last, .bind("app.*"))
         broker.answerAll(&plan)
-        #expect(keys.allSatisfy(plan.covers))
-        #expect(broker.asked.count == BindingPlan.maxUnderWay + 1)
+        expectTrue(keys.allSatisfy(plan.covers))
+        expectEqual(broker.asked.count, BindingPlan.maxUnderWay + 1)
         var now: UInt64 = 0
         while plan.patternCount > 0 || !broker.unanswered.isEmpty {
             now += 500
             let actions = plan.tick(at: now)
-            #expect(actions.count <= BindingPlan.pace + 1)
+            expectTrue(actions.count <= BindingPlan.pace + 1)
             broker.take(actions)
-            #expect(keys.allSatisfy { !plan.covers($0) || broker.brings($0) })
+            expectTrue(keys.allSatisfy { !plan.covers($0) || broker.brings($0) })
             broker.answerAll(&plan)
             guard now < 60_000 else { break }
         }
-        #expect(broker.bound == Set(keys))
-        #expect(keys.allSatisfy(plan.covers))
+        expectEqual(broker.bound, Set(keys))
+        expectTrue(keys.allSatisfy(plan.covers))
     }
 
     @Test func keysOfAnotherAppDoNotWaitForAStorm() {
@@ -111,9 +112,9 @@ import Testing
         plan.retain("calm.1")
         broker.take(plan.next())
         broker.answerAll(&plan)
-        #expect(plan.covers("calm.1"))
-        #expect(broker.bound.contains("calm.1"))
-        #expect(!broker.bound.contains("calm.*"))
+        expectTrue(plan.covers("calm.1"))
+        expectTrue(broker.bound.contains("calm.1"))
+        expectTrue(!broker.bound.contains("calm.*"))
     }
 
     @Test func aRefusedPatternLeavesEachKeyItsOwnBinding() {
@@ -131,11 +132,11 @@ import Testing
             let next = plan.next()
             asked += next.count
             pending += next
-            #expect(pending.count <= BindingPlan.maxUnderWay + 1)
+            expectTrue(pending.count <= BindingPlan.maxUnderWay + 1)
         }
-        #expect(asked == keys.count + 1)
-        #expect(keys.allSatisfy(plan.covers))
-        #expect(plan.patternCount == 0)
+        expectEqual(asked, keys.count + 1)
+        expectTrue(keys.allSatisfy(plan.covers))
+        expectEqual(plan.patternCount, 0)
     }
 
     @Test func aBindingThatFailedIsAskedForAgainByTheNextUser() {
@@ -143,9 +144,9 @@ import Testing
         plan.retain("app.1")
         _ = plan.next()
         plan.done(.bind("app.1"), failed: true)
-        #expect(!plan.isPending("app.1"))
+        expectTrue(!plan.isPending("app.1"))
         plan.retain("app.1")
-        #expect(plan.next() == [.bind("app.1")])
+        expectEqual(plan.next(), [.bind("app.1")])
     }
 
     @Test func aKeyWithoutAnAppHasNoPattern() {
@@ -154,7 +155,7 @@ import Testing
         for number in 0..<500 { plan.retain("word\(number)") }
         broker.take(plan.next())
         broker.answerAll(&plan)
-        #expect(broker.bound.count == 500)
+        expectEqual(broker.bound.count, 500)
     }
 
     /// What counts as bound is bound, whatever comes and goes, fails or is declared anew; and in the end nothing else is.
@@ -201,7 +202,7 @@ import Testing
             guard state != checked else { continue }
             checked = state
             let wrong = users.keys.first { plan.covers($0) && !broker.brings($0) }
-            #expect(wrong == nil, "counts as bound, and is not, with seed \(seed)")
+            expectTrue(wrong == nil, "counts as bound, and is not, with seed \(seed)")
         }
         for key in users.keys where (users[key] ?? 0) > 0 {
             // A failed binding is asked for again by the next user.
@@ -213,6 +214,6 @@ import Testing
             now += 500
             broker.take(plan.tick(at: now))
         }
-        #expect(broker.bound == Set(users.filter { $0.value > 0 }.keys))
+        expectEqual(broker.bound, Set(users.filter { $0.value > 0 }.keys))
     }
 }

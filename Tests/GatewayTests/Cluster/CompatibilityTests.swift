@@ -24,16 +24,16 @@ struct CompatibilityTests {
         try await Self.with { gateway, token in
             try await SyncClient.with(port: gateway.port, app: "own", token: token, compatibilities: compatibilities) {
                 client in
-                #expect(try await client.greeting().compatibility == nil)
+                try await expectTrue(client.greeting().compatibility == nil)
                 try await client.send(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: true)))
                 guard case .jsonError(1, let code, let body) = try await client.nextMessage() else {
                     throw HarnessError("expected JSON_ERROR")
                 }
-                #expect(code == .otherSessionError && body.action == .applicationBug && !body.tryAgain)
-                #expect(body.message.contains("app own is convergent"))
-                #expect(body.message.contains("an app created with compatibility stockClients"))
+                expectTrue(code == .otherSessionError && body.action == .applicationBug && !body.tryAgain)
+                expectTrue(body.message.contains("app own is convergent"))
+                expectTrue(body.message.contains("an app created with compatibility stockClients"))
             }
-            #expect(await gateway.owner?.comings.isEmpty == true)
+            await expectEqual(gateway.owner?.comings.isEmpty, true)
         }
     }
 
@@ -42,7 +42,7 @@ struct CompatibilityTests {
             try await SyncClient.with(
                 port: gateway.port, app: "own", token: token, compatibilities: "stockClients, convergent"
             ) { client in
-                #expect(try await client.greeting().compatibility == "convergent")
+                try await expectEqual(client.greeting().compatibility, "convergent")
                 _ = try await SessionOpening.open(&client)
             }
         }
@@ -54,7 +54,7 @@ struct CompatibilityTests {
             for (compatibilities, expected) in [(nil, nil), ("convergent,stockClients", "stockClients")] {
                 try await SyncClient.with(port: gateway.port, token: token, compatibilities: compatibilities) {
                     client in
-                    #expect(try await client.greeting().compatibility == expected)
+                    try await expectEqual(client.greeting().compatibility, expected)
                     _ = try await SessionOpening.open(&client)
                 }
             }

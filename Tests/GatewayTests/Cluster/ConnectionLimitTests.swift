@@ -22,12 +22,12 @@ struct ConnectionLimitTests {
                 guard case .jsonError(1, .otherSessionError, let body) = try await client.nextMessage() else {
                     throw HarnessError("expected 201")
                 }
-                #expect(body.action == .transient)
-                #expect(body.tryAgain)
+                expectEqual(body.action, .transient)
+                expectTrue(body.tryAgain)
                 await gateway.owner?.ignore([])
                 // The deadline is short, and the machine may be busy: a client whose session is refused tries again.
                 let isOpen = try await SessionOpening.isOpened(&client, onAnyOf: 2..<30)
-                #expect(isOpen)
+                expectTrue(isOpen)
             }
         }
     }
@@ -46,7 +46,7 @@ struct ConnectionLimitTests {
                 try await client.send(.ping(timestamp: 7, roundTrip: 0))
                 try await Self.exchange(with: gateway)
                 let seen = await gateway.owner?.received.filter { $0 == ChangesetMessage.type }.count ?? 0
-                #expect(seen < 10)
+                expectTrue(seen < 10)
             }
             // The rest of the budget comes back with the socket's end.
             let other = try await gateway.logInAnonymously()
@@ -63,7 +63,7 @@ struct ConnectionLimitTests {
         try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
             _ = try await SessionOpening.open(&client, partition: "\"witness\"")
             try await client.send(.ping(timestamp: 1, roundTrip: 0))
-            #expect(try await client.nextMessage() == .pong(timestamp: 1))
+            try await expectEqual(client.nextMessage(), .pong(timestamp: 1))
         }
     }
 
@@ -86,12 +86,12 @@ struct ConnectionLimitTests {
                     try await SyncClient.with(port: gateway.port, token: tokens.access) { other in
                         _ = try await SessionOpening.open(&other, partition: "\"p\(socket)\"")
                         try await other.send(.ping(timestamp: socket, roundTrip: 0))
-                        #expect(try await other.nextMessage() == .pong(timestamp: socket))
+                        try await expectEqual(other.nextMessage(), .pong(timestamp: socket))
                         try await other.send(packed)
                         try await Self.exchange(with: gateway)
                     }
                 }
-                #expect(await seen() == 1)
+                await expectEqual(seen(), 1)
             }
             // What the first one had under way is given back with its socket.
             try await SyncClient.with(port: gateway.port, token: tokens.access) { last in
@@ -110,7 +110,7 @@ struct ConnectionLimitTests {
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
                 _ = try await SessionOpening.open(&client)
                 try await client.send(SessionOpening.upload(2, bytes: Array(repeating: 0, count: 15 << 20)))
-                #expect(try await Self.close(of: &client)?.contains("limit exceeded") == true)
+                try await expectEqual(Self.close(of: &client)?.contains("limit exceeded"), true)
             }
             // Our own clients are told more than a close code can say.
             try await SyncClient.with(port: gateway.port, token: tokens.access, compatibilities: "stockClients") {
@@ -120,7 +120,7 @@ struct ConnectionLimitTests {
                 guard case .jsonError(1, _, let body) = try await client.nextMessage() else {
                     throw HarnessError("expected an error of the session")
                 }
-                #expect(body.action == .clientReset && body.message.contains("limit exceeded"))
+                expectTrue(body.action == .clientReset && body.message.contains("limit exceeded"))
             }
         }
     }
@@ -141,8 +141,8 @@ struct ConnectionLimitTests {
                 let size = 17 << 20
                 let head = Array("upload 1 0 \(size) 0 2 0 0\n2 0 1 0 \(size - 20) ".utf8)
                 try await client.sendBinary(head + Array(repeating: 0, count: size))
-                #expect(try await Self.close(of: &client) == "read limited at 16777217 bytes")
-                #expect(await gateway.owner?.resets.count == 1)
+                try await expectEqual(Self.close(of: &client), "read limited at 16777217 bytes")
+                await expectEqual(gateway.owner?.resets.count, 1)
                 try await eventually("the coordinator hears that the client knows") {
                     await gateway.owner?.outcomes.isEmpty == false
                 }
@@ -166,8 +166,8 @@ struct ConnectionLimitTests {
                         guard case .message(.jsonError(0, let code, let body)) = try await bad.next() else {
                             throw HarnessError("expected an error of the connection")
                         }
-                        #expect((100...199).contains(code.rawValue))
-                        #expect(body.action == .protocolViolation)
+                        expectTrue((100...199).contains(code.rawValue))
+                        expectEqual(body.action, .protocolViolation)
                         try await bad.expects(.end)
                     }
                 }
@@ -184,7 +184,7 @@ struct ConnectionLimitTests {
                     _ = try await SessionOpening.open(&bad)
                 }
                 try await good.send(.ping(timestamp: 3, roundTrip: 0))
-                #expect(try await good.nextMessage() == .pong(timestamp: 3))
+                try await expectEqual(good.nextMessage(), .pong(timestamp: 3))
             }
         }
     }
@@ -201,9 +201,9 @@ struct ConnectionLimitTests {
                 guard case .jsonError(1, _, let body) = try await client.nextMessage() else {
                     throw HarnessError("expected")
                 }
-                #expect(body.action == .clientReset)
+                expectEqual(body.action, .clientReset)
                 try await client.send(.mark(session: 2, request: 1))
-                #expect(try await client.nextMessage() == .mark(session: 2, request: 1))
+                try await expectEqual(client.nextMessage(), .mark(session: 2, request: 1))
             }
         }
     }

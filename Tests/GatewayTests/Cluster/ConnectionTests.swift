@@ -16,22 +16,22 @@ struct ConnectionTests {
         try await GatewayHarness.with(broker: true) { gateway in
             let tokens = try await gateway.logInAnonymously()
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
-                #expect(client.head.contains("X-Appservices-Request-Id: "))
-                #expect(client.head.contains("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="))
+                expectTrue(client.head.contains("X-Appservices-Request-Id: "))
+                expectTrue(client.head.contains("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="))
                 let file = try await SessionOpening.open(&client)
-                #expect(file.ident >= 2)
+                expectTrue(file.ident >= 2)
                 try await client.send(.mark(session: 1, request: 1))
-                #expect(try await client.nextMessage() == .mark(session: 1, request: 1))
+                try await expectEqual(client.nextMessage(), .mark(session: 1, request: 1))
                 try await client.send(SessionOpening.upload(2))
                 guard case .download(let download) = try await client.nextMessage() else {
                     throw HarnessError("expected an acknowledgement")
                 }
-                #expect(download.progress.upload.clientVersion == 2)
-                #expect(download.entries.isEmpty)
+                expectEqual(download.progress.upload.clientVersion, 2)
+                expectTrue(download.entries.isEmpty)
                 try await client.send(.ping(timestamp: 42, roundTrip: 0))
-                #expect(try await client.nextMessage() == .pong(timestamp: 42))
+                try await expectEqual(client.nextMessage(), .pong(timestamp: 42))
                 try await client.send(.unbind(session: 1))
-                #expect(try await client.nextMessage() == .unbound(session: 1))
+                try await expectEqual(client.nextMessage(), .unbound(session: 1))
             }
             try await eventually("the owner hears of the unbind") { await gateway.owner?.unbinds.count == 1 }
         }
@@ -46,14 +46,14 @@ struct ConnectionTests {
                     try await client.send(.bind(Bind(session: 1, target: partition, needsIdent: false)))
                     guard unbinds else { return }
                     try await client.send(.unbind(session: 1))
-                    #expect(try await client.nextMessage() == .unbound(session: 1))
+                    try await expectEqual(client.nextMessage(), .unbound(session: 1))
                 }
                 let realm = RealmName(app: "tasks", partition: partition)
                 try await eventually("the owner hears of both") { await gateway.owner?.comings[realm]?.count == 2 }
-                #expect(await gateway.owner?.comings[realm] == ["bind", "unbind"])
+                await expectEqual(gateway.owner?.comings[realm], ["bind", "unbind"])
             }
-            #expect(await gateway.owner?.unbinds.map(\.isOrderly) == [true, false])
-            #expect(await gateway.owner?.unbinds.map(\.wasRefused) == [false, false])
+            await expectEqual(gateway.owner?.unbinds.map(\.isOrderly), [true, false])
+            await expectEqual(gateway.owner?.unbinds.map(\.wasRefused), [false, false])
         }
     }
 
@@ -66,7 +66,7 @@ struct ConnectionTests {
                 var answer = try await client.nextMessage()
                 // The ident may have been given out before the UNBIND was read.
                 if case .ident = answer { answer = try await client.nextMessage() }
-                #expect(answer == .unbound(session: 1))
+                expectEqual(answer, .unbound(session: 1))
                 // The same realm's slice: what was told of the other session came before this. It leaves with its socket,
                 // which tells the two apart.
                 try await client.send(.bind(Bind(session: 2, target: "\"left\"", needsIdent: false)))
@@ -77,8 +77,8 @@ struct ConnectionTests {
             }
             // Either both of a session are told or neither.
             let comings = await gateway.owner?.comings[realm] ?? []
-            #expect(comings.suffix(2) == ["bind", "unbind"])
-            #expect(comings.count { $0 == "bind" } == comings.count { $0 == "unbind" })
+            expectEqual(comings.suffix(2), ["bind", "unbind"])
+            expectEqual(comings.count { $0 == "bind" }, comings.count { $0 == "unbind" })
         }
     }
 
@@ -100,8 +100,8 @@ struct ConnectionTests {
                     try await bob.send(.mark(session: 1, request: 1))
                     var last: Download?
                     while case .download(let download) = try await bob.nextMessage() { last = download }
-                    #expect(last?.progress.download.serverVersion == 5)
-                    #expect(last?.progress.latest.version == 5)
+                    expectEqual(last?.progress.download.serverVersion, 5)
+                    expectEqual(last?.progress.latest.version, 5)
                 }
                 // One that is live is told at once.
                 try await SyncClient.with(port: gateway.port, token: second.access) { cat in
@@ -111,7 +111,7 @@ struct ConnectionTests {
                     try await cat.send(SessionOpening.upload(9))
                 }
                 guard case .download(let download) = try await ann.nextMessage() else { throw HarnessError("expected") }
-                #expect(download.entries.map(\.serverVersion) == [6])
+                expectEqual(download.entries.map(\.serverVersion), [6])
             }
         }
     }
@@ -135,7 +135,7 @@ struct ConnectionTests {
                 }
             }
             try await eventually("the owner hears of all losses") { await gateway.owner?.unbinds.count == 20 }
-            #expect(await gateway.owner?.unbinds.allSatisfy { !$0.isOrderly } == true)
+            await expectEqual(gateway.owner?.unbinds.allSatisfy { !$0.isOrderly }, true)
         }
     }
 
@@ -145,10 +145,10 @@ struct ConnectionTests {
             let path = "\(GatewayHarness.app)/sync/reset-outcomes"
             let report =
                 #"{"attempt":"a1","realm":{"app":"tasks","partition":"\"tasks\""},"identOld":5,"identNew":9,"modeRequested":"recover","modeUsed":"recover","result":"recovered","changesets":{"unsynced":2,"recovered":2,"emptied":0,"discarded":0},"backupFile":"/home/ann/x.realm","at":5}"#
-            #expect(try await gateway.request("POST", path, body: report, bearer: tokens.access).status == 204)
-            #expect(try await gateway.request("POST", path, body: "[\(report)]", bearer: tokens.access).status == 204)
-            #expect(try await gateway.request("POST", path, body: report).status == 401)
-            #expect(try await gateway.request("POST", path, body: "{}", bearer: tokens.access).status == 400)
+            try await expectEqual(gateway.request("POST", path, body: report, bearer: tokens.access).status, 204)
+            try await expectEqual(gateway.request("POST", path, body: "[\(report)]", bearer: tokens.access).status, 204)
+            try await expectEqual(gateway.request("POST", path, body: report).status, 401)
+            try await expectEqual(gateway.request("POST", path, body: "{}", bearer: tokens.access).status, 400)
             for (right, wrong) in [
                 (#""discarded":0"#, #""discarded":-1"#), (#""discarded":0"#, #""discarded":9007199254740992"#),
                 (#""at":5"#, #""at":9007199254740992"#), (#""at":5"#, #""at":9223372036854775808"#),
@@ -156,15 +156,15 @@ struct ConnectionTests {
                 (#""identNew":9"#, #""identNew":18446744073709551615"#),
             ] {
                 let body = report.replacing(right, with: wrong)
-                #expect(try await gateway.request("POST", path, body: body, bearer: tokens.access).status == 400)
+                try await expectEqual(gateway.request("POST", path, body: body, bearer: tokens.access).status, 400)
             }
             try await eventually("the coordinator hears of it") { await gateway.owner?.outcomes.count == 2 }
             let outcome = try #require(await gateway.owner?.outcomes.first).decode(OutcomeReport.self)
-            #expect(outcome.user == tokens.user)
-            #expect(outcome.evidence == .client)
-            #expect(outcome.campaign == nil)
-            #expect(outcome.backupFile == "x.realm")
-            #expect(outcome.result == .recovered)
+            expectEqual(outcome.user, tokens.user)
+            expectEqual(outcome.evidence, .client)
+            expectTrue(outcome.campaign == nil)
+            expectEqual(outcome.backupFile, "x.realm")
+            expectEqual(outcome.result, .recovered)
         }
     }
 }

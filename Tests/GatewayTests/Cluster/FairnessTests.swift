@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -7,35 +8,35 @@ import Testing
     @Test func anAppAloneMayUseTheWholeUploadBudget() {
         let budget = UploadBudget(limit: 100, metrics: GatewayMetrics())
         // Also an upload that is larger than the whole budget, if nothing else is under way.
-        #expect(budget.hasRoom(for: 1_000, of: "flood"))
+        expectTrue(budget.hasRoom(for: 1_000, of: "flood"))
         budget.change(by: 99, app: "flood")
-        #expect(budget.hasRoom(for: 1, of: "flood"))
-        #expect(!budget.hasRoom(for: 2, of: "flood"))
+        expectTrue(budget.hasRoom(for: 1, of: "flood"))
+        expectTrue(!budget.hasRoom(for: 2, of: "flood"))
         budget.change(by: -99, app: "flood")
-        #expect(budget.hasRoom(for: 1_000, of: "flood"))
+        expectTrue(budget.hasRoom(for: 1_000, of: "flood"))
     }
 
     @Test func theAppsWithTheMostUnderWayAreTold() {
         let budget = UploadBudget(limit: 100, metrics: GatewayMetrics())
-        #expect(budget.largest(2) == [:])
+        expectEqual(budget.largest(2), [:])
         for (app, bytes) in [("a", 5), ("b", 30), ("c", 20)] { budget.change(by: bytes, app: app) }
-        #expect(budget.largest(2) == ["b": 30, "c": 20])
+        expectEqual(budget.largest(2), ["b": 30, "c": 20])
         budget.change(by: -30, app: "b")
-        #expect(budget.largest(9) == ["a": 5, "c": 20])
+        expectEqual(budget.largest(9), ["a": 5, "c": 20])
     }
 
     @Test func aFloodOfUploadsFromOneAppHoldsUpNoOther() {
         let budget = UploadBudget(limit: 100, metrics: GatewayMetrics())
         budget.change(by: 1000, app: "flood")
-        #expect(budget.hasRoom(for: 49, of: "calm"))
+        expectTrue(budget.hasRoom(for: 49, of: "calm"))
         budget.change(by: 49, app: "calm")
-        #expect(budget.hasRoom(for: 1, of: "calm"))
-        #expect(!budget.hasRoom(for: 1, of: "flood"))
+        expectTrue(budget.hasRoom(for: 1, of: "calm"))
+        expectTrue(!budget.hasRoom(for: 1, of: "flood"))
         // Until it takes its share, too.
-        #expect(!budget.hasRoom(for: 2, of: "calm"))
+        expectTrue(!budget.hasRoom(for: 2, of: "calm"))
         budget.change(by: -1000, app: "flood")
-        #expect(budget.hasRoom(for: 51, of: "calm"))
-        #expect(budget.hasRoom(for: 1, of: "flood"))
+        expectTrue(budget.hasRoom(for: 51, of: "calm"))
+        expectTrue(budget.hasRoom(for: 1, of: "flood"))
     }
 
     @Test func anAppWhoseOwnersDoNotAnswerLeavesTheOthersHalfOfTheRequests() {
@@ -43,13 +44,13 @@ import Testing
         func add(_ app: String, _ number: Int) -> Bool {
             table.add("\(app)-\(number)", .init(app: app, session: 1, deadline: 5, startedAt: 0))
         }
-        #expect((0..<9).count { add("silent", $0) } == 5)
-        #expect((0..<9).count { add("other", $0) } == 5)
-        #expect(table.take("silent-0") != nil)
-        #expect(!add("other", 99))
-        #expect(add("silent", 99))
-        #expect(table.takeExpired(at: 6).count == 10)
-        #expect(table.count == 0)
-        #expect(add("silent", 0))
+        expectEqual((0..<9).count { add("silent", $0) }, 5)
+        expectEqual((0..<9).count { add("other", $0) }, 5)
+        expectTrue(table.take("silent-0") != nil)
+        expectTrue(!add("other", 99))
+        expectTrue(add("silent", 99))
+        expectEqual(table.takeExpired(at: 6).count, 10)
+        expectEqual(table.count, 0)
+        expectTrue(add("silent", 0))
     }
 }

@@ -1,5 +1,6 @@
 import AMQP
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -19,16 +20,16 @@ import Testing
 
     @Test func aBrokerThatTakesNothingDoesNotFillTheMemory() {
         let lane = PublishLane()
-        #expect(push(PublishLane.maxMessages, bytes: 1, to: lane).isEmpty)
-        #expect(push(3, bytes: 1, to: lane) == [.overloaded: 3])
+        expectTrue(push(PublishLane.maxMessages, bytes: 1, to: lane).isEmpty)
+        expectEqual(push(3, bytes: 1, to: lane), [.overloaded: 3])
         let other = PublishLane()
-        #expect(push(16, bytes: 16 << 20, to: other).isEmpty)
-        #expect(push(1, bytes: 1, to: other) == [.overloaded: 1])
+        expectTrue(push(16, bytes: 16 << 20, to: other).isEmpty)
+        expectEqual(push(1, bytes: 1, to: other), [.overloaded: 1])
     }
 
     @Test func aMessageAfterTheEndIsRefusedToo() {
         let lane = PublishLane()
         lane.close()
-        #expect(push(2, bytes: 1, to: lane) == [.shuttingDown: 2])
+        expectEqual(push(2, bytes: 1, to: lane), [.shuttingDown: 2])
     }
 }

@@ -32,47 +32,47 @@ import Testing
         let now = Mutex<UInt64>(1_000_000)
         let rates = Self.rates([.userUploads: 2, .uploads: 100]) { now.withLock { $0 } }
         for _ in 0..<20 {
-            guard case .goOn = rates.judge(.upload, of: flood, in: nil) else { return #expect(Bool(false)) }
+            guard case .goOn = rates.judge(.upload, of: flood, in: nil) else { return expectTrue(Bool(false)) }
         }
         guard case .rest(let rest, .userUploads) = rates.judge(.upload, of: flood, in: nil) else {
-            return #expect(Bool(false))
+            return expectTrue(Bool(false))
         }
-        #expect(rest > .milliseconds(400) && rest < .milliseconds(600))
+        expectTrue(rest > .milliseconds(400) && rest < .milliseconds(600))
         // Two seconds' worth ahead, and no more.
-        #expect(Self.taken(rates, .upload, of: flood) == 3)
+        expectEqual(Self.taken(rates, .upload, of: flood), 3)
         guard case .refuse(.userUploads, limit: 2, let seconds) = rates.judge(.upload, of: flood, in: nil) else {
-            return #expect(Bool(false))
+            return expectTrue(Bool(false))
         }
-        #expect(seconds == 3)
-        guard case .goOn = rates.judge(.upload, of: calm, in: nil) else { return #expect(Bool(false)) }
-        guard case .goOn = rates.judge(.bind, of: flood, in: nil) else { return #expect(Bool(false)) }
+        expectEqual(seconds, 3)
+        guard case .goOn = rates.judge(.upload, of: calm, in: nil) else { return expectTrue(Bool(false)) }
+        guard case .goOn = rates.judge(.bind, of: flood, in: nil) else { return expectTrue(Bool(false)) }
         // A clock that is put back gives nothing away and takes nothing; time gives it all back.
         now.withLock { $0 -= 500_000 }
-        #expect(Self.taken(rates, .upload, of: flood) == 0)
+        expectEqual(Self.taken(rates, .upload, of: flood), 0)
         now.withLock { $0 += 30_000 }
-        #expect(Self.taken(rates, .upload, of: flood) == 24)
+        expectEqual(Self.taken(rates, .upload, of: flood), 24)
     }
 
     @Test func socketsAreCountedAsTheyAreOpened() {
         let rates = Self.rates([.userConnects: 2, .connects: 100]) { 1 }
-        #expect(Self.taken(rates, .connect, of: flood) == 24)
+        expectEqual(Self.taken(rates, .connect, of: flood), 24)
         guard case .refuse(.userConnects, limit: 2, _) = rates.judge(.connect, of: flood, in: nil) else {
-            return #expect(Bool(false))
+            return expectTrue(Bool(false))
         }
-        guard case .goOn = rates.judge(.connect, of: calm, in: nil) else { return #expect(Bool(false)) }
-        guard case .goOn = rates.judge(.bind, of: flood, in: nil) else { return #expect(Bool(false)) }
+        guard case .goOn = rates.judge(.connect, of: calm, in: nil) else { return expectTrue(Bool(false)) }
+        guard case .goOn = rates.judge(.bind, of: flood, in: nil) else { return expectTrue(Bool(false)) }
     }
 
     @Test func anAppsUsersTogetherAreBoundAndOtherAppsGoOn() {
         let rates = Self.rates([.binds: 3, .userBinds: 2]) { 1 }
-        #expect(Self.taken(rates, .bind, of: flood) == 24)
+        expectEqual(Self.taken(rates, .bind, of: flood), 24)
         // What is left of the app's.
-        #expect(Self.taken(rates, .bind, of: calm) == 12)
-        #expect(Self.taken(rates, .bind, of: AppUser(app: "other", user: "flood")) == 24)
+        expectEqual(Self.taken(rates, .bind, of: calm), 12)
+        expectEqual(Self.taken(rates, .bind, of: AppUser(app: "other", user: "flood")), 24)
         // An app's own value goes before.
         var app = AppRecord(id: "third", createdAt: 1)
         app.quotas[.userBinds] = 1
-        #expect(Self.taken(rates, .bind, of: AppUser(app: "third", user: "u"), in: app) == 12)
+        expectEqual(Self.taken(rates, .bind, of: AppUser(app: "third", user: "u"), in: app), 12)
     }
 
     /// Whatever its messages say, and however few bytes they have.
@@ -80,9 +80,10 @@ import Testing
         let start = ContinuousClock.now
         var pace = MessagePace(at: start)
         let rests = (0..<6_000).compactMap { _ in pace.take(at: start) }
-        #expect(rests.count > 900 && rests.last.map { $0 > .milliseconds(1_900) && $0 < .milliseconds(2_100) } == true)
+        expectTrue(
+            rests.count > 900 && rests.last.map { $0 > .milliseconds(1_900) && $0 < .milliseconds(2_100) } == true)
         var patient = MessagePace(at: start)
-        #expect((0..<20_000).allSatisfy { patient.take(at: start + .milliseconds(4 * $0)) == nil })
+        expectTrue((0..<20_000).allSatisfy { patient.take(at: start + .milliseconds(4 * $0)) == nil })
     }
 
     @Test func answersToManyFailedRequestsWait() async throws {
@@ -115,7 +116,7 @@ import Testing
         for user in 0..<(RateQuotas.maxKeys + 100) {
             _ = rates.judge(.bind, of: AppUser(app: "tasks", user: "\(user)"), in: nil)
         }
-        #expect(rates.count <= RateQuotas.maxKeys + 2)
+        expectTrue(rates.count <= RateQuotas.maxKeys + 2)
     }
 
     @Test(.needsBroker) func aSocketBeyondItsUsersQuotaIsRefused() async throws {
@@ -126,9 +127,9 @@ import Testing
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
                 _ = try await SessionOpening.open(&client)
                 let refusal = try await Self.refusal(of: tokens.access, at: gateway.port)
-                #expect(refusal.hasPrefix("HTTP/1.1 503"))
-                #expect(refusal.contains("may have 1 sockets at one gateway"))
-                #expect(refusal.contains("Retry-After: "))
+                expectTrue(refusal.hasPrefix("HTTP/1.1 503"))
+                expectTrue(refusal.contains("may have 1 sockets at one gateway"))
+                expectTrue(refusal.contains("Retry-After: "))
                 let other = try await gateway.logInAnonymously()
                 try await SyncClient.with(port: gateway.port, token: other.access) { client in
                     _ = try await SessionOpening.open(&client, partition: "\"other\"")
@@ -185,10 +186,10 @@ import Testing
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             let refused = ends.flatMap(\.refused)
-            #expect(ends.reduce(0) { $0 + $1.begun } >= 10 && !refused.isEmpty)
-            #expect(refused.allSatisfy { $0.action == .transient && $0.tryAgain })
-            #expect(refused.first?.message.contains("may have 1 sessions begun a second at one gateway") == true)
-            #expect(refused.first?.message.contains("quota userBinds") == true)
+            expectTrue(ends.reduce(0) { $0 + $1.begun } >= 10 && !refused.isEmpty)
+            expectTrue(refused.allSatisfy { $0.action == .transient && $0.tryAgain })
+            expectEqual(refused.first?.message.contains("may have 1 sessions begun a second at one gateway"), true)
+            expectEqual(refused.first?.message.contains("quota userBinds"), true)
         }
     }
 }

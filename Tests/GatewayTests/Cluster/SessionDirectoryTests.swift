@@ -2,6 +2,7 @@ import Messages
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -30,7 +31,7 @@ import Testing
             directory.bound(number, generation: generation)
         }
         directory.deliver(GenerationNotice(app: "tasks", slice: SliceNumber(0), generation: 2, campaign: "c"))
-        #expect(sink.told.withLock { $0 } == [numbers[0]])
+        expectEqual(sink.told.withLock { $0 }, [numbers[0]])
     }
 
     @Test func aSettingIsToldOnceToAConnectionOfManySessions() {
@@ -42,6 +43,6 @@ import Testing
                 judged: Self.judged)
         }
         directory.settingsChanged(app: "tasks")
-        #expect(sink.told.withLock { $0 } == [0])
+        expectEqual(sink.told.withLock { $0 }, [0])
     }
 }

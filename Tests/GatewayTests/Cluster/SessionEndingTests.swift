@@ -21,15 +21,15 @@ struct SessionEndingTests {
                 guard case .jsonError(1, .badClientFileIdent, let body) = try await client.nextMessage() else {
                     throw HarnessError("expected 208")
                 }
-                #expect(body.action == .clientReset)
+                expectEqual(body.action, .clientReset)
                 try await client.send(.mark(session: 1, request: 1))
                 try await client.send(.unbind(session: 1))
                 _ = try await SessionOpening.open(&client, session: 2)
             }
             try await eventually("the coordinator hears of it") { await !(gateway.owner?.outcomes ?? []).isEmpty }
             let report = try #require(await gateway.owner?.outcomes.first).decode(NotifiedReport.self)
-            #expect(report.campaign == "c1")
-            #expect(report.clientFile == 99)
+            expectEqual(report.campaign, "c1")
+            expectEqual(report.clientFile, 99)
         }
     }
 
@@ -64,7 +64,7 @@ struct SessionEndingTests {
                 guard case .jsonError(1, .initialSyncNotCompleted, let body) = try await client.nextMessage() else {
                     throw HarnessError("expected 229")
                 }
-                #expect(body.action == .transient)
+                expectEqual(body.action, .transient)
             }
         }
     }
@@ -81,7 +81,7 @@ struct SessionEndingTests {
                         throw HarnessError("expected DOWNLOAD")
                     }
                     try await newer.send(.ping(timestamp: 1, roundTrip: 0))
-                    #expect(try await newer.nextMessage() == .pong(timestamp: 1))
+                    try await expectEqual(newer.nextMessage(), .pong(timestamp: 1))
                 }
                 try await older.expects(.end)
             }
@@ -98,7 +98,7 @@ struct SessionEndingTests {
                 var answer = try await client.nextMessage()
                 // What the session asked its owner just before ran out as the clock went on.
                 if case .jsonError = answer { answer = try await client.nextMessage() }
-                #expect(answer == .pong(timestamp: 3))
+                expectEqual(answer, .pong(timestamp: 3))
                 gateway.clock.advance(by: .seconds(200))
                 try await client.expects(.close(4001))
             }
@@ -130,8 +130,8 @@ struct SessionEndingTests {
                     guard case .jsonError(0, .connectionClosed, let body) = try await client.nextMessage() else {
                         throw HarnessError("expected 100")
                     }
-                    #expect(body.action == .transient)
-                    #expect(body.tryAgain)
+                    expectEqual(body.action, .transient)
+                    expectTrue(body.tryAgain)
                     try await client.expects(.end)
                 }
             }

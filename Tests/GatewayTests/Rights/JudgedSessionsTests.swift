@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -21,29 +22,29 @@ import Testing
 
     @Test func aUsersChangeConcernsThatUsersSessions() {
         var sessions = Self.three
-        #expect(!sessions.hasDue)
+        expectTrue(!sessions.hasDue)
         sessions.cover(Self.judged(1, 11), changed: ["a", "somebody else"])
-        #expect(due(&sessions) == [1: true, 2: true])
+        expectEqual(due(&sessions), [1: true, 2: true])
         for number in 1...2 as ClosedRange<UInt64> { sessions.judged(number, by: Self.judged(1, 11)) }
-        #expect(!sessions.hasDue)
+        expectTrue(!sessions.hasDue)
         // The other one still holds by what it was judged by.
         sessions.cover(Self.judged(1, 12), changed: [])
-        #expect(!sessions.hasDue)
+        expectTrue(!sessions.hasDue)
     }
 
     @Test func rulesConcernAll() {
         var sessions = Self.three
         sessions.cover(Self.judged(2, 10), changed: [])
-        #expect(due(&sessions) == [1: false, 2: false, 3: false])
+        expectEqual(due(&sessions), [1: false, 2: false, 3: false])
         sessions.judged(1, by: Self.judged(2, 10))
         sessions.cover(Self.judged(3, 11), changed: ["b"])
-        #expect(due(&sessions) == [1: false, 2: false, 3: true])
+        expectEqual(due(&sessions), [1: false, 2: false, 3: true])
     }
 
     @Test func changesThatNobodyRemembersConcernAll() {
         var sessions = Self.three
         sessions.cover(Self.judged(1, 2_000), changed: nil)
-        #expect(due(&sessions) == [1: true, 2: true, 3: true])
+        expectEqual(due(&sessions), [1: true, 2: true, 3: true])
     }
 
     @Test func aSessionThatBeganWhileSomethingChangedIsDueAtOnce() {
@@ -54,26 +55,26 @@ import Testing
         sessions.add(5, user: "c", judged: Self.judged(1, 11))
         sessions.add(6, user: "c", judged: Self.judged(2, 11))
         sessions.add(7, user: "c", judged: Self.judged(3, 12))
-        #expect(due(&sessions) == [4: true, 5: false])
+        expectEqual(due(&sessions), [4: true, 5: false])
         // Judged by something that was old by then.
         sessions.judged(4, by: Self.judged(1, 11))
-        #expect(due(&sessions) == [4: false])
+        expectEqual(due(&sessions), [4: false])
         sessions.cover(Self.judged(3, 12), changed: [])
-        #expect(due(&sessions).keys.sorted() == [1, 2, 3, 4, 5, 6])
+        expectEqual(due(&sessions).keys.sorted(), [1, 2, 3, 4, 5, 6])
     }
 
     @Test func whatFailedIsTriedAgainAndWhoLeftIsNot() {
         var sessions = Self.three
         sessions.cover(Self.judged(2, 11), changed: ["a"])
         var taken = sessions.takeDue(atMost: 2)
-        #expect(taken.count == 2 && sessions.hasDue)
+        expectTrue(taken.count == 2 && sessions.hasDue)
         taken += sessions.takeDue(atMost: 2)
         sessions.remove(1)
         sessions.putBack(taken)
-        #expect(due(&sessions) == [2: true, 3: false])
+        expectEqual(due(&sessions), [2: true, 3: false])
         sessions.remove(2)
         sessions.remove(3)
         sessions.remove(3)
-        #expect(sessions.isEmpty && !sessions.hasDue)
+        expectTrue(sessions.isEmpty && !sessions.hasDue)
     }
 }

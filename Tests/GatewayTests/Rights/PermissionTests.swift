@@ -53,13 +53,13 @@ struct PermissionTests {
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
                 try await client.send(Self.bind("somebody-else"))
                 let (code, body) = try await Self.refusal(&client)
-                #expect(code == 206 && body.action == action && !body.tryAgain)
-                #expect(body.message.contains("permission denied") && body.message.contains("tasks"))
+                expectTrue(code == 206 && body.action == action && !body.tryAgain)
+                expectTrue(body.message.contains("permission denied") && body.message.contains("tasks"))
                 // The socket serves the user's other realms.
                 _ = try await SessionOpening.open(&client, session: 2, partition: "\"\(tokens.user)\"")
             }
             let comings = await gateway.owner?.comings.keys.map(\.partition)
-            #expect(comings == ["\"\(tokens.user)\""])
+            expectEqual(comings, ["\"\(tokens.user)\""])
         }
     }
 
@@ -71,9 +71,9 @@ struct PermissionTests {
             try await SyncClient.with(port: gateway.port, app: "bare", token: tokens.access) { client in
                 try await client.send(Self.bind("p"))
                 let (code, body) = try await Self.refusal(&client)
-                #expect(code == 206 && body.action == "ApplicationBug" && body.message.contains("has no rules"))
+                expectTrue(code == 206 && body.action == "ApplicationBug" && body.message.contains("has no rules"))
             }
-            #expect(await gateway.owner?.comings.isEmpty == true)
+            await expectEqual(gateway.owner?.comings.isEmpty, true)
         }
     }
 
@@ -85,12 +85,12 @@ struct PermissionTests {
                 try await gateway.store.setRules(TestRules.closed, of: "tasks")
                 try await Self.notify(gateway)
                 var (code, body) = try await Self.refusal(&client)
-                #expect(code == 200 && body.action == "Transient" && body.tryAgain)
+                expectTrue(code == 200 && body.action == "Transient" && body.tryAgain)
                 // The client binds the same session again, and is judged anew.
                 try await client.send(.unbind(session: 1))
                 try await client.send(Self.bind("tasks"))
                 (code, body) = try await Self.refusal(&client)
-                #expect(code == 206)
+                expectEqual(code, 206)
                 // And once it may again, it does.
                 try await gateway.store.setRules(TestRules.open, of: "tasks")
                 try await Self.notify(gateway)
@@ -112,7 +112,7 @@ struct PermissionTests {
                 try await eventually("uploads say the new version") {
                     uploaded += 1
                     try await client.send(SessionOpening.upload(uploaded))
-                    #expect(try await client.nextDownload().entries.isEmpty)
+                    try await expectTrue(client.nextDownload().entries.isEmpty)
                     return await gateway.owner?.uploads.last?.upload?.rights?.rulesVersion == version
                 }
             }
@@ -127,7 +127,7 @@ struct PermissionTests {
             let tokens = try await gateway.logInAnonymously()
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
                 try await client.send(Self.bind("tasks"))
-                #expect(try await Self.refusal(&client).code == 206)
+                try await expectEqual(Self.refusal(&client).code, 206)
                 try await gateway.store.setRules(TestRules.open, of: "tasks")
                 _ = try await SessionOpening.open(&client, session: 2)
             }
@@ -150,7 +150,7 @@ struct PermissionTests {
                     try await client.send(.bind(Bind(session: session, target: target, needsIdent: true)))
                 }
                 try await bind(1)
-                #expect(try await Self.refusal(&client).code == 235)
+                try await expectEqual(Self.refusal(&client).code, 235)
                 _ = try await gateway.store.updateApp("flexible") { $0.clientSchemas = SchemaVersionRange("1-2") }
                 try await bind(2)
                 guard case .ident(2, _) = try await client.nextMessage() else { throw HarnessError("expected IDENT") }
@@ -164,7 +164,7 @@ struct PermissionTests {
             _ = try await gateway.logInAnonymously()
             _ = try await gateway.store.updateApp("tasks") { $0.anonymousLogin = false }
             let login = "\(GatewayHarness.app)/auth/providers/anon-user/login"
-            #expect(try await gateway.request("POST", login, body: "{}").status == 200)
+            try await expectEqual(gateway.request("POST", login, body: "{}").status, 200)
             try await Self.notify(gateway)
             try await eventually("the gateway goes by the new settings") {
                 try await gateway.request("POST", login, body: "{}").status == 404
@@ -180,7 +180,7 @@ struct PermissionTests {
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
                 _ = try await SessionOpening.open(&client)
                 try await gateway.store.setRules(TestRules.closed, of: "tasks")
-                #expect(try await Self.refusal(&client).code == 200)
+                try await expectEqual(Self.refusal(&client).code, 200)
             }
             try await gateway.store.setRules(TestRules.open, of: "tasks")
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
@@ -229,10 +229,10 @@ struct PermissionTests {
             try await SyncClient.with(port: gateway.port, token: tokens.access) { client in
                 _ = try await SessionOpening.open(&client, partition: "\"p1\"")
                 try await client.send(Self.bind("p2", 2))
-                #expect(try await Self.refusal(&client, session: 2).code == 206)
+                try await expectEqual(Self.refusal(&client, session: 2).code, 206)
                 try await gateway.store.setCustomData(#"{"partitions":["p2"]}"#, app: "tasks", user: tokens.user)
                 try await Self.notify(gateway, user: tokens.user)
-                #expect(try await Self.refusal(&client).code == 200)
+                try await expectEqual(Self.refusal(&client).code, 200)
                 _ = try await SessionOpening.open(&client, session: 3, partition: "\"p2\"")
             }
         }
@@ -246,10 +246,10 @@ struct PermissionTests {
                 let version = try await gateway.store.setRules(TestRules.closed, of: "tasks")
                 await gateway.owner?.refuse(under: version)
                 try await client.send(SessionOpening.upload(1))
-                #expect(try await Self.refusal(&client).code == 200)
+                try await expectEqual(Self.refusal(&client).code, 200)
                 try await client.send(.unbind(session: 1))
                 try await client.send(Self.bind("tasks"))
-                #expect(try await Self.refusal(&client).code == 206)
+                try await expectEqual(Self.refusal(&client).code, 206)
             }
         }
     }
@@ -267,7 +267,7 @@ struct PermissionTests {
                     try await client.send(Self.bind("tasks", 3))
                     switch try await client.nextMessage() {
                     case .jsonError(3, let code, let body):
-                        #expect(code == 229 && body.action == "Transient" && body.tryAgain)
+                        expectTrue(code == 229 && body.action == "Transient" && body.tryAgain)
                         return true
                     default:
                         try await client.send(.unbind(session: 3))
@@ -293,7 +293,7 @@ struct PermissionTests {
                 try await gateway.storeFails(true)
                 try await client.send(Self.bind("tasks", 2))
                 let (code, body) = try await Self.refusal(&client, session: 2)
-                #expect(code == 229 && body.action == "Transient" && body.tryAgain)
+                expectTrue(code == 229 && body.action == "Transient" && body.tryAgain)
                 // Sessions that are open go on.
                 try await client.send(SessionOpening.upload(1))
                 _ = try await client.nextDownload()
@@ -311,8 +311,8 @@ struct PermissionTests {
                 try await gateway.storeFails(true)
                 try await client.send(Self.bind("tasks"))
                 let (code, body) = try await Self.refusal(&client)
-                #expect(code == 229 && body.action == "Transient")
-                #expect(await gateway.owner?.comings.isEmpty == true)
+                expectTrue(code == 229 && body.action == "Transient")
+                await expectEqual(gateway.owner?.comings.isEmpty, true)
             }
         }
     }

@@ -4,6 +4,7 @@ import Storage
 import StorageSQLite
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -30,7 +31,7 @@ import Testing
         guard case .judged(let again)? = judge.remembered(app, wish) else {
             throw HarnessError("nothing is remembered")
         }
-        #expect(again == first && first.session.usersVersion == app.usersVersion)
+        expectTrue(again == first && first.session.usersVersion == app.usersVersion)
         return first
     }
 
@@ -42,14 +43,14 @@ import Testing
     func whatAClientMakesIsOfAPartitionThatItsUserMayWriteTo(said: String?, taken: String?) async throws {
         let judgement = try await judged(
             Self.movedRules, RightsWish(user: "a", partition: "", home: said))
-        #expect(judgement.home == taken && judgement.session.rights == .readWrite)
+        expectTrue(judgement.home == taken && judgement.session.rights == .readWrite)
     }
 
     @Test func whereThereAreNoPartitionRulesTheRolesDecideAlone() async throws {
         let wish = RightsWish(user: "a", partition: "", home: #""b""#)
-        #expect(try await judged(#"{"defaultRoles": "readAndWriteAll"}"#, wish).home == #""b""#)
-        #expect(try await judged(#"{"partition": "none", "defaultRoles": "readAndWriteAll"}"#, wish).home == nil)
-        #expect(try await judged(#"{"partition": "read", "defaultRoles": "readAndWriteAll"}"#, wish).home == nil)
+        try await expectEqual(judged(#"{"defaultRoles": "readAndWriteAll"}"#, wish).home, #""b""#)
+        try await expectTrue(judged(#"{"partition": "none", "defaultRoles": "readAndWriteAll"}"#, wish).home == nil)
+        try await expectTrue(judged(#"{"partition": "read", "defaultRoles": "readAndWriteAll"}"#, wish).home == nil)
     }
 
     @Test(arguments: [RuleUser.Kind.normal, .server])
@@ -57,12 +58,12 @@ import Testing
         let partition = try await judged(
             #"{"partition": {"read": true, "write": {"%%user.type": "server"}}}"#,
             RightsWish(user: "a", kind: kind, partition: #""p""#), mode: .partition)
-        #expect(partition.session.rights == (kind == .server ? .readWrite : .read))
+        expectEqual(partition.session.rights, (kind == .server ? .readWrite : .read))
         let roles = try await judged(
             #"{"classes": {"C": [{"name": "programs", "apply_when": {"%%user.type": "server"}, "read": true, "write": true, "document_filters": {"read": true, "write": true}}]}}"#,
             RightsWish(user: "a", kind: kind, partition: ""))
         let text = try #require(roles.roles)
         let closed = try #require(ClosedRoles(text: text))
-        #expect((closed.role(ofClass: "C") != nil) == (kind == .server))
+        expectEqual((closed.role(ofClass: "C") != nil), (kind == .server))
     }
 }

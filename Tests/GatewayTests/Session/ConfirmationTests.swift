@@ -1,6 +1,7 @@
 import Messages
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -23,17 +24,17 @@ import Testing
 
     @Test func aSessionThatWaitsSaysTheSameAgainWithTheQuestionsNumber() throws {
         var script = try identifying()
-        #expect(script.identifies.map(\.confirms) == [0])
+        expectEqual(script.identifies.map(\.confirms), [0])
         try script.cluster(.confirm(ConfirmAnswer(question: 7)), 1)
-        #expect(script.identifies.map(\.confirms) == [0, 7])
+        expectEqual(script.identifies.map(\.confirms), [0, 7])
         var again = script.identifies[1]
         again.confirms = 0
-        #expect(again == script.identifies[0])
-        #expect(again.download == DownloadCursor(serverVersion: 5, clientVersion: 3))
+        expectEqual(again, script.identifies[0])
+        expectEqual(again.download, DownloadCursor(serverVersion: 5, clientVersion: 3))
         // The owner changed in between.
         try script.cluster(.confirm(ConfirmAnswer(question: 8)), 1)
-        #expect(script.identifies.map(\.confirms) == [0, 7, 8])
-        #expect(script.takeLog().isEmpty)
+        expectEqual(script.identifies.map(\.confirms), [0, 7, 8])
+        expectTrue(script.takeLog().isEmpty)
     }
 
     @Test func aSessionThatWasAnsweredSaysNothing() throws {
@@ -44,14 +45,14 @@ import Testing
                     generation: 1, upload: .init(clientVersion: 3, serverVersion: 5), lockedServerVersion: 5,
                     latest: .init(version: 5, salt: 77))), 1)
         try script.cluster(.confirm(ConfirmAnswer(question: 7)), 1)
-        #expect(script.identifies.count == 1)
+        expectEqual(script.identifies.count, 1)
     }
 
     @Test func aSessionThatHasEndedSaysNothing() throws {
         var script = try identifying()
         try script.cluster(.requestFailed(GatewayError(.timeout, "")), 1)
         try script.cluster(.confirm(ConfirmAnswer(question: 7)), 1)
-        #expect(script.identifies.count == 1)
+        expectEqual(script.identifies.count, 1)
     }
 
     // MARK: How far uploads counted
@@ -82,26 +83,26 @@ import Testing
     }
 
     @Test func aResetSaysHowFarUploadsCounted() throws {
-        #expect(try told(refusal("ClientReset")).integratedClientVersion == 17)
-        #expect(try told(refusal("ClientResetNoRecovery")).integratedClientVersion == 17)
-        #expect(try told(notice(of: 2)).integratedClientVersion == 17)
+        try expectEqual(told(refusal("ClientReset")).integratedClientVersion, 17)
+        try expectEqual(told(refusal("ClientResetNoRecovery")).integratedClientVersion, 17)
+        try expectEqual(told(notice(of: 2)).integratedClientVersion, 17)
     }
 
     @Test func stockClientsAreSentNothingBeyondTheProtocol() throws {
-        #expect(try told(refusal("ClientReset"), isOurs: false).integratedClientVersion == nil)
-        #expect(try told(notice(of: 2), isOurs: false).integratedClientVersion == nil)
+        try expectTrue(told(refusal("ClientReset"), isOurs: false).integratedClientVersion == nil)
+        try expectTrue(told(notice(of: 2), isOurs: false).integratedClientVersion == nil)
     }
 
     @Test func nothingIsSaidWhereItIsNotKnown() throws {
-        #expect(try told(refusal("Transient")).integratedClientVersion == nil)
+        try expectTrue(told(refusal("Transient")).integratedClientVersion == nil)
         // Of every client realm, so of none in particular.
-        #expect(try told(notice(of: nil)).integratedClientVersion == nil)
+        try expectTrue(told(notice(of: nil)).integratedClientVersion == nil)
         let broken = try told(notice(of: 2)) { script in
             try script.event(
                 .violation(
                     SyncProtocolError(.badClientVersion, session: 1, action: .clientReset, "it gave a number twice")), 1
             )
         }
-        #expect(broken.integratedClientVersion == nil)
+        expectTrue(broken.integratedClientVersion == nil)
     }
 }

@@ -1,6 +1,7 @@
 import Messages
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -22,19 +23,19 @@ import Testing
 
     @Test func readersAreSentEverythingEncodedBeforehand() throws {
         let view = Self.notice(8, 9).view(for: 2, at: 5)
-        #expect(view.entries.map(\.serverVersion) == [1, 2])
-        #expect(view.entries.allSatisfy { $0.clientVersion == 5 })
-        #expect(view.clientVersion == 5)
-        #expect(view.packed != nil)
+        expectEqual(view.entries.map(\.serverVersion), [1, 2])
+        expectTrue(view.entries.allSatisfy { $0.clientVersion == 5 })
+        expectEqual(view.clientVersion, 5)
+        expectTrue(view.packed != nil)
     }
 
     @Test func anAuthorIsSentTheOthersChangesetsOnly() throws {
         let view = Self.notice(8, 2, 9).view(for: 2, at: 5)
-        #expect(view.entries.map(\.serverVersion) == [1, 3])
+        expectEqual(view.entries.map(\.serverVersion), [1, 3])
         // What follows its own changeset was integrated after it.
-        #expect(view.entries.map(\.clientVersion) == [5, 11])
-        #expect(view.clientVersion == 11)
-        #expect(view.packed == nil)
+        expectEqual(view.entries.map(\.clientVersion), [5, 11])
+        expectEqual(view.clientVersion, 11)
+        expectTrue(view.packed == nil)
     }
 
     @Test func aPackedDownloadIsTheSameMessage() throws {
@@ -47,6 +48,6 @@ import Testing
                 upload: .init(clientVersion: 5, serverVersion: 0)),
             detail: .partition(downloadableBytes: 0), entries: view.entries)
         let packed = try #require(view.packed)
-        #expect(try encoder.encode(download, packed: packed) == encoder.encode(.download(download)))
+        try expectEqual(encoder.encode(download, packed: packed), encoder.encode(.download(download)))
     }
 }

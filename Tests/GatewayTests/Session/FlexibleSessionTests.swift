@@ -2,6 +2,7 @@ import Messages
 import Storage
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 import Views
 
@@ -130,10 +131,10 @@ import Views
     private func begun(protocolVersion: Int = 14) throws -> Script {
         var script = Script(protocolVersion: protocolVersion)
         try script.identify(Ident(session: 1, file: ClientFileIdent(ident: 3, salt: 9), query: .empty), isNew: true)
-        #expect(script.identifies.last?.view == ViewDefinition(version: 0, queries: "{}", roles: "R"))
-        #expect(script.pages.last?.bootstrap == BootstrapRequest(version: 0, queries: "{}", roles: "R"))
+        expectEqual(script.identifies.last?.view, ViewDefinition(version: 0, queries: "{}", roles: "R"))
+        expectEqual(script.pages.last?.bootstrap, BootstrapRequest(version: 0, queries: "{}", roles: "R"))
         try script.answer([entry(5)], to: 5, .last, of: 0)
-        #expect(script.take() == ["ident", "0/lastInBatch of 1 to 5"])
+        expectEqual(script.take(), ["ident", "0/lastInBatch of 1 to 5"])
         return script
     }
 
@@ -142,15 +143,15 @@ import Views
         var script = try begun()
         try script.answer(to: 5)
         try ask(&script, 1)
-        #expect(script.pages.last?.bootstrap?.version == 1)
+        expectEqual(script.pages.last?.bootstrap?.version, 1)
         let asked = script.pages.count
         try script.cluster(.requestFailed(GatewayError(.unconfirmed, "")))
         try ask(&script, 2)
-        #expect(script.pages.count == asked + 1 && script.pages.last?.bootstrap?.version == 1)
+        expectTrue(script.pages.count == asked + 1 && script.pages.last?.bootstrap?.version == 1)
         // Nothing is on record of a set that the client has to come up for first, so the next one takes its place.
         try script.answer(to: 5, .behind, of: 1)
         try script.answer(to: 5)
-        #expect(script.pages.last?.bootstrap?.version == 2)
+        expectEqual(script.pages.last?.bootstrap?.version, 2)
     }
 
     /// As in the recording of a stock client: the error, then the session goes on.
@@ -168,7 +169,7 @@ import Views
             latest: SaltedServerVersion(version: 5, salt: 7), query: set)
         try script.client(.ident(ident), .ident(ident))
         try script.client(.mark(session: 1, request: 1), .mark(1))
-        #expect(script.identifies.last?.schemaVersion == 2)
+        expectEqual(script.identifies.last?.schemaVersion, 2)
         try script.cluster(
             .identified(
                 IdentifiedAnswer(
@@ -176,38 +177,39 @@ import Views
                     latest: SaltedServerVersion(version: 5, salt: 7), previousSchemaVersion: 1)))
         try script.answer(to: 5)
         guard case .jsonError(1, let code, let body) = script.sent.first else { throw ProblemError() }
-        #expect(code == .schemaVersionChanged && body.action == .migrateSchema && body.tryAgain)
-        #expect(body.previousSchemaVersion == 1)
-        #expect(script.take() == ["json_error", "1/steadyState of 0 to 5", "mark"])
-        #expect(script.machine.phase == .live && script.machine.isOutdated)
+        expectTrue(code == .schemaVersionChanged && body.action == .migrateSchema && body.tryAgain)
+        expectEqual(body.previousSchemaVersion, 1)
+        expectEqual(script.take(), ["json_error", "1/steadyState of 0 to 5", "mark"])
+        expectTrue(script.machine.phase == .live && script.machine.isOutdated)
         // What the client names next time in its place says which file that is.
         var files = OutdatedFiles()
         files.note(script.machine)
-        #expect(files.take(for: 1) == nil && files.take(for: 2) == 3 && files.take(for: 2) == nil)
+        expectTrue(files.take(for: 1) == nil && files.take(for: 2) == 3 && files.take(for: 2) == nil)
 
         var narrower = app
         narrower.clientSchemas = SchemaVersionRange(oldest: 3, newest: 3)
         try script.cluster(.settings(narrower))
         guard case .jsonError(1, .badSchemaVersion, let refusal) = script.sent.last else { throw ProblemError() }
-        #expect(refusal.action == .applicationBug && !refusal.tryAgain && refusal.message.contains("versions 3"))
+        expectTrue(refusal.action == .applicationBug && !refusal.tryAgain && refusal.message.contains("versions 3"))
     }
 
     @Test(arguments: [(0, false), (1, true), (2, true), (3, false)])
     func aSchemaVersionThatTheAppDoesNotKnowIsRefused(version: UInt64, isKnown: Bool) throws {
         var app = AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1)
-        #expect(app.refusal(ofSchema: version) == nil)
+        expectTrue(app.refusal(ofSchema: version) == nil)
         app.clientSchemas = SchemaVersionRange("1-2")
-        #expect((app.refusal(ofSchema: version) == nil) == isKnown)
+        expectEqual((app.refusal(ofSchema: version) == nil), isKnown)
         let text = app.refusal(ofSchema: version) ?? ""
         let expected =
             version == 0
             ? #""0" is less than oldest schema version "1""# : #""3" is greater than latest schema version "2""#
         let stock = "Client provided invalid schema version: client presented schema version "
-        #expect(isKnown || text.hasPrefix(stock + expected))
+        expectTrue(isKnown || text.hasPrefix(stock + expected))
         // A client of an earlier protocol cannot name one.
-        #expect(app.refusal(ofSchema: nil) == nil)
-        #expect(SchemaVersionRange("2-1") == nil && SchemaVersionRange("a") == nil && SchemaVersionRange("-1") == nil)
-        #expect(SchemaVersionRange("7")?.description == "7")
+        expectTrue(app.refusal(ofSchema: nil) == nil)
+        expectTrue(
+            SchemaVersionRange("2-1") == nil && SchemaVersionRange("a") == nil && SchemaVersionRange("-1") == nil)
+        expectEqual(SchemaVersionRange("7")?.description, "7")
     }
 
     private func ask(_ script: inout Script, _ version: UInt64) throws {
@@ -221,16 +223,16 @@ import Views
         _ = script.take()
         try ask(&script, 1)
         try script.client(.mark(session: 1, request: 1), .mark(1))
-        #expect(script.pages.last?.bootstrap?.position == nil && script.pages.last?.bootstrap?.version == 1)
+        expectTrue(script.pages.last?.bootstrap?.position == nil && script.pages.last?.bootstrap?.version == 1)
         let position = BootstrapPosition(table: 0, key: [1, 2], done: 10)
         try script.answer([entry(5)], to: 5, .more(position), of: 1)
-        #expect(script.pages.last?.bootstrap?.position == position)
+        expectEqual(script.pages.last?.bootstrap?.position, position)
         try script.answer([entry(8)], to: 8, .last, of: 1)
-        #expect(script.take() == ["1/moreToCome of 1 to 5", "1/lastInBatch of 1 to 8"])
+        expectEqual(script.take(), ["1/moreToCome of 1 to 5", "1/lastInBatch of 1 to 8"])
         // Only then the MARK.
-        #expect(script.pages.last?.bootstrap == nil && script.pages.last?.isMark == true)
+        expectTrue(script.pages.last?.bootstrap == nil && script.pages.last?.isMark == true)
         try script.answer([entry(9)], to: 9)
-        #expect(script.take() == ["1/steadyState of 1 to 9", "mark"])
+        expectEqual(script.take(), ["1/steadyState of 1 to 9", "mark"])
     }
 
     private func upload(_ script: inout Script, _ version: ClientVersion) throws {
@@ -253,11 +255,11 @@ import Views
         try upload(&script, 2)
         try script.answer([entry(5)], to: 5, .more(BootstrapPosition(table: 0, key: [], done: 0)), of: 1)
         try script.answer([entry(8)], to: 8, .last, of: 1)
-        #expect(script.published.isEmpty && script.machine.unacknowledgedBytes == 100)
+        expectTrue(script.published.isEmpty && script.machine.unacknowledgedBytes == 100)
         try script.answer([entry(9)], to: 9)
-        #expect(script.published.map(\.progress.clientVersion) == [2])
-        #expect(
-            script.take() == ["1/moreToCome of 1 to 5", "1/lastInBatch of 1 to 8", "1/steadyState of 1 to 9", "mark"])
+        expectEqual(script.published.map(\.progress.clientVersion), [2])
+        expectEqual(
+            script.take(), ["1/moreToCome of 1 to 5", "1/lastInBatch of 1 to 8", "1/steadyState of 1 to 9", "mark"])
     }
 
     @Test func anUploadBehindASetThatIsRefusedIsJudgedByTheOneInForce() throws {
@@ -265,9 +267,9 @@ import Views
         try script.answer(to: 5)
         try ask(&script, 1)
         try upload(&script, 2)
-        #expect(script.published.isEmpty)
+        expectTrue(script.published.isEmpty)
         try script.answer(to: 5, .refused("no such class"), of: 1)
-        #expect(script.published.count == 1)
+        expectEqual(script.published.count, 1)
     }
 
     /// A set that something was written under is sent, though a newer one is asked for already; and that one waits until the owner has what was
@@ -281,15 +283,15 @@ import Views
         try upload(&script, 3)
         try ask(&script, 3)
         try script.answer([entry(5)], to: 5, .last, of: 1)
-        #expect(script.published.map(\.progress.clientVersion) == [2])
+        expectEqual(script.published.map(\.progress.clientVersion), [2])
         // The page that follows a set's data.
         try script.answer(to: 5)
-        #expect(script.pages.last?.bootstrap == nil)
+        expectTrue(script.pages.last?.bootstrap == nil)
         let pages = script.pages.count
         try script.cluster(notice(5, by: 3, group: group, acknowledges: 3, through: 2))
-        #expect(script.pages.count == pages + 1 && script.pages.last?.bootstrap?.version == 2)
+        expectTrue(script.pages.count == pages + 1 && script.pages.last?.bootstrap?.version == 2)
         try script.answer([entry(6, from: 2)], to: 6, .last, of: 2)
-        #expect(script.published.map(\.progress.clientVersion) == [2, 3])
+        expectEqual(script.published.map(\.progress.clientVersion), [2, 3])
     }
 
     /// New roles show other objects of the set in force, which a client may write to at once.
@@ -301,9 +303,9 @@ import Views
                 latest: SaltedServerVersion(version: 5, salt: 7),
                 query: QuerySet(version: 2, text: #"{"Item": "owner == 1"}"#)), isNew: false)
         try upload(&script, 2)
-        #expect(script.published.isEmpty)
+        expectTrue(script.published.isEmpty)
         try script.answer([entry(6)], to: 6, .last, of: 2)
-        #expect(script.published.count == 1)
+        expectEqual(script.published.count, 1)
     }
 
     /// It could be judged by the set before only. The client uploads it again in its next session, behind the set.
@@ -313,7 +315,7 @@ import Views
         try ask(&script, 1)
         try upload(&script, 2)
         try script.cluster(.connectionLost)
-        #expect(script.published.isEmpty && script.machine.unacknowledgedBytes == 0)
+        expectTrue(script.published.isEmpty && script.machine.unacknowledgedBytes == 0)
     }
 
     @Test func theProgressThatAClientIsToldNeverFalls() throws {
@@ -329,7 +331,7 @@ import Views
         let told = script.sent.compactMap {
             if case .download(let download) = $0 { download.batch?.progress } else { nil }
         }
-        #expect(told == [0.25, 0.5, 0.5, 0.75, 1])
+        expectEqual(told, [0.25, 0.5, 0.5, 0.75, 1])
     }
 
     @Test func aBootstrapIsNeverEmpty() throws {
@@ -338,7 +340,7 @@ import Views
         try ask(&script, 1)
         _ = script.take()
         try script.answer(to: 5, .last, of: 1)
-        #expect(script.take() == ["1/lastInBatch of 1 to 5"])
+        expectEqual(script.take(), ["1/lastInBatch of 1 to 5"])
     }
 
     @Test func aSetThatIsRefusedLeavesTheOneInForce() throws {
@@ -347,10 +349,10 @@ import Views
         try ask(&script, 1)
         _ = script.take()
         try script.answer(to: 5, .refused("no such class"), of: 1)
-        #expect(script.take() == ["query_error"])
-        #expect(script.pages.last?.bootstrap == nil)
+        expectEqual(script.take(), ["query_error"])
+        expectTrue(script.pages.last?.bootstrap == nil)
         try script.answer([entry(6)], to: 6)
-        #expect(script.take() == ["0/steadyState of 1 to 6"])
+        expectEqual(script.take(), ["0/steadyState of 1 to 6"])
     }
 
     /// Of the set in force, whose data has to come again since its user's roles have changed, clients take no QUERY_ERROR.
@@ -361,13 +363,13 @@ import Views
                 session: 1, file: ClientFileIdent(ident: 3, salt: 9), download: DownloadCursor(serverVersion: 5),
                 latest: SaltedServerVersion(version: 5, salt: 7),
                 query: QuerySet(version: 2, text: #"{"Item": "owner == 1"}"#)), isNew: false)
-        #expect(script.pages.last?.bootstrap?.version == 2)
+        expectEqual(script.pages.last?.bootstrap?.version, 2)
         try script.answer(to: 5, .refused("why"), of: 2, passes: passes)
         guard case .jsonError(_, let code, let body) = try #require(script.sent.last) else { throw ProblemError() }
-        #expect(body.message == "why" && body.tryAgain == passes)
-        #expect(passes ? code == .otherSessionError && body.action == .transient : code == .badQuery)
+        expectTrue(body.message == "why" && body.tryAgain == passes)
+        expectTrue(passes ? code == .otherSessionError && body.action == .transient : code == .badQuery)
         guard case .ended = script.machine.phase else { throw ProblemError() }
-        #expect(script.pages.count == 1)
+        expectEqual(script.pages.count, 1)
     }
 
     @Test func aSetOfWhichNothingWasSentIsSkippedForANewerOne() throws {
@@ -376,12 +378,12 @@ import Views
         try ask(&script, 1)
         try ask(&script, 2)
         try script.answer(to: 5, .more(BootstrapPosition(table: 0, key: [], done: 0)), of: 1)
-        #expect(script.pages.last?.bootstrap?.version == 2 && script.pages.last?.bootstrap?.position == nil)
+        expectTrue(script.pages.last?.bootstrap?.version == 2 && script.pages.last?.bootstrap?.position == nil)
         try script.answer([entry(5)], to: 5, .more(BootstrapPosition(table: 0, key: [], done: 0)), of: 2)
         // Once something was sent, it is brought to its end.
         try ask(&script, 3)
         try script.answer([entry(5)], to: 5, .last, of: 2)
-        #expect(script.pages.last?.bootstrap?.version == 3)
+        expectEqual(script.pages.last?.bootstrap?.version, 3)
     }
 
     @Test func aSessionThatIsBehindComesUpFirst() throws {
@@ -390,10 +392,10 @@ import Views
         try ask(&script, 1)
         _ = script.take()
         try script.answer(to: 5, latest: 7, .behind, of: 1)
-        #expect(script.pages.last?.bootstrap == nil)
+        expectTrue(script.pages.last?.bootstrap == nil)
         try script.answer([entry(7)], to: 7)
-        #expect(script.take() == ["0/steadyState of 1 to 7"])
-        #expect(script.pages.last?.bootstrap?.version == 1)
+        expectEqual(script.take(), ["0/steadyState of 1 to 7"])
+        expectEqual(script.pages.last?.bootstrap?.version, 1)
     }
 
     /// A MARK that follows a QUERY is answered after the set's data, also if the session has to come up before.
@@ -404,26 +406,26 @@ import Views
         try script.client(.mark(session: 1, request: 1), .mark(1))
         _ = script.take()
         try script.answer(to: 5, latest: 7, .behind, of: 1)
-        #expect(script.pages.last?.bootstrap == nil && script.pages.last?.isMark == false)
+        expectTrue(script.pages.last?.bootstrap == nil && script.pages.last?.isMark == false)
         try script.answer([entry(7)], to: 7)
-        #expect(script.take() == ["0/steadyState of 1 to 7"])
+        expectEqual(script.take(), ["0/steadyState of 1 to 7"])
         try script.answer([entry(7)], to: 7, .last, of: 1)
-        #expect(script.take() == ["1/lastInBatch of 1 to 7"])
-        #expect(script.pages.last?.isMark == true)
+        expectEqual(script.take(), ["1/lastInBatch of 1 to 7"])
+        expectEqual(script.pages.last?.isMark, true)
         try script.answer(to: 7)
-        #expect(script.take().last == "mark")
+        expectEqual(script.take().last, "mark")
     }
 
     @Test func whatWasUndoneIsToldBeforeItComes() throws {
         var script = try begun()
         try script.answer([entry(7)], to: 7, latest: 9, compensations: [undone, undone])
-        #expect(script.undoneAt() == [7, 7])
-        #expect(script.take() == ["json_error", "json_error", "0/steadyState of 1 to 7"])
+        expectEqual(script.undoneAt(), [7, 7])
+        expectEqual(script.take(), ["json_error", "json_error", "0/steadyState of 1 to 7"])
         guard case .live = script.machine.phase else { throw ProblemError() }
         // Clients pass the error on with an entry.
         try script.answer(to: 9, compensations: [undone])
-        #expect(script.undoneAt() == [9])
-        #expect(script.take() == ["json_error", "0/steadyState of 1 to 9"])
+        expectEqual(script.undoneAt(), [9])
+        expectEqual(script.take(), ["json_error", "0/steadyState of 1 to 9"])
     }
 
     /// A client keeps as much of a steady-state DOWNLOAD as it had committed when it was stopped, and all or nothing of a bootstrap.
@@ -435,13 +437,14 @@ import Views
         _ = script.take()
         try script.answer([entry(6, by: 8), entry(7, by: 9)], to: 7, latest: 12)
         try script.answer([entry(8)], to: 8, latest: 12)
-        #expect(script.take() == ["1/steadyState of 2 to 7", "1/steadyState of 1 to 8"])
+        expectEqual(script.take(), ["1/steadyState of 2 to 7", "1/steadyState of 1 to 8"])
         try script.answer([entry(9, by: 8), entry(10)], to: 10, latest: 12)
-        #expect(script.take() == ["1/lastInBatch of 2 to 10"])
+        expectEqual(script.take(), ["1/lastInBatch of 2 to 10"])
         // What a bootstrap undoes a client can be told of only by an entry in steady state, of no earlier version than its other entries.
         try script.answer([entry(11, by: 8), entry(12)], to: 12, compensations: [undone, undone])
-        #expect(script.undoneAt() == [12, 12])
-        #expect(script.take() == ["1/lastInBatch of 2 to 12", "json_error", "json_error", "1/steadyState of 1 to 12"])
+        expectEqual(script.undoneAt(), [12, 12])
+        expectEqual(
+            script.take(), ["1/lastInBatch of 2 to 12", "json_error", "json_error", "1/steadyState of 1 to 12"])
     }
 
     @Test func anEarlierProtocolHasNoBootstrapOfTheSetInForce() throws {
@@ -449,10 +452,10 @@ import Views
         try script.answer(to: 5)
         try ask(&script, 1)
         try script.answer([entry(5)], to: 5, .last, of: 1, compensations: [undone])
-        #expect(script.undoneAt() == [5])
-        #expect(script.take() == ["1/lastInBatch of 1 to 5", "json_error", "1/steadyState of 1 to 5"])
+        expectEqual(script.undoneAt(), [5])
+        expectEqual(script.take(), ["1/lastInBatch of 1 to 5", "json_error", "1/steadyState of 1 to 5"])
         try script.answer([entry(9, by: 8), entry(10)], to: 10)
-        #expect(script.take() == ["1/steadyState of 2 to 10"])
+        expectEqual(script.take(), ["1/steadyState of 2 to 10"])
     }
 
     @Test func aRefusedIngestIsToldBehindTheDownloadAndTheClientComesAgain() throws {
@@ -464,15 +467,15 @@ import Views
         var script = try begun()
         try script.answer([entry(6)], to: 6, compensations: notices)
         guard case .jsonError(_, let code, let body) = try #require(script.sent.last) else { throw ProblemError() }
-        #expect(code == .writeNotAllowed && body.action == .warning && body.tryAgain)
-        #expect(body.rejectedClientVersion == 4 && body.compensatingWriteServerVersion == nil)
-        #expect(body.rejectedUpdates?.map(\.table) == ["Event"])
-        #expect(script.take() == ["0/steadyState of 1 to 6", "json_error"])
+        expectTrue(code == .writeNotAllowed && body.action == .warning && body.tryAgain)
+        expectTrue(body.rejectedClientVersion == 4 && body.compensatingWriteServerVersion == nil)
+        expectEqual(body.rejectedUpdates?.map(\.table), ["Event"])
+        expectEqual(script.take(), ["0/steadyState of 1 to 6", "json_error"])
         guard case .ended = script.machine.phase else { throw ProblemError() }
         // A client that does not survive the error is not told.
         script = try begun(protocolVersion: 10)
         try script.answer([entry(6)], to: 6, compensations: notices)
-        #expect(script.take() == ["0/steadyState of 1 to 6"])
+        expectEqual(script.take(), ["0/steadyState of 1 to 6"])
         guard case .live = script.machine.phase else { throw ProblemError() }
     }
 
@@ -501,17 +504,17 @@ import Views
     @Test func aSessionThatIsUpFollows() throws {
         var script = try begun()
         try script.answer(to: 5)
-        #expect(script.followed.last?.version == 5 && script.followed.last?.definition.queries == "{}")
+        expectTrue(script.followed.last?.version == 5 && script.followed.last?.definition.queries == "{}")
         let pages = script.pages.count
         // Nothing between 5 and 9 concerns it: it is told of what does, and stands there.
         try script.cluster(notice(9, group: group))
-        #expect(script.pages.count == pages && script.machine.progress.download.serverVersion == 10)
+        expectTrue(script.pages.count == pages && script.machine.progress.download.serverVersion == 10)
         // A notice that others have to tell about is asked for, from where the session stands.
         try script.cluster(notice(12, group: nil))
-        #expect(script.pages.last?.after.serverVersion == 10)
+        expectEqual(script.pages.last?.after.serverVersion, 10)
         try script.answer([entry(13)], to: 13)
-        #expect(script.take().last == "0/steadyState of 1 to 13")
-        #expect(script.followed.last?.version == 13)
+        expectEqual(script.take().last, "0/steadyState of 1 to 13")
+        expectEqual(script.followed.last?.version, 13)
     }
 
     @Test func whatANoticeSaysOfObjectsCountsInMailboxes() {
@@ -522,16 +525,16 @@ import Views
         notice.objects = NoticedObjects(
             schema: 1, changedSchema: [], before: [Array(repeating: 0, count: 5_000)],
             now: Array(repeating: 0, count: 3_000))
-        #expect(FannedNotice(notice).bytes >= alone + 8_000)
+        expectTrue(FannedNotice(notice).bytes >= alone + 8_000)
     }
 
     @Test func whatComesWhileAPageIsUnderWayIsAskedForAfterIt() throws {
         var script = try begun()
         let pages = script.pages.count
         try script.cluster(notice(6, group: group))
-        #expect(script.pages.count == pages)
+        expectEqual(script.pages.count, pages)
         try script.answer(to: 6)
-        #expect(script.pages.count == pages + 1 && script.pages.last?.after.serverVersion == 6)
+        expectTrue(script.pages.count == pages + 1 && script.pages.last?.after.serverVersion == 6)
     }
 
     @Test func whatTheGatewayHasHeardBeforeTheSessionFollowedIsAskedFor() throws {
@@ -539,9 +542,9 @@ import Views
         try script.answer(to: 5)
         let pages = script.pages.count
         try script.cluster(.heardOf(5))
-        #expect(script.pages.count == pages)
+        expectEqual(script.pages.count, pages)
         try script.cluster(.heardOf(6))
-        #expect(script.pages.count == pages + 1)
+        expectEqual(script.pages.count, pages + 1)
     }
 
     @Test func aClientThatNothingConcernsIsToldNowAndThenWhereItStands() throws {
@@ -550,18 +553,18 @@ import Views
         _ = script.take()
         let latest = SaltedServerVersion(version: 50, salt: 7)
         try script.cluster(.stands(latest))
-        #expect(script.take().isEmpty && script.machine.progress.download.serverVersion == 50)
+        expectTrue(script.take().isEmpty && script.machine.progress.download.serverVersion == 50)
         script.now += SessionContext.Limits().idleProgress
         try script.cluster(.stands(SaltedServerVersion(version: 60, salt: 7)))
-        #expect(script.take() == ["0/steadyState of 0 to 60"])
+        expectEqual(script.take(), ["0/steadyState of 0 to 60"])
     }
 
     @Test func anotherRoleEndsTheSession() throws {
         var script = try begun()
         try script.cluster(.judged(SessionRights(.readWrite, rulesVersion: 2), roles: "R"))
-        #expect(script.take().isEmpty)
+        expectTrue(script.take().isEmpty)
         try script.cluster(.judged(SessionRights(.readWrite, rulesVersion: 3), roles: "S"))
-        #expect(script.take() == ["json_error"])
+        expectEqual(script.take(), ["json_error"])
     }
 
     /// What the gateway has judged goes to the owner, not what the client says.
@@ -569,13 +572,13 @@ import Views
         for home in [nil, "\"a\""] {
             var script = Script(home: home)
             try script.identify(Ident(session: 1, file: ClientFileIdent(ident: 3, salt: 4)), isNew: true)
-            #expect(script.identifies.last?.migratedPartition == home)
+            expectEqual(script.identifies.last?.migratedPartition, home)
             // Once the user may not any more, or may again, the session begins anew.
             try script.cluster(.judged(SessionRights(.readWrite, rulesVersion: 2), roles: "R", home: home))
             _ = script.take()
             try script.cluster(
                 .judged(SessionRights(.readWrite, rulesVersion: 2), roles: "R", home: home == nil ? "\"a\"" : nil))
-            #expect(script.take() == ["json_error"])
+            expectEqual(script.take(), ["json_error"])
         }
     }
 }

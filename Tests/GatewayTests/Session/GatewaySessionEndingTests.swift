@@ -2,6 +2,7 @@ import Messages
 import Storage
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -16,10 +17,10 @@ import Testing
         guard case .jsonError(1, let code, let body)? = script.takeLog().last else {
             throw HarnessError("expected an error")
         }
-        #expect(code == .otherSessionError)
-        #expect(body.action == .transient)
-        #expect(body.tryAgain)
-        #expect(body.backoff != nil)
+        expectEqual(code, .otherSessionError)
+        expectEqual(body.action, .transient)
+        expectTrue(body.tryAgain)
+        expectTrue(body.backoff != nil)
     }
 
     @Test func aTerminationResetsLiveSessionsAndTellsTheCoordinator() throws {
@@ -32,11 +33,11 @@ import Testing
         guard case .jsonError(1, .badClientFileIdent, let body)? = script.takeLog().last else {
             throw HarnessError("expected 208")
         }
-        #expect(body.action == .clientReset)
-        #expect(!body.tryAgain)
+        expectEqual(body.action, .clientReset)
+        expectTrue(!body.tryAgain)
         // Apps of stock clients look for the beginning.
-        #expect(body.message == "Bad client file identifier (IDENT): sync was terminated")
-        #expect(
+        expectEqual(body.message, "Bad client file identifier (IDENT): sync was terminated")
+        expectTrue(
             script.actions.contains {
                 if case .sendReset(_, let report) = $0 {
                     report.campaign == "c9" && report.clientFile == 2
@@ -54,7 +55,7 @@ import Testing
         try script.cluster(
             .generation(GenerationNotice(app: "tasks", slice: SliceNumber(0), generation: 2, campaign: nil)), 1)
         guard case .jsonError(_, _, let body)? = script.takeLog().last else { throw HarnessError("expected an error") }
-        #expect(body.action == .clientResetNoRecovery)
+        expectEqual(body.action, .clientResetNoRecovery)
     }
 
     @Test func recoverySwitchedOffBeforeTheResetCounts() throws {
@@ -63,7 +64,7 @@ import Testing
         try script.cluster(
             .generation(GenerationNotice(app: "tasks", slice: SliceNumber(0), generation: 2, campaign: nil)), 1)
         guard case .jsonError(_, _, let body)? = script.takeLog().last else { throw HarnessError("expected an error") }
-        #expect(body.action == .clientResetNoRecovery)
+        expectEqual(body.action, .clientResetNoRecovery)
     }
 
     @Test func noticesOfOtherSlicesGenerationsAndFilesAreNotOurs() throws {
@@ -85,7 +86,7 @@ import Testing
         try script.cluster(
             .integrated(SessionScript.notice(follows: 0, latest: 1, entries: [SessionScript.entry(1)], generation: 2)),
             1)
-        #expect(script.takeLog().isEmpty)
+        expectTrue(script.takeLog().isEmpty)
     }
 
     @Test func aClientThatCannotIntegrateIsResetByItsOwner() throws {
@@ -95,10 +96,10 @@ import Testing
         else {
             throw HarnessError("expected a reset message")
         }
-        #expect(message.clientFile == 2)
+        expectEqual(message.clientFile, 2)
         try script.cluster(
             .integrated(SessionScript.notice(follows: 0, latest: 1, entries: [SessionScript.entry(1)])), 1)
-        #expect(script.takeLog().isEmpty)
+        expectTrue(script.takeLog().isEmpty)
         try script.cluster(
             .reset(
                 ResetNotice(
@@ -116,11 +117,11 @@ import Testing
     ]) func aClientThatLacksMemoryOrTheLikeGoesOnInItsNextSession(message: String) throws {
         var script = try SessionScript.live()
         try script.client(.jsonError(ClientJSONError(session: 1, code: .otherSessionError, message: message)))
-        #expect(script.resets.isEmpty)
+        expectTrue(script.resets.isEmpty)
         guard case .jsonError(1, .otherSessionError, let body)? = script.takeLog().last else {
             throw HarnessError("expected a passing error")
         }
-        #expect(body.action == .transient && body.tryAgain && (body.backoff?.intervalSeconds ?? 0) >= 5)
+        expectTrue(body.action == .transient && body.tryAgain && (body.backoff?.intervalSeconds ?? 0) >= 5)
     }
 
     @Test(
@@ -132,20 +133,20 @@ import Testing
     {
         var script = try SessionScript.live()
         try script.client(.jsonError(ClientJSONError(session: 1, code: code, message: message)))
-        #expect(script.resets.map(\.clientFile) == [2] && script.takeLog().isEmpty)
+        expectTrue(script.resets.map(\.clientFile) == [2] && script.takeLog().isEmpty)
     }
 
     /// What the gateway itself finds wrong is decided by the owner, too: else no campaign would ever hear of it.
     @Test func aRuleWhoseBreachCostsAResetIsBrokenBeforeTheOwner() throws {
         var script = try SessionScript.live()
         try script.event(.violation(Self.tooLarge), 1)
-        #expect(script.takeLog().isEmpty)
-        #expect(script.resets.map(\.clientFile) == [2])
+        expectTrue(script.takeLog().isEmpty)
+        expectEqual(script.resets.map(\.clientFile), [2])
         try script.client(.upload(SessionScript.upload(3)))
-        #expect(script.realm.history.isEmpty)
+        expectTrue(script.realm.history.isEmpty)
         // Another one was on its way.
         try script.event(.violation(Self.tooLarge), 1)
-        #expect(script.takeLog().isEmpty && script.resets.count == 1)
+        expectTrue(script.takeLog().isEmpty && script.resets.count == 1)
         try script.event(.recovery(false), 1)
         try script.cluster(
             .reset(
@@ -155,7 +156,7 @@ import Testing
         guard case .jsonError(1, .otherSessionError, let body)? = script.takeLog().last else {
             throw HarnessError("expected the violation")
         }
-        #expect(body.action == .clientResetNoRecovery && body.message.contains("17 MiB"))
+        expectTrue(body.action == .clientResetNoRecovery && body.message.contains("17 MiB"))
     }
 
     /// A stock client that is alone on its socket hears it by the close code that it knows, once its reset is on record: it comes again with the
@@ -172,15 +173,15 @@ import Testing
         let large = SyncProtocolError(
             .otherSessionError, session: 1, action: .clientReset, closeReason: "read limited", "limit exceeded")
         try script.event(.violation(large), 1)
-        #expect(script.resets.map(\.clientFile) == [2] && script.takeLog().isEmpty && script.closings.isEmpty)
+        expectTrue(script.resets.map(\.clientFile) == [2] && script.takeLog().isEmpty && script.closings.isEmpty)
         try script.cluster(
             .reset(
                 ResetNotice(
                     app: "tasks", partition: "\"tasks\"", slice: SliceNumber(0), generation: 1, clientFile: 2,
                     campaign: "c", code: 208, message: "reset")), 1)
-        #expect(script.closings == (closes ? ["read limited"] : []))
-        #expect(script.takeLog().map(\.name) == (closes ? [] : ["json_error"]))
-        #expect(script.session(1)?.phase == .ended)
+        expectEqual(script.closings, (closes ? ["read limited"] : []))
+        expectEqual(script.takeLog().map(\.name), (closes ? [] : ["json_error"]))
+        expectEqual(script.session(1)?.phase, .ended)
     }
 
     @Test func aRuleBrokenBeforeTheOwnerKnowsTheClientWaitsForThat() throws {
@@ -192,10 +193,10 @@ import Testing
         try script.client(.upload(SessionScript.upload(2)))
         try script.event(.violation(Self.tooLarge), 1)
         try script.client(.upload(SessionScript.upload(4)))
-        #expect(script.resets.isEmpty)
+        expectTrue(script.resets.isEmpty)
         try script.release()
-        #expect(script.resets.map(\.clientFile) == [2])
-        #expect(script.realm.history.map(\.clientVersion) == [2])
+        expectEqual(script.resets.map(\.clientFile), [2])
+        expectEqual(script.realm.history.map(\.clientVersion), [2])
     }
 
     private static let tooLarge = SyncProtocolError(
@@ -207,20 +208,20 @@ import Testing
         try script.client(.upload(SessionScript.upload(2)))
         script.environment.isLinkUp = false
         try script.cluster(.publishFailed(1, GatewayError(.unconfirmed, "no confirm")), 1)
-        #expect(script.takeLog().isEmpty)
+        expectTrue(script.takeLog().isEmpty)
         script.environment.isLinkUp = true
         try script.cluster(.publishFailed(1, GatewayError(.unconfirmed, "no confirm")), 1)
         guard case .jsonError(1, .otherSessionError, let body)? = script.takeLog().last else {
             throw HarnessError("expected a passing error")
         }
-        #expect(body.action == .transient && body.tryAgain)
+        expectTrue(body.action == .transient && body.tryAgain)
     }
 
     @Test func unbindIsAnsweredOnceAndNeverAfterAnError() throws {
         var script = try SessionScript.live()
         try script.client(.unbind(session: 1))
-        #expect(script.takeLog().map(\.name) == ["unbound"])
-        #expect(script.session(1) == nil)
+        expectEqual(script.takeLog().map(\.name), ["unbound"])
+        expectTrue(script.session(1) == nil)
         var failed = try SessionScript.live()
         try failed.cluster(
             .generation(GenerationNotice(app: "tasks", slice: SliceNumber(0), generation: 2, campaign: nil)), 1)
@@ -228,15 +229,15 @@ import Testing
         try failed.client(.mark(session: 1, request: 1))
         try failed.client(.upload(SessionScript.upload(2)))
         try failed.client(.unbind(session: 1))
-        #expect(failed.takeLog().isEmpty)
-        #expect(failed.session(1) == nil)
+        expectTrue(failed.takeLog().isEmpty)
+        expectTrue(failed.session(1) == nil)
     }
 
     @Test func anUnboundSessionIdentMayBeBoundAgain() throws {
         var script = try SessionScript.live()
         try script.client(.unbind(session: 1))
         try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: false)))
-        #expect(script.session(1)?.phase == .bound)
+        expectEqual(script.session(1)?.phase, .bound)
     }
 
     @Test(
@@ -252,10 +253,10 @@ import Testing
         guard case .jsonError(1, let sent, let body)? = script.takeLog().last else {
             throw HarnessError("expected an error")
         }
-        #expect(sent.rawValue == code)
-        #expect(body.action.wireName == action)
-        #expect(body.tryAgain)
-        #expect(body.backoff?.intervalSeconds == 5)
+        expectEqual(sent.rawValue, code)
+        expectEqual(body.action.wireName, action)
+        expectTrue(body.tryAgain)
+        expectEqual(body.backoff?.intervalSeconds, 5)
     }
 
     @Test func codesThatStockClientsDoNotSurviveNeverLeave() throws {
@@ -269,7 +270,7 @@ import Testing
             guard case .jsonError(1, let sent, let body)? = script.takeLog().last else {
                 throw HarnessError("expected an error")
             }
-            #expect(sent == .otherSessionError)
+            expectEqual(sent, .otherSessionError)
             _ = try MessageEncoder(mode: .partition).encode(.jsonError(session: 1, code: sent, body: body))
         }
     }

@@ -2,6 +2,7 @@ import Messages
 import Storage
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -12,7 +13,7 @@ import Testing
         try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: true)))
         guard case .ident(_, let file)? = script.takeLog().last else { throw HarnessError("expected an IDENT") }
         try script.client(.ident(Ident(session: 1, file: file)))
-        #expect(script.takeLog().map(\.name) == ["download"])
+        expectEqual(script.takeLog().map(\.name), ["download"])
     }
 
     @Test func messagesBeforeTheOwnersAnswersWaitForThem() throws {
@@ -23,10 +24,10 @@ import Testing
         try script.client(.ident(Ident(session: 1, file: ClientFileIdent(ident: 2, salt: 5))))
         try script.client(.mark(session: 1, request: 1))
         try script.client(.upload(SessionScript.upload(2)))
-        #expect(script.takeLog().isEmpty)
+        expectTrue(script.takeLog().isEmpty)
         try script.release()
-        #expect(script.takeLog().map(\.name) == ["download", "mark", "download"] || script.realm.history.count == 1)
-        #expect(script.realm.history.map(\.clientVersion) == [2])
+        expectTrue(script.takeLog().map(\.name) == ["download", "mark", "download"] || script.realm.history.count == 1)
+        expectEqual(script.realm.history.map(\.clientVersion), [2])
     }
 
     @Test func aNoticeThatFollowsThePositionIsForwarded() throws {
@@ -34,9 +35,9 @@ import Testing
         try script.cluster(
             .integrated(SessionScript.notice(follows: 0, latest: 1, entries: [SessionScript.entry(1)])), 1)
         guard case .download(let download)? = script.takeLog().last else { throw HarnessError("expected a DOWNLOAD") }
-        #expect(download.entries.map(\.serverVersion) == [1])
-        #expect(download.progress.download.serverVersion == 1)
-        #expect(download.downloadableBytes == 0)
+        expectEqual(download.entries.map(\.serverVersion), [1])
+        expectEqual(download.progress.download.serverVersion, 1)
+        expectEqual(download.downloadableBytes, 0)
     }
 
     @Test func aMissedNoticeIsMadeUpByAPage() throws {
@@ -45,7 +46,7 @@ import Testing
         try script.cluster(
             .integrated(SessionScript.notice(follows: 1, latest: 2, entries: [SessionScript.entry(2)])), 1)
         guard case .download(let download)? = script.takeLog().last else { throw HarnessError("expected a DOWNLOAD") }
-        #expect(download.entries.map(\.serverVersion) == [1, 2])
+        expectEqual(download.entries.map(\.serverVersion), [1, 2])
     }
 
     @Test func aNoticeThatComesTwiceIsForwardedOnce() throws {
@@ -54,7 +55,7 @@ import Testing
         try script.cluster(.integrated(notice), 1)
         _ = script.takeLog()
         try script.cluster(.integrated(notice), 1)
-        #expect(script.takeLog().isEmpty)
+        expectTrue(script.takeLog().isEmpty)
     }
 
     @Test func ownAndEmptyVersionsMoveTheCursorsOnly() throws {
@@ -67,39 +68,39 @@ import Testing
                     follows: 1, latest: 3, entries: [SessionScript.entry(2, by: 9, []), SessionScript.entry(3)],
                     acknowledges: UploadCursor(clientVersion: 4))), 1)
         guard case .download(let download)? = script.takeLog().last else { throw HarnessError("expected a DOWNLOAD") }
-        #expect(download.entries.map(\.serverVersion) == [3])
-        #expect(download.entries.map(\.clientVersion) == [4])
-        #expect(download.progress.download.clientVersion == 4)
-        #expect(download.progress.download.serverVersion == 3)
+        expectEqual(download.entries.map(\.serverVersion), [3])
+        expectEqual(download.entries.map(\.clientVersion), [4])
+        expectEqual(download.progress.download.clientVersion, 4)
+        expectEqual(download.progress.download.serverVersion, 3)
     }
 
     @Test func anIntegratedUploadIsAcknowledgedByAnEmptyDownload() throws {
         var script = try SessionScript.live()
         try script.client(.upload(SessionScript.upload(3, progress: 5)))
         guard case .download(let download)? = script.takeLog().last else { throw HarnessError("expected a DOWNLOAD") }
-        #expect(download.entries.isEmpty)
-        #expect(download.progress.upload.clientVersion == 5)
-        #expect(download.progress.download.clientVersion == 3)
-        #expect(script.session(1)?.unacknowledgedBytes == 0)
+        expectTrue(download.entries.isEmpty)
+        expectEqual(download.progress.upload.clientVersion, 5)
+        expectEqual(download.progress.download.clientVersion, 3)
+        expectEqual(script.session(1)?.unacknowledgedBytes, 0)
     }
 
     @Test func progressWithoutChangesetsIsPublishedLaterAndAnsweredByNothing() throws {
         var script = try SessionScript.live()
         try script.client(.upload(Upload(session: 1, progress: .init(clientVersion: 2), lockedServerVersion: 0)))
-        #expect(script.realm.uploads[2] == nil)
+        expectTrue(script.realm.uploads[2] == nil)
         script.environment.now += 10_000
         try script.event(.tick, 1)
-        #expect(script.realm.uploads[2] == UploadCursor(clientVersion: 2))
-        #expect(script.takeLog().isEmpty)
+        expectEqual(script.realm.uploads[2], UploadCursor(clientVersion: 2))
+        expectTrue(script.takeLog().isEmpty)
     }
 
     @Test func aMarkIsAnsweredAfterEverythingThatExisted() throws {
         var script = try SessionScript.live()
         script.realm.history = [SessionScript.entry(1)]
         try script.client(.mark(session: 1, request: 1))
-        #expect(script.takeLog().map(\.name) == ["download", "mark"])
+        expectEqual(script.takeLog().map(\.name), ["download", "mark"])
         try script.client(.mark(session: 1, request: 2))
-        #expect(script.takeLog().map(\.name) == ["mark"])
+        expectEqual(script.takeLog().map(\.name), ["mark"])
     }
 
     @Test func theLastDownloadBeforeAMarkIsAtTheLatestVersion() throws {
@@ -107,13 +108,13 @@ import Testing
         script.realm.history = [SessionScript.entry(1, by: 9, [])]
         // An empty version is not worth a DOWNLOAD of its own.
         try script.cluster(.integrated(SessionScript.notice(follows: 0, latest: 1, entries: script.realm.history)), 1)
-        #expect(script.takeLog().isEmpty)
+        expectTrue(script.takeLog().isEmpty)
         try script.client(.mark(session: 1, request: 1))
         let log = script.takeLog()
-        #expect(log.map(\.name) == ["download", "mark"])
+        expectEqual(log.map(\.name), ["download", "mark"])
         guard case .download(let download)? = log.first else { throw HarnessError("expected a DOWNLOAD") }
-        #expect(download.progress.download.serverVersion == 1)
-        #expect(download.progress.latest.version == 1)
+        expectEqual(download.progress.download.serverVersion, 1)
+        expectEqual(download.progress.latest.version, 1)
     }
 
     @Test func aMarkThatComesAgainIsAnsweredOnce() throws {
@@ -122,7 +123,7 @@ import Testing
         let marks = script.takeLog().compactMap { message -> RequestIdent? in
             if case .mark(_, let request) = message { request } else { nil }
         }
-        #expect(marks == [1, 3])
+        expectEqual(marks, [1, 3])
     }
 
     @Test func marksThatWaitTogetherAreAnsweredByTheNewest() throws {
@@ -131,8 +132,8 @@ import Testing
         for request in 1...3 { try script.client(.mark(session: 1, request: RequestIdent(UInt64(request)))) }
         try script.release()
         let marks = script.takeLog().compactMap { if case .mark(_, let request) = $0 { request } else { nil } }
-        #expect(marks.last == 3)
-        #expect(marks.count <= 2)
+        expectEqual(marks.last, 3)
+        expectTrue(marks.count <= 2)
     }
 
     @Test func pagesWaitForTheSocketToDrain() throws {
@@ -140,10 +141,10 @@ import Testing
         script.environment.isCongested = true
         script.realm.history = [SessionScript.entry(1)]
         try script.cluster(.missed, 1)
-        #expect(script.takeLog().isEmpty)
+        expectTrue(script.takeLog().isEmpty)
         script.environment.isCongested = false
         try script.event(.drained, 1)
-        #expect(script.takeLog().map(\.name) == ["download"])
+        expectEqual(script.takeLog().map(\.name), ["download"])
     }
 
     @Test func noticesMissedWhileAPageIsUnderWayAreAskedForAfterIt() throws {
@@ -152,14 +153,14 @@ import Testing
         let early = script.realm.page(for: 2, after: .init(), maxEntries: 100)
         script.holdsAnswers = true
         try script.cluster(.missed, 1)
-        #expect(script.heldRequests.count == 1)
+        expectEqual(script.heldRequests.count, 1)
         // The owner has answered, then come changes whose notices are dropped.
         script.realm.history.append(SessionScript.entry(2))
         try script.cluster(.missed, 1)
         script.holdsAnswers = false
         try script.cluster(.page(early), 1)
-        #expect(script.takeLog().map(\.name) == ["download", "download"])
-        #expect(script.session(1)?.progress.download.serverVersion == 2)
+        expectEqual(script.takeLog().map(\.name), ["download", "download"])
+        expectEqual(script.session(1)?.progress.download.serverVersion, 2)
     }
 
     @Test func uploadsFollowOneAnother() throws {
@@ -169,19 +170,19 @@ import Testing
         let follows = script.heldRequests.compactMap { _, action -> ClientVersion? in
             if case .publish(let message, _) = action { message.upload?.follows } else { nil }
         }
-        #expect(follows == [0, 2, 4])
+        expectEqual(follows, [0, 2, 4])
     }
 
     @Test func whatTheBrokerHasNotConfirmedIsPublishedAgainInOrder() throws {
         var script = try SessionScript.live()
         script.environment.isLinkUp = false
         for version: ClientVersion in [2, 3] { try script.client(.upload(SessionScript.upload(version))) }
-        #expect(script.realm.history.isEmpty)
-        #expect(script.session(1)?.hasUnconfirmedUploads == true)
+        expectTrue(script.realm.history.isEmpty)
+        expectEqual(script.session(1)?.hasUnconfirmedUploads, true)
         script.environment.isLinkUp = true
         try script.cluster(.linkUp, 1)
-        #expect(script.realm.history.map(\.clientVersion) == [2, 3])
-        #expect(script.session(1)?.hasUnconfirmedUploads == false)
+        expectEqual(script.realm.history.map(\.clientVersion), [2, 3])
+        expectEqual(script.session(1)?.hasUnconfirmedUploads, false)
     }
 
     @Test func aSessionAsksForThePageWhenTheBrokerIsBack() throws {
@@ -190,6 +191,6 @@ import Testing
         script.realm.history = [SessionScript.entry(1)]
         script.environment.isLinkUp = true
         try script.cluster(.linkUp, 1)
-        #expect(script.takeLog().map(\.name) == ["download"])
+        expectEqual(script.takeLog().map(\.name), ["download"])
     }
 }

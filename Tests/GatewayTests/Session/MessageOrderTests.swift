@@ -2,6 +2,7 @@ import Messages
 import Storage
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -20,16 +21,16 @@ import Testing
     @Test func anUploadWaitsForTheAnswersToMarksBeforeIt() throws {
         var script = try marked()
         try script.client(.upload(SessionScript.upload(2)))
-        #expect(script.uploads.isEmpty && script.session(1)?.unacknowledgedBytes == 100)
+        expectTrue(script.uploads.isEmpty && script.session(1)?.unacknowledgedBytes == 100)
         // This one is about what the upload before it leaves.
         try script.client(.mark(session: 1, request: 2))
         try script.client(.upload(SessionScript.upload(3)))
         try script.release()
         let names = script.takeLog().map(\.name)
-        #expect(script.realm.history.map(\.clientVersion) == [2, 3])
-        #expect(script.uploads.map(\.follows) == [0, 2])
-        #expect(names.first == "mark" && names.filter { $0 == "mark" }.count == 2)
-        #expect(script.session(1)?.unacknowledgedBytes == 0)
+        expectEqual(script.realm.history.map(\.clientVersion), [2, 3])
+        expectEqual(script.uploads.map(\.follows), [0, 2])
+        expectTrue(names.first == "mark" && names.filter { $0 == "mark" }.count == 2)
+        expectEqual(script.session(1)?.unacknowledgedBytes, 0)
     }
 
     @Test func whatRefusesAnUploadComesBehindTheAnswerToAMarkBeforeIt() throws {
@@ -40,10 +41,10 @@ import Testing
         ] as [SessionEvent] {
             var script = try marked()
             try script.event(event, 1)
-            #expect(script.takeLog().isEmpty && script.resets.isEmpty)
+            expectTrue(script.takeLog().isEmpty && script.resets.isEmpty)
             try script.release()
             let names = script.takeLog().map(\.name)
-            #expect(names.first == "mark" && names.count + script.resets.count == 2, "\(event): \(names)")
+            expectTrue(names.first == "mark" && names.count + script.resets.count == 2, "\(event): \(names)")
         }
     }
 
@@ -54,7 +55,7 @@ import Testing
             try script.client(.mark(session: 1, request: 2))
             try script.client(.upload(SessionScript.upload(3)))
             if isOrderly { try script.client(.unbind(session: 1)) } else { try script.event(.connectionLost, 1) }
-            #expect(script.uploads.map(\.follows) == [0, 2])
+            expectEqual(script.uploads.map(\.follows), [0, 2])
         }
     }
 
@@ -64,11 +65,11 @@ import Testing
         try script.client(.upload(Upload(session: 1, progress: .init(clientVersion: 4), lockedServerVersion: 0)))
         script.environment.now += 10_000
         try script.event(.tick, 1)
-        #expect(script.uploads.isEmpty)
+        expectTrue(script.uploads.isEmpty)
         try script.release()
         script.environment.now += 10_000
         try script.event(.tick, 1)
-        #expect(script.uploads.map(\.progress.clientVersion) == [2, 4])
+        expectEqual(script.uploads.map(\.progress.clientVersion), [2, 4])
     }
 
     @Test func whatWaitsIsBounded() {
@@ -77,28 +78,28 @@ import Testing
         waiting.append(.mark(1), at: 5)
         waiting.append(upload(WaitingMessages.mostBytesForLong), at: 10_000)
         waiting.tick(at: 1_000_000)
-        #expect(!waiting.isLetGo && waiting.bytes == WaitingMessages.mostBytesForLong)
+        expectTrue(!waiting.isLetGo && waiting.bytes == WaitingMessages.mostBytesForLong)
         waiting.append(upload(1), at: 1_000_000)
         waiting.tick(at: 5 + WaitingMessages.patience - 1)
-        #expect(!waiting.isLetGo)
+        expectTrue(!waiting.isLetGo)
         waiting.tick(at: 5 + WaitingMessages.patience)
-        #expect(waiting.isLetGo && waiting.isEmpty && waiting.bytes == 0 && !waiting.hasUploads)
+        expectTrue(waiting.isLetGo && waiting.isEmpty && waiting.bytes == 0 && !waiting.hasUploads)
         waiting.append(upload(1), at: 1_000_001)
-        #expect(waiting.isEmpty)
+        expectTrue(waiting.isEmpty)
 
         // A subscription set's text counts, too.
         waiting = WaitingMessages()
         waiting.append(upload(1), at: 5)
         waiting.append(.query(QuerySet(version: 1, text: "{}")), at: 5)
-        #expect(waiting.bytes == 3)
+        expectEqual(waiting.bytes, 3)
 
         waiting = WaitingMessages()
         for _ in 0..<WaitingMessages.mostMessages { waiting.append(upload(1), at: 5) }
-        #expect(waiting.bytes == WaitingMessages.mostMessages && waiting.next(.init(), at: 5) != nil)
+        expectTrue(waiting.bytes == WaitingMessages.mostMessages && waiting.next(.init(), at: 5) != nil)
         waiting.append(upload(1), at: 5)
-        #expect(!waiting.isLetGo)
+        expectTrue(!waiting.isLetGo)
         waiting.append(upload(1), at: 5)
-        #expect(waiting.isLetGo && waiting.bytes == 0)
+        expectTrue(waiting.isLetGo && waiting.bytes == 0)
     }
 
     /// Its client sends again what was let go, and is told so as soon as that need not wait any more.
@@ -107,12 +108,12 @@ import Testing
         try script.client(.upload(SessionScript.upload(2)), bytes: 1 << 20)
         script.environment.now += WaitingMessages.patience
         try script.event(.tick, 1)
-        #expect(script.session(1)?.unacknowledgedBytes == 0 && script.takeLog().isEmpty)
+        expectTrue(script.session(1)?.unacknowledgedBytes == 0 && script.takeLog().isEmpty)
         try script.client(.upload(SessionScript.upload(3)))
         try script.release()
         guard case .jsonError(1, .sessionClosed, let body)? = script.takeLog().last else {
             throw HarnessError("expected 200")
         }
-        #expect(body.action == .transient && body.tryAgain && script.uploads.isEmpty)
+        expectTrue(body.action == .transient && body.tryAgain && script.uploads.isEmpty)
     }
 }

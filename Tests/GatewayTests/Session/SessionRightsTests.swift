@@ -1,6 +1,7 @@
 import Messages
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -25,18 +26,18 @@ import Testing
             default: break
             }
         }
-        #expect(told.count == 4 && told.allSatisfy { $0 == script.rights })
+        expectTrue(told.count == 4 && told.allSatisfy { $0 == script.rights })
     }
 
     @Test func newRulesThatChangeNothingDisturbNobody() throws {
         var script = try SessionScript.live()
         try script.cluster(.judged(Self.newer), 1)
-        #expect(script.takeLog().isEmpty)
+        expectTrue(script.takeLog().isEmpty)
         try script.client(.upload(SessionScript.upload(1)))
-        #expect(script.uploads.last?.rights == Self.newer)
+        expectEqual(script.uploads.last?.rights, Self.newer)
         // One that was decided before is late.
         try script.cluster(.judged(SessionRights(.none, rulesVersion: 1)), 1)
-        #expect(script.session(1)?.rights == Self.newer)
+        expectEqual(script.session(1)?.rights, Self.newer)
     }
 
     @Test(arguments: [PartitionRights.none, .read])
@@ -46,10 +47,10 @@ import Testing
         guard case .jsonError(1, let code, let body)? = script.takeLog().last else {
             throw HarnessError("expected JSON_ERROR")
         }
-        #expect(code == 200 && body.action == "Transient" && body.tryAgain && body.backoff == nil)
+        expectTrue(code == 200 && body.action == "Transient" && body.tryAgain && body.backoff == nil)
         let before = script.uploads.count
         try script.client(.upload(SessionScript.upload(1)))
-        #expect(script.uploads.count == before && script.takeLog().isEmpty)
+        expectTrue(script.uploads.count == before && script.takeLog().isEmpty)
     }
 
     @Test func whatTheOwnerSendsBackForItsRulesEndsTheSessionForASecond() throws {
@@ -63,7 +64,7 @@ import Testing
         guard case .jsonError(1, let code, let body)? = script.takeLog().last else {
             throw HarnessError("expected JSON_ERROR")
         }
-        #expect(code == 200 && body.action == "Transient" && body.tryAgain)
+        expectTrue(code == 200 && body.action == "Transient" && body.tryAgain)
     }
 
     @Test func whatWaitsForTheOwnerIsSentUnderTheRulesOfItsTime() throws {
@@ -75,6 +76,6 @@ import Testing
         try script.client(.upload(SessionScript.upload(2)))
         try script.cluster(.judged(Self.newer), 1)
         try script.release()
-        #expect(script.uploads.map(\.rights) == [Self.newer])
+        expectEqual(script.uploads.map(\.rights), [Self.newer])
     }
 }

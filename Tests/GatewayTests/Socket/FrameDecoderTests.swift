@@ -1,4 +1,5 @@
 import NIOCore
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -23,21 +24,22 @@ import Testing
         let payload = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let frame = SyncClient.frame(0x82, payload)
         let whole = Self.events(frame, limit: 200_000)
-        #expect(whole == [.message(ByteBuffer(bytes: payload))])
-        if count < 1000 { #expect(Self.events(frame, chunk: 1) == whole) }
-        #expect(Self.events(frame, limit: 200_000, chunk: 1021) == whole)
+        expectEqual(whole, [.message(ByteBuffer(bytes: payload))])
+        if count < 1000 { expectEqual(Self.events(frame, chunk: 1), whole) }
+        expectEqual(Self.events(frame, limit: 200_000, chunk: 1021), whole)
     }
 
     @Test func fragmentsAreJoinedAndPingsMayComeBetween() {
         let bytes =
             SyncClient.frame(0x02, [1, 2, 3]) + SyncClient.frame(0x89, [9]) + SyncClient.frame(0x00, [4])
             + SyncClient.frame(0x80, [5, 6]) + SyncClient.frame(0x82, [7])
-        #expect(
-            Self.events(bytes) == [
+        expectEqual(
+            Self.events(bytes),
+            [
                 .ping(ByteBuffer(bytes: [9])), .message(ByteBuffer(bytes: [1, 2, 3, 4, 5, 6])),
                 .message(ByteBuffer(bytes: [7])),
             ])
-        #expect(Self.events(bytes, chunk: 1) == Self.events(bytes))
+        expectEqual(Self.events(bytes, chunk: 1), Self.events(bytes))
     }
 
     @Test func aMessageThatIsTooLargeIsReadPastAndLeavesItsBeginning() {
@@ -46,16 +48,16 @@ import Testing
         let expected: [FrameEvent] = [
             .tooLarge(prefix: ByteBuffer(bytes: payload.prefix(64)), bytes: 5000), .message(ByteBuffer(bytes: [1])),
         ]
-        #expect(Self.events(bytes) == expected)
-        #expect(Self.events(bytes, chunk: 7) == expected)
+        expectEqual(Self.events(bytes), expected)
+        expectEqual(Self.events(bytes, chunk: 7), expected)
     }
 
     @Test func fragmentsThatAddUpToTooMuchAreTooLarge() {
         let bytes =
             SyncClient.frame(0x02, Array(repeating: 3, count: 800))
             + SyncClient.frame(0x80, Array(repeating: 4, count: 800))
-        #expect(
-            Self.events(bytes) == [.tooLarge(prefix: ByteBuffer(bytes: Array(repeating: 3, count: 64)), bytes: 1600)])
+        expectEqual(
+            Self.events(bytes), [.tooLarge(prefix: ByteBuffer(bytes: Array(repeating: 3, count: 64)), bytes: 1600)])
     }
 
     private static let hostile: [(bytes: [UInt8], code: UInt16)] = [
@@ -79,12 +81,12 @@ import Testing
             Issue.record("expected a violation, got \(events)")
             return
         }
-        #expect(answered == code)
+        expectEqual(answered, code)
     }
 
     @Test func nothingIsReadAfterAClose() {
         let events = Self.events(SyncClient.frame(0x88, [0x03, 0xE9]) + SyncClient.frame(0x82, [5]))
-        #expect(events == [.close(code: 1001)])
+        expectEqual(events, [.close(code: 1001)])
     }
 
     @Test func randomBytesNeverTrap() {
@@ -103,6 +105,6 @@ import Testing
             (nil, 1000), (1000, 1000), (1001, 1001), (1011, 1011), (3000, 3000), (4999, 4999),
             (1005, 1002), (1006, 1002), (1015, 1002), (1004, 1002), (0, 1002), (999, 1002), (2999, 1002), (5000, 1002),
         ]
-        for (code, answer) in answers { #expect(SocketHandler.answer(to: code) == answer) }
+        for (code, answer) in answers { expectEqual(SocketHandler.answer(to: code), answer) }
     }
 }

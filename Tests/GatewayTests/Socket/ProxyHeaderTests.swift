@@ -1,5 +1,6 @@
 import NIOCore
 import Operations
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -29,9 +30,9 @@ import Testing
             ),
         ] as [([UInt8], String?)])
     func headersAreReadWhole(_ bytes: [UInt8], _ source: String?) throws {
-        for count in 0..<bytes.count { #expect(try read(Array(bytes.prefix(count))) == nil, "\(count) bytes") }
+        for count in 0..<bytes.count { try expectTrue(read(Array(bytes.prefix(count))) == nil, "\(count) bytes") }
         let header = try #require(try read(bytes + Array("GET /".utf8)))
-        #expect(header == ProxyHeader(source: source.flatMap { IPAddress($0) }, length: bytes.count))
+        expectEqual(header, ProxyHeader(source: source.flatMap { IPAddress($0) }, length: bytes.count))
     }
 
     @Test(arguments: [
@@ -60,7 +61,7 @@ import Testing
             ("10.0.0.1", [""], "10.0.0.1"),
         ] {
             let found = ClientAddress(peer: IPAddress(peer), forwardedFor: named, trusting: trusted)
-            #expect(found.description == client, "\(peer) \(named)")
+            expectEqual(found.description, client, "\(peer) \(named)")
         }
     }
 
@@ -90,10 +91,10 @@ import Testing
                     gateway, "PROXY TCP4 \(client) 127.0.0.1 4000 443\r\n" + Self.failedLogin(name))
             }
             let first = try await login("198.51.100.7", "a@b.c")
-            #expect(first == "HTTP/1.1 401 Unauthorized")
-            #expect(try await login("198.51.100.7", "d@b.c") == "HTTP/1.1 429 Too Many Requests")
-            #expect(try await login("198.51.100.8", "e@b.c") == "HTTP/1.1 401 Unauthorized")
-            #expect(try await Self.status(gateway, Self.failedLogin("f@b.c")) == "closed")
+            expectEqual(first, "HTTP/1.1 401 Unauthorized")
+            try await expectEqual(login("198.51.100.7", "d@b.c"), "HTTP/1.1 429 Too Many Requests")
+            try await expectEqual(login("198.51.100.8", "e@b.c"), "HTTP/1.1 401 Unauthorized")
+            try await expectEqual(Self.status(gateway, Self.failedLogin("f@b.c")), "closed")
         }
     }
 
@@ -102,10 +103,10 @@ import Testing
             $0.proxies.trusted = Self.ranges("192.0.2.1")
             $0.proxies.announceClients = true
         }) { gateway in
-            #expect(try await Self.status(gateway, Self.failedLogin("a@b.c")) == "HTTP/1.1 401 Unauthorized")
+            try await expectEqual(Self.status(gateway, Self.failedLogin("a@b.c")), "HTTP/1.1 401 Unauthorized")
             let announced = "PROXY TCP4 198.51.100.7 127.0.0.1 4000 443\r\n" + Self.failedLogin("a@b.c")
             let answer = try await Self.status(gateway, announced)
-            #expect(answer == "HTTP/1.1 400 Bad Request")
+            expectEqual(answer, "HTTP/1.1 400 Bad Request")
         }
     }
 }

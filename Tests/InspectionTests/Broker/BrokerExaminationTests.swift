@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Messages
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Inspection
@@ -60,9 +61,9 @@ struct BrokerExaminationTests {
     }
 
     @Test func whatInitMakesIsAllWell() {
-        #expect(wrong { _ in } == [])
+        expectEqual(wrong { _ in }, [])
         let nothing = BrokerDefinitions(plan, passwords: [:], without: wellKept)
-        #expect(nothing.changes == [])
+        expectEqual(nothing.changes, [])
     }
 
     @Test func whatIsMissingIsNamedAndMade() throws {
@@ -71,13 +72,13 @@ struct BrokerExaminationTests {
         facts.host?.queues.removeAll { $0.name == "sluice.slice.1" }
         facts.host?.bindings.removeAll { $0.destination == "sluice.slice.1" || $0.source == "sluice.dead" }
         let found = BrokerExamination(plan: plan, facts: facts).diagnoses().filter { $0.level == .fault }
-        #expect(found.map(\.subject) == ["exchange sluice.realms", "queue sluice.slice.1", "bindings"])
-        #expect(found.last?.finding == "not bound: sluice.dead to sluice.dead")
+        expectEqual(found.map(\.subject), ["exchange sluice.realms", "queue sluice.slice.1", "bindings"])
+        expectEqual(found.last?.finding, "not bound: sluice.dead to sluice.dead")
         let document = BrokerDefinitions(plan, passwords: [:], without: facts)
-        #expect(document.changes == ["1 exchange", "1 queue", "3 bindings"])
-        #expect(document.queues.map(\.name) == ["sluice.slice.1"] && document.users.isEmpty)
+        expectEqual(document.changes, ["1 exchange", "1 queue", "3 bindings"])
+        expectTrue(document.queues.map(\.name) == ["sluice.slice.1"] && document.users.isEmpty)
         // It is missing, which is no reason to refuse to make it.
-        #expect(BrokerExamination(plan: plan, facts: facts).conflicts() == [])
+        expectEqual(BrokerExamination(plan: plan, facts: facts).conflicts(), [])
     }
 
     @Test func argumentsThatDifferAreNamedAndNotChanged() {
@@ -86,13 +87,13 @@ struct BrokerExaminationTests {
             facts.host?.queues[0].arguments.values["x-max-length"] = 1000
             facts.host?.exchanges[2].type = "direct"
         }
-        #expect(found.map(\.level) == [.fault, .fault, .fault])
-        #expect(found[0].finding == "it is a direct exchange; expected topic")
-        #expect(found[1].finding == "x-max-length is 1000, expected not set")
-        #expect(found[2].finding == "x-delivery-limit is 5, expected 20")
+        expectEqual(found.map(\.level), [.fault, .fault, .fault])
+        expectEqual(found[0].finding, "it is a direct exchange; expected topic")
+        expectEqual(found[1].finding, "x-max-length is 1000, expected not set")
+        expectEqual(found[2].finding, "x-delivery-limit is 5, expected 20")
         var facts = wellKept
         facts.host?.queues[2].type = "classic"
-        #expect(BrokerExamination(plan: plan, facts: facts).conflicts().count == 1)
+        expectEqual(BrokerExamination(plan: plan, facts: facts).conflicts().count, 1)
     }
 
     @Test func anotherClustersMarkIsAConflict() {
@@ -103,7 +104,7 @@ struct BrokerExaminationTests {
                 name: "sluice.cluster", type: "fanout", durable: true, auto_delete: false,
                 arguments: .init(["alternate-exchange": "sluice.cluster.ee"])))
         let conflicts = BrokerExamination(plan: plan, facts: facts).conflicts()
-        #expect(conflicts.count == 1 && conflicts[0].finding == "the broker belongs to cluster ee, the store to 0f")
+        expectTrue(conflicts.count == 1 && conflicts[0].finding == "the broker belongs to cluster ee, the store to 0f")
     }
 
     @Test func usersWithTooManyRightsAndTooFewAreToldByExamples() {
@@ -123,8 +124,9 @@ struct BrokerExaminationTests {
             facts.accounts?.permissions.append(
                 BrokerFacts.Permission(user: "blog", vhost: "/", configure: "^blog", write: "^blog", read: "^blog"))
         }
-        #expect(
-            found.map { "\($0.level) \($0.subject): \($0.finding)" } == [
+        expectEqual(
+            found.map { "\($0.level) \($0.subject): \($0.finding)" },
+            [
                 "warning user sluice-gateway: too broad: may write sluice.realms",
                 "fault user sluice-worker: may not read sluice.presence, anonymous.example",
                 "warning user sluice-coordinator: too broad: it has the tags administrator",
@@ -149,7 +151,7 @@ struct BrokerExaminationTests {
                     source: "sluice.realms", destination: "sluice.gateway.1",
                     routing_key: "a.b"))
         }
-        #expect(
+        expectTrue(
             found.map(\.finding) == [
                 "the node is down", "disk alarm: nothing can be published",
                 "without a majority of their nodes: sluice.slice.0 (1 of 3)",
@@ -160,7 +162,7 @@ struct BrokerExaminationTests {
 
     @Test(arguments: [("3.9.29", 1), ("3.10.8", 0), ("4.2.0-rc.1", 0)])
     func versionsBefore310AreAFault(version: String, faults: Int) {
-        #expect(wrong { $0.version = version }.count == faults)
+        expectEqual(wrong { $0.version = version }.count, faults)
     }
 
     @Test func thePluginsAnswersAreRead() throws {
@@ -170,15 +172,16 @@ struct BrokerExaminationTests {
              "effective_policy_definition":[]}
             """
         let read = try JSONDecoder().decode(BrokerFacts.Queue.self, from: Data(queue.utf8))
-        #expect(
-            read.arguments.values == [
+        expectEqual(
+            read.arguments.values,
+            [
                 "x-delivery-limit": 20, "x-queue-type": "quorum", "x-single-active-consumer": true,
             ])
-        #expect(read.effective_policy_definition?.values == [:])
+        expectEqual(read.effective_policy_definition?.values, [:])
         for (tags, names) in [("[]", []), ("\"\"", []), ("\"administrator,x\"", ["administrator", "x"])] {
             let user = try JSONDecoder().decode(
                 BrokerFacts.User.self, from: Data(#"{"name":"u","tags":\#(tags)}"#.utf8))
-            #expect(user.tags.names == names)
+            expectEqual(user.tags.names, names)
         }
     }
 }

@@ -63,7 +63,7 @@ import Testing
                     let error = await #expect(throws: AMQPError.self) {
                         try await channel.publish(AMQPMessage(body: "forged"), exchange: exchange, routingKey: own)
                     }
-                    #expect(error?.code == .accessRefused, "publish to \(exchange): \(String(describing: error))")
+                    expectEqual(error?.code, .accessRefused, "publish to \(exchange): \(String(describing: error))")
                 }
                 let slice = topology.slice(SliceNumber(0))
                 let attempts: [(String, () async throws -> Void)] = [
@@ -83,10 +83,10 @@ import Testing
                 ]
                 for (what, attempt) in attempts {
                     let error = await #expect(throws: AMQPError.self, "\(what)") { try await attempt() }
-                    #expect(error?.code == .accessRefused, "\(what): \(String(describing: error))")
+                    expectEqual(error?.code, .accessRefused, "\(what): \(String(describing: error))")
                 }
             }
-            #expect(try await broker.count(topology.slice(SliceNumber(0))) == 1)
+            try await expectEqual(broker.count(topology.slice(SliceNumber(0))), 1)
         }
     }
 
@@ -102,7 +102,7 @@ import Testing
                 try await channel.bindQueue(queue.name, exchange: topology.presence, routingKey: "")
                 for name in plan.objects.queues.map(\.name) {
                     let error = await #expect(throws: AMQPError.self) { try await channel.deleteQueue(name) }
-                    #expect(error?.code == .accessRefused)
+                    expectEqual(error?.code, .accessRefused)
                 }
             }
         }
@@ -118,7 +118,7 @@ import Testing
                     try await broker.topology.declareShared(on: channel, slices: broker.slices)
                 }
                 let text = "\(try #require(error))"
-                #expect(text.contains("no queue \(queue),") && text.contains("sluice broker init"), "\(text)")
+                expectTrue(text.contains("no queue \(queue),") && text.contains("sluice broker init"), "\(text)")
             }
         }
     }
@@ -145,19 +145,19 @@ import Testing
         try await withRoles { broker, plan in
             let (own, other) = (BrokerMark(broker.topology, cluster: "aa"), BrokerMark(broker.topology, cluster: "bb"))
             try await with(.gateway, plan, broker) { connection in
-                #expect(try await own.find(on: connection) == .none)
+                try await expectEqual(own.find(on: connection), .none)
                 let channel = try await connection.openChannel(confirms: true)
                 let gate = BrokerGate(mark: own, place: "here", wasMarked: { false }, didMark: {})
                 await #expect(throws: MissingTopology.self) { try await gate.enter(connection, channel) }
 
                 try await own.make(on: broker.channel)
-                #expect(try await own.find(on: connection) == .own)
-                #expect(try await other.find(on: connection) == .unproven)
+                try await expectEqual(own.find(on: connection), .own)
+                try await expectEqual(other.find(on: connection), .unproven)
                 try await gate.enter(connection, channel)
 
                 try await other.replace(on: broker.channel)
-                #expect(try await own.find(on: connection) == .unproven)
-                #expect(try await other.find(on: connection) == .own)
+                try await expectEqual(own.find(on: connection), .unproven)
+                try await expectEqual(other.find(on: connection), .own)
                 await #expect(throws: ForeignBroker.self) { try await gate.enter(connection, channel) }
             }
             for exchange in other.exchanges { try await broker.channel.deleteExchange(exchange.name) }

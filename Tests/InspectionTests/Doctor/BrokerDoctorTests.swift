@@ -19,7 +19,7 @@ import Testing
     @Test func queuesWithoutConsumersAreAFaultAndTheRestIsWell() async throws {
         try await BrokerHarness.with { broker in
             let found = await examine(broker)
-            #expect(found.filter { $0.level != .ok }.map(\.subject) == ["consumers"], "\(found)")
+            expectEqual(found.filter { $0.level != .ok }.map(\.subject), ["consumers"], "\(found)")
         }
     }
 
@@ -29,7 +29,7 @@ import Testing
             try await broker.channel.deleteQueue(queue)
             for _ in 0..<2 {
                 let found = await examine(broker)
-                #expect(found.contains { $0.level == .fault && $0.finding == "\(queue) does not exist" }, "\(found)")
+                expectTrue(found.contains { $0.level == .fault && $0.finding == "\(queue) does not exist" }, "\(found)")
             }
         }
     }
@@ -40,7 +40,7 @@ import Testing
             try await broker.channel.deleteQueue(queue)
             try await broker.channel.declareQueue(AMQPQueueDeclaration(name: queue, durable: true))
             let found = await examine(broker)
-            #expect(found.contains { $0.level == .fault && $0.finding.hasPrefix("\(queue) is declared otherwise") })
+            expectTrue(found.contains { $0.level == .fault && $0.finding.hasPrefix("\(queue) is declared otherwise") })
         }
     }
 
@@ -50,15 +50,15 @@ import Testing
                 connection: broker.connection, publisher: broker.connection, topology: broker.topology,
                 slices: broker.slices)
             var cluster = ClusterRecord(id: "aa", prefix: broker.topology.prefix)
-            #expect(await doctor.belonging(to: cluster).level == .ok)
+            await expectEqual(doctor.belonging(to: cluster).level, .ok)
             cluster.hasMarkedBroker = true
-            #expect(await doctor.belonging(to: cluster).level == .fault)
+            await expectEqual(doctor.belonging(to: cluster).level, .fault)
             let mark = BrokerMark(broker.topology, cluster: "aa")
             try await mark.make(on: broker.channel)
-            #expect(await doctor.belonging(to: cluster).level == .ok)
+            await expectEqual(doctor.belonging(to: cluster).level, .ok)
             try await BrokerMark(broker.topology, cluster: "bb").replace(on: broker.channel)
             let foreign = await doctor.belonging(to: cluster)
-            #expect(foreign.level == .fault && foreign.finding.hasSuffix("the store to aa"), "\(foreign)")
+            expectTrue(foreign.level == .fault && foreign.finding.hasSuffix("the store to aa"), "\(foreign)")
             try await broker.channel.deleteExchange(broker.topology.cluster)
         }
     }
@@ -77,7 +77,7 @@ import Testing
         try await BrokerHarness.with { broker in
             let doctor = PresenceDoctor(
                 connection: broker.connection, topology: broker.topology, slices: broker.slices)
-            #expect(await doctor.examine(for: .milliseconds(50)).exitCode == 2)
+            await expectEqual(doctor.examine(for: .milliseconds(50)).exitCode, 2)
             let beats = [("w1", 0, [0]), ("w2", 60_000, [])] as [(String, UInt64, [Int])]
             let beating = Task {
                 while !Task.isCancelled {
@@ -100,8 +100,8 @@ import Testing
                 found = await doctor.examine(for: .seconds(4))
                 return found.contains { $0.subject == "workers" && $0.level == .ok && $0.area == .cluster }
             }
-            #expect(found.contains { $0.level == .fault && $0.finding == "no owner: 1" }, "\(found)")
-            #expect(
+            expectTrue(found.contains { $0.level == .fault && $0.finding == "no owner: 1" }, "\(found)")
+            expectTrue(
                 found.contains { $0.area == .clock && $0.level == .fault && $0.finding.hasPrefix("w2's") }, "\(found)")
         }
     }

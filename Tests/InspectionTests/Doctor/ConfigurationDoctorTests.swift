@@ -1,6 +1,7 @@
 import AMQP
 import Foundation
 import Operations
+import TestSupport
 import Testing
 
 @testable import Inspection
@@ -19,14 +20,14 @@ import Testing
     }
 
     @Test func theDefaultsOnOneMachineAreWell() throws {
-        #expect(try examine(environment: ["SLUICE_SLICES": "8", "HOME": "/"]).exitCode == 0)
+        try expectEqual(examine(environment: ["SLUICE_SLICES": "8", "HOME": "/"]).exitCode, 0)
     }
 
     @Test func aVariableThatNobodyReadsIsNamedWithTheLikelyOne() throws {
         let found = try examine(environment: ["SLUICE_SLICE": "8", "SLUICE_CONFIG": "x"])
         let warning = try #require(found.first { $0.level == .warning })
-        #expect(warning.finding.contains("SLUICE_SLICE ") && warning.advice == "did you mean SLUICE_SLICES?")
-        #expect(found.exitCode == 1)
+        expectTrue(warning.finding.contains("SLUICE_SLICE ") && warning.advice == "did you mean SLUICE_SLICES?")
+        expectEqual(found.exitCode, 1)
     }
 
     @Test func aKeyThatNobodyReadsIsFoundInTheFile() throws {
@@ -36,29 +37,29 @@ import Testing
             toFile: file, atomically: true, encoding: .utf8)
         try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
         let found = try examine(file: file)
-        #expect(found.contains { $0.finding.contains("gateway.hots") && $0.advice == "did you mean gateway.host?" })
-        #expect(found.contains { $0.level == .fault && $0.finding.contains("can be read by others") })
-        #expect(!found.contains { $0.finding.contains("abc") })
+        expectTrue(found.contains { $0.finding.contains("gateway.hots") && $0.advice == "did you mean gateway.host?" })
+        expectTrue(found.contains { $0.level == .fault && $0.finding.contains("can be read by others") })
+        expectTrue(!found.contains { $0.finding.contains("abc") })
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
-        #expect(try examine(file: file).exitCode == 1)
+        try expectEqual(examine(file: file).exitCode, 1)
     }
 
     @Test func whatIsNotSafeIsSaid() throws {
-        #expect(try examine(url: "amqp://guest:guest@broker.example.net/").exitCode == 2)
-        #expect(try examine(url: "amqp://sluice:secret@broker.example.net/").exitCode == 1)
-        #expect(try examine { $0.adminToken = Secret("") }.exitCode == 1)
-        #expect(try examine { $0.adminToken = Secret("short") }.exitCode == 2)
-        #expect(
-            try examine {
+        try expectEqual(examine(url: "amqp://guest:guest@broker.example.net/").exitCode, 2)
+        try expectEqual(examine(url: "amqp://sluice:secret@broker.example.net/").exitCode, 1)
+        try expectEqual(examine { $0.adminToken = Secret("") }.exitCode, 1)
+        try expectEqual(examine { $0.adminToken = Secret("short") }.exitCode, 2)
+        try expectEqual(
+            examine {
                 $0.adminToken = Secret("")
                 $0.coordinator.host = "0.0.0.0"
-            }.exitCode == 2)
-        #expect(try examine { $0.gatewayPublicURL = "http://sync.example.net" }.exitCode == 1)
-        #expect(try examine { $0.gatewayPublicURL = "https://sync.example.net" }.exitCode == 0)
+            }.exitCode, 2)
+        try expectEqual(examine { $0.gatewayPublicURL = "http://sync.example.net" }.exitCode, 1)
+        try expectEqual(examine { $0.gatewayPublicURL = "https://sync.example.net" }.exitCode, 0)
     }
 
     @Test func nothingSecretIsRepeated() throws {
         let found = try examine({ $0.adminToken = Secret("hunter2") }, url: "amqp://sluice:hunter3@broker.example.net/")
-        #expect(!found.contains { "\($0)".contains("hunter") })
+        expectTrue(!found.contains { "\($0)".contains("hunter") })
     }
 }

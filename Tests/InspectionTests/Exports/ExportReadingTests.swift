@@ -1,5 +1,6 @@
 import Foundation
 import Rules
+import TestSupport
 import Testing
 
 @testable import Inspection
@@ -34,7 +35,7 @@ import Testing
             for root in ["", "app/"] {
                 try Self.write(Self.config, to: "\(root)sync/config.json", in: folder)
                 try Self.write("x", to: "\(root)functions/config.json", in: folder)
-                #expect(try Self.isUsable(try ExportReading.files(at: folder)))
+                try expectTrue(Self.isUsable(try ExportReading.files(at: folder)))
                 try FileManager.default.removeItem(atPath: "\(folder)/\(root.isEmpty ? "sync" : "app")")
                 try? FileManager.default.removeItem(atPath: "\(folder)/functions")
             }
@@ -48,10 +49,10 @@ import Testing
             let link = "\(folder)/sync/config.json"
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "\(folder)/elsewhere.txt")
             let problem = #expect(throws: ExportProblem.self) { try ExportReading.files(at: folder) }
-            #expect(problem?.description.contains("sync/config.json is a link") == true)
+            expectEqual(problem?.description.contains("sync/config.json is a link"), true)
             try FileManager.default.removeItem(atPath: link)
             // Whoever opened it would wait for ever.
-            #expect(mkfifo(link, 0o600) == 0)
+            expectEqual(mkfifo(link, 0o600), 0)
             #expect(throws: ExportProblem.self) { try ExportedRules(try ExportReading.files(at: folder)) }
             try FileManager.default.removeItem(atPath: link)
             try Self.write(
@@ -161,9 +162,10 @@ import Testing
                 [Packed("app-export/", ""), deflated, Packed("app-export/hosting/x.html", "<")], comment: "PK")
             let file = "\(folder)/export.zip"
             try Data(bytes).write(to: URL(filePath: file))
-            #expect(try Self.isUsable(try ExportReading.files(at: file)))
-            #expect(
-                try Self.files([Packed("sync/config.json", Self.config)]) == [
+            try expectTrue(Self.isUsable(try ExportReading.files(at: file)))
+            try expectEqual(
+                Self.files([Packed("sync/config.json", Self.config)]),
+                [
                     "sync/config.json": Array(Self.config.utf8)
                 ])
         }
@@ -182,28 +184,28 @@ import Testing
             let packedFile = packed
             return #expect(throws: ExportProblem.self) { try Self.files([packedFile]) }?.description
         }
-        #expect(refused { $0.attributes = 0xa1ff_0000 }?.contains("link") == true)
-        #expect(refused { $0.attributes = 0x1000_0000 }?.contains("no plain file") == true)
-        #expect(refused { $0.size = ExportFiles.maxFileBytes + 1 }?.contains("allowed") == true)
-        #expect(refused { $0.size = 0xffff_ffff }?.contains("allowed") == true)
-        #expect(refused { $0.size = 5 }?.contains("damaged") == true)
-        #expect(refused { $0.checksum = 7 }?.contains("damaged") == true)
-        #expect(refused { $0.flags = 1 }?.contains("encrypted") == true)
-        #expect(refused { $0.method = 12 }?.contains("method 12") == true)
-        #expect(refused { $0.method = 8 }?.contains("damaged") == true)
+        expectEqual(refused { $0.attributes = 0xa1ff_0000 }?.contains("link"), true)
+        expectEqual(refused { $0.attributes = 0x1000_0000 }?.contains("no plain file"), true)
+        expectEqual(refused { $0.size = ExportFiles.maxFileBytes + 1 }?.contains("allowed"), true)
+        expectEqual(refused { $0.size = 0xffff_ffff }?.contains("allowed"), true)
+        expectEqual(refused { $0.size = 5 }?.contains("damaged"), true)
+        expectEqual(refused { $0.checksum = 7 }?.contains("damaged"), true)
+        expectEqual(refused { $0.flags = 1 }?.contains("encrypted"), true)
+        expectEqual(refused { $0.method = 12 }?.contains("method 12"), true)
+        expectEqual(refused { $0.method = 8 }?.contains("damaged"), true)
         // One name in the directory, another in its place.
-        #expect(refused { $0.localName = "sync/confiG.json" }?.contains("damaged") == true)
+        expectEqual(refused { $0.localName = "sync/confiG.json" }?.contains("damaged"), true)
         // It would grow by more than any stream can.
-        #expect(
+        expectEqual(
             refused {
                 $0.method = 8
                 $0.bytes = [0, 0]
                 $0.size = 1 << 20
-            }?.contains("damaged") == true)
+            }?.contains("damaged"), true)
         let twice = #expect(throws: ExportProblem.self) {
             try Self.files([Packed("sync/config.json"), Packed("sync/config.json")])
         }
-        #expect(twice?.description.contains("twice") == true)
+        expectEqual(twice?.description.contains("twice"), true)
         // A link may stand for a folder whose files would be missed.
         var link = Packed("data_sources")
         link.attributes = 0xa1ff_0000
@@ -214,14 +216,14 @@ import Testing
     @Test func anArchivesFilesAreBounded() throws {
         let many = (0...ExportFiles.maxFiles).map { Packed("x\($0)", "") }
         let problem = #expect(throws: ExportProblem.self) { try Self.files(many) }
-        #expect(problem?.description.contains("20001 files") == true)
+        expectEqual(problem?.description.contains("20001 files"), true)
         let heavy = (0...16).map { index in
             var packed = Packed("values/\(index).json")
             packed.size = ExportFiles.maxFileBytes
             return packed
         }
         let sized = #expect(throws: ExportProblem.self) { try Self.files(heavy) }
-        #expect(sized?.description.contains("67108864") == true)
+        expectEqual(sized?.description.contains("67108864"), true)
         #expect(throws: ExportProblem.self) {
             try ZipArchive(Self.archive([], count: 0xffff)).files(wanted: ExportFiles.isWanted)
         }

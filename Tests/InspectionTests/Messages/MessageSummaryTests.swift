@@ -2,6 +2,7 @@ import AMQP
 import Foundation
 import Messages
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Inspection
@@ -21,13 +22,13 @@ import Testing
     @Test func anUploadIsSummarisedWithoutItsContents() throws {
         let slices = try #require(SliceCount(4))
         let summary = MessageSummary(try upload(), slices: slices)
-        #expect(summary.type == "changeset" && summary.app == "tasks" && summary.clientFile == 7)
-        #expect(summary.slice == Self.realm.slice(of: slices).value && summary.id == "m1")
-        #expect(summary.text.contains("1 changeset, 2 bytes") && !summary.text.contains("dead"))
+        expectTrue(summary.type == "changeset" && summary.app == "tasks" && summary.clientFile == 7)
+        expectTrue(summary.slice == Self.realm.slice(of: slices).value && summary.id == "m1")
+        expectTrue(summary.text.contains("1 changeset, 2 bytes") && !summary.text.contains("dead"))
     }
 
     @Test func bodiesAreShownOnRequestAndSaltsNever() throws {
-        #expect(MessageBody.text(of: try upload()).contains("dead"))
+        expectTrue(MessageBody.text(of: try upload()).contains("dead"))
         let identify = IdentifyRequest(
             context: RequestContext(
                 realm: Self.realm, session: SessionReference(gateway: "g1", number: 4), sentAt: 9, patience: 1,
@@ -35,30 +36,30 @@ import Testing
             user: "u1", clientFile: ClientFileIdent(ident: 7, salt: 123_456_789), download: DownloadCursor(),
             latest: SaltedServerVersion(version: 3, salt: 987_654_321))
         let text = MessageBody.text(of: try AMQPMessage(identify))
-        #expect(text.contains("\"ident\":7") && text.contains("<redacted>"))
-        #expect(!text.contains("123456789") && !text.contains("987654321"))
-        #expect(MessageSummary(try AMQPMessage(identify)).clientFile == 7)
+        expectTrue(text.contains("\"ident\":7") && text.contains("<redacted>"))
+        expectTrue(!text.contains("123456789") && !text.contains("987654321"))
+        expectEqual(MessageSummary(try AMQPMessage(identify)).clientFile, 7)
     }
 
     @Test func longBodiesAreCut() throws {
         let message = AMQPMessage(body: String(repeating: "x", count: 5000))
         let text = MessageBody.text(of: message, maxCharacters: 100)
-        #expect(text.count < 140 && text.contains("(5000 characters)"))
+        expectTrue(text.count < 140 && text.contains("(5000 characters)"))
     }
 
     @Test(arguments: ["", "not json", "{}", #"{"type":"changeset"}"#, #"{"type":"changeset","realm":7}"#, "\u{0}"])
     func whateverComesIsSummarised(_ body: String) {
         let summary = MessageSummary(AMQPMessage(body: body), routingKey: "99999999999999999999", slices: SliceCount(2))
-        #expect(!summary.text.isEmpty && summary.bytes == body.utf8.count && summary.slice == nil)
+        expectTrue(!summary.text.isEmpty && summary.bytes == body.utf8.count && summary.slice == nil)
     }
 
     @Test func everyTypeOfTheDocumentationIsKnown() throws {
         var message = AMQPMessage(body: #"{"at":5}"#)
         message.properties.type = "tick"
-        #expect(MessageSummary(message, routingKey: "3", slices: SliceCount(4)).slice == 3)
+        expectEqual(MessageSummary(message, routingKey: "3", slices: SliceCount(4)).slice, 3)
         message = try AMQPMessage(TerminationMessage(app: "tasks", campaign: "c7", generation: 2, reason: nil))
-        #expect(MessageSummary(message).text == "campaign c7, generation 2")
+        expectEqual(MessageSummary(message).text, "campaign c7, generation 2")
         message = try AMQPMessage(ResetMessage(realm: Self.realm, clientFile: 8, campaign: nil, reason: nil), id: "r1")
-        #expect(MessageSummary(message).text == "campaign r1" && MessageSummary(message).clientFile == 8)
+        expectTrue(MessageSummary(message).text == "campaign r1" && MessageSummary(message).clientFile == 8)
     }
 }

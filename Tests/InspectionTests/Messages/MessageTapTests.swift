@@ -25,13 +25,13 @@ import Testing
                 heard += batch.map(\.exchange)
                 if let last = batch.last { try await tap.consumer.ack(upTo: last) }
             }
-            #expect(heard.sorted() == published.map(\.0).filter { $0 != topology.presence }.sorted())
+            expectEqual(heard.sorted(), published.map(\.0).filter { $0 != topology.presence }.sorted())
             // The termination is in both slices' queues.
             for slice in broker.slices.all {
                 try await eventually { try await broker.count(topology.slice(slice)) == 2 }
             }
             try await eventually { try await broker.count(topology.dead) == 1 }
-            #expect(try await !tap.isOverflowing())
+            try await expectTrue(!tap.isOverflowing())
             await tap.close()
         }
     }

@@ -5,6 +5,7 @@ import Rules
 import Storage
 import StorageSQLite
 import SyncModel
+import TestSupport
 import Testing
 import Views
 
@@ -13,16 +14,16 @@ import Views
 @Suite struct RealmVerifierTests {
     @Test func whatAWorkerWroteIsSound() async throws {
         let verdict = try await StoredRealm().verify()
-        #expect(verdict.isSound, "\(verdict.findings)")
-        #expect(verdict.replay == .equal && verdict.version == 3 && verdict.entries == 3 && verdict.objects == 3)
-        #expect(verdict.clientFiles == 1 && verdict.digest?.count == 32)
+        expectTrue(verdict.isSound, "\(verdict.findings)")
+        expectTrue(verdict.replay == .equal && verdict.version == 3 && verdict.entries == 3 && verdict.objects == 3)
+        expectTrue(verdict.clientFiles == 1 && verdict.digest?.count == 32)
     }
 
     @Test func anEmptyRealmIsSound() async throws {
         let verdict = try await StoredRealm(changesets: []).verify()
-        #expect(verdict.replay == .equal && verdict.objects == 0)
+        expectTrue(verdict.replay == .equal && verdict.objects == 0)
         // The client file claims progress in a history that is not there.
-        #expect(verdict.findings.allSatisfy { $0.check == .clientFiles })
+        expectTrue(verdict.findings.allSatisfy { $0.check == .clientFiles })
     }
 
     /// What a release before took ends stock clients: it is named in objects, and in versions that somebody may still be sent.
@@ -42,25 +43,25 @@ import Views
         erasure.instructions = [.eraseObject(table: dog, object: .int(8))]
         let spoilt = StoredRealm.dogs + [HexBytes(changeset.encoded()).hex]
         let verdict = try await StoredRealm(changesets: spoilt).verify()
-        #expect(verdict.replay == .equal)
-        #expect(verdict.findings.map(\.check) == [.misfits, .misfits])
-        #expect(verdict.findings[0].what.hasPrefix("object Dog/8: Dictionary::insert: key must not contain '.'"))
-        #expect(verdict.findings[1].what.hasPrefix("version 4, which clients may still be sent"))
+        expectEqual(verdict.replay, .equal)
+        expectEqual(verdict.findings.map(\.check), [.misfits, .misfits])
+        expectTrue(verdict.findings[0].what.hasPrefix("object Dog/8: Dictionary::insert: key must not contain '.'"))
+        expectTrue(verdict.findings[1].what.hasPrefix("version 4, which clients may still be sent"))
         // The object is gone; a client that has not seen that is sent the version all the same.
         let later = try await StoredRealm(changesets: spoilt + [HexBytes(erasure.encoded()).hex])
-        #expect(try await later.verify().findings.map(\.check) == [.misfits])
+        try await expectEqual(later.verify().findings.map(\.check), [.misfits])
         // A flexible realm's clients are sent objects as they are, but for those that have not come so far.
         let flexible = try await StoredRealm(
             changesets: spoilt + [HexBytes(erasure.encoded()).hex], name: RealmName(flexible: "tasks"))
-        #expect(try await flexible.verify().findings.filter { $0.check == .misfits }.count == 1)
+        try await expectEqual(flexible.verify().findings.filter { $0.check == .misfits }.count, 1)
         try await flexible.commit { $0.clientFiles = [flexible.clientFile { $0.seenServerVersion = 5 }] }
-        #expect(try await flexible.verify().findings.filter { $0.check == .misfits }.isEmpty)
+        try await expectTrue(flexible.verify().findings.filter { $0.check == .misfits }.isEmpty)
     }
 
     @Test func beforeImagesAreWhatObjectsWere() async throws {
         let realm = try await StoredRealm(name: RealmName(flexible: "tasks"))
         let sound = try await realm.verify()
-        #expect(sound.isSound, "\(sound.findings)")
+        expectTrue(sound.isSound, "\(sound.findings)")
         let dog = try realm.dog(8)
         for (images, expected) in [
             (BeforeImages([]).encoded(), "no image of object Dog/8"),
@@ -77,9 +78,9 @@ import Views
                 $0.history = [realm.key: [realm.history[0], damaged]]
             }
             let verdict = try await realm.verify()
-            #expect(verdict.replay == .equal && verdict.findingCount == 1)
-            #expect(verdict.findings.first?.check == .images)
-            #expect(verdict.findings.first?.what.contains(expected) == true, "\(verdict.findings)")
+            expectTrue(verdict.replay == .equal && verdict.findingCount == 1)
+            expectEqual(verdict.findings.first?.check, .images)
+            expectEqual(verdict.findings.first?.what.contains(expected), true, "\(verdict.findings)")
         }
     }
 
@@ -103,7 +104,7 @@ import Views
                 version: 1, queries: #"{"Dog": "name == 'rex'"}"#, roles: try Self.everything()), schema: schema)
         var indexed = IndexedColumns()
         let isNew = indexed.add(view)
-        #expect(isNew)
+        expectTrue(isNew)
         _ = indexed.fillingNext()
         indexed.filled(through: nil)
         let column = try #require(schema.table("Dog")?.column("name"))
@@ -123,7 +124,7 @@ import Views
             $0.indexEntries = [record.id: Set(entries)]
         }
         let sound = try await realm.verify()
-        #expect(sound.isSound, "\(sound.findings)")
+        expectTrue(sound.isSound, "\(sound.findings)")
 
         var wrong = entries[1]
         wrong.value = entries[0].value
@@ -138,8 +139,8 @@ import Views
                 $0.indexEntries = [record.id: Set([come].compactMap(\.self))]
             }
             let verdict = try await realm.verify()
-            #expect(verdict.findings.map(\.check) == [.indexes])
-            #expect(verdict.findings.first?.what.contains(expected) == true, "\(verdict.findings)")
+            expectEqual(verdict.findings.map(\.check), [.indexes])
+            expectEqual(verdict.findings.first?.what.contains(expected), true, "\(verdict.findings)")
             try await realm.commit {
                 $0.indexRemovals = [record.id: Set([come].compactMap(\.self))]
                 $0.indexEntries = [record.id: [gone]]
@@ -151,7 +152,7 @@ import Views
             $0.realms = [record]
             $0.indexRemovals = [record.id: [entries[0]]]
         }
-        #expect(try await realm.verify().isSound)
+        try await expectTrue(realm.verify().isSound)
     }
 
     private static func everything() throws -> String {
@@ -168,8 +169,8 @@ import Views
             $0.objects = [realm.record.id: [row: StoredObject().encoded()]]
         }
         let verdict = try await realm.verify()
-        #expect(verdict.replay == .different && verdict.findingCount == 1)
-        #expect(verdict.findings.first?.what.contains("does not make it") == true)
+        expectTrue(verdict.replay == .different && verdict.findingCount == 1)
+        expectEqual(verdict.findings.first?.what.contains("does not make it"), true)
     }
 
     @Test func anObjectThatTheStateHasLostIsFound() async throws {
@@ -177,8 +178,8 @@ import Views
         let row = try realm.dog(8)
         try await realm.commit { $0.objectRemovals = [realm.record.id: [row]] }
         let verdict = try await realm.verify()
-        #expect(verdict.replay == .different && verdict.findingCount == 1)
-        #expect(verdict.findings.first?.what.contains("the state does not have it") == true)
+        expectTrue(verdict.replay == .different && verdict.findingCount == 1)
+        expectEqual(verdict.findings.first?.what.contains("the state does not have it"), true)
     }
 
     @Test func anObjectThatCannotBeReadIsFound() async throws {
@@ -188,7 +189,7 @@ import Views
             $0.objects = [realm.record.id: [row: [0xff, 0xff, 0xff]]]
         }
         let verdict = try await realm.verify()
-        #expect(verdict.findings.contains { $0.check == .encoding } && verdict.digest == nil)
+        expectTrue(verdict.findings.contains { $0.check == .encoding } && verdict.digest == nil)
     }
 
     @Test func aMissingVersionIsFound() async throws {
@@ -198,8 +199,8 @@ import Views
             $0.history = [realm.key: [realm.history[0]]]
         }
         let verdict = try await realm.verify()
-        #expect(verdict.findings.contains { $0.check == .continuity && $0.what.contains("1 is followed by 3") })
-        #expect(!verdict.isSound)
+        expectTrue(verdict.findings.contains { $0.check == .continuity && $0.what.contains("1 is followed by 3") })
+        expectTrue(!verdict.isSound)
     }
 
     @Test func aVersionThatCannotBeAppliedBreaksTheReplayOnly() async throws {
@@ -211,8 +212,8 @@ import Views
             $0.history = [realm.key: [realm.history[0], broken]]
         }
         let verdict = try await realm.verify()
-        #expect(verdict.replay == .broken && verdict.objects == 3)
-        #expect(verdict.findings.contains { $0.check == .encoding && $0.what.contains("version 2") })
+        expectTrue(verdict.replay == .broken && verdict.objects == 3)
+        expectTrue(verdict.findings.contains { $0.check == .encoding && $0.what.contains("version 2") })
     }
 
     /// The history is dropped up to version 2, of which there is a base; its second changeset makes this dog.
@@ -247,25 +248,25 @@ import Views
 
     @Test func aCompactedHistoryReplaysFromItsBase() async throws {
         let verdict = try await compacted().verify()
-        #expect(verdict.isSound, "\(verdict.findings)")
-        #expect(verdict.replay == .equal && verdict.base == 2 && verdict.entries == 1 && verdict.objects == 3)
+        expectTrue(verdict.isSound, "\(verdict.findings)")
+        expectTrue(verdict.replay == .equal && verdict.base == 2 && verdict.entries == 1 && verdict.objects == 3)
     }
 
     @Test func aBaseThatIsNotTheStateIsFound() async throws {
         let verdict = try await compacted(secondDog: 2).verify()
-        #expect(verdict.replay == .different && verdict.findings.allSatisfy { $0.check == .replay })
-        #expect(verdict.findings.contains { $0.what.contains("Dog/8") })
+        expectTrue(verdict.replay == .different && verdict.findings.allSatisfy { $0.check == .replay })
+        expectTrue(verdict.findings.contains { $0.what.contains("Dog/8") })
     }
 
     @Test func aBaseWithoutAllOfItsChangesetsIsFound() async throws {
         let verdict = try await compacted { $0.entries = 3 }.verify()
-        #expect(verdict.findings.map(\.check) == [.continuity], "\(verdict.findings)")
+        expectEqual(verdict.findings.map(\.check), [.continuity], "\(verdict.findings)")
     }
 
     @Test func aCompactedHistoryWithoutABaseIsFound() async throws {
         let verdict = try await compacted { $0.isComplete = false }.verify()
-        #expect(verdict.replay == .compacted && verdict.objects == 3)
-        #expect(verdict.findings.map(\.check) == [.continuity], "\(verdict.findings)")
+        expectTrue(verdict.replay == .compacted && verdict.objects == 3)
+        expectEqual(verdict.findings.map(\.check), [.continuity], "\(verdict.findings)")
     }
 
     @Test func clientFilesThatNeedWhatWasDroppedAreFound() async throws {
@@ -280,10 +281,10 @@ import Views
         for file in files {
             try await realm.commit { $0.clientFiles = [file] }
             let verdict = try await realm.verify()
-            #expect(verdict.findings.map(\.check) == [.clientFiles], "\(verdict.findings)")
+            expectEqual(verdict.findings.map(\.check), [.clientFiles], "\(verdict.findings)")
         }
         try await realm.commit { $0.clientFiles = [realm.clientFile { $0.historyStart = 2 }] }
-        #expect(try await realm.verify().isSound)
+        try await expectTrue(realm.verify().isSound)
     }
 
     @Test func aCompactedHistoryIsExportedAsBaseAndWhatFollows() async throws {
@@ -291,9 +292,9 @@ import Views
         let reader = try await realm.readers.reader(for: SliceNumber(0))
         var lines: [String] = []
         let count = try await RealmExport(reader: reader, name: StoredRealm.name).history { lines.append($0) }
-        #expect(count.versions == 3 && lines.count == 4)
-        #expect(lines[1].contains("\"base\":2") && lines[2].contains("\"base\":2"))
-        #expect(lines[3].contains("\"version\":3") && !lines[3].contains("base"))
+        expectTrue(count.versions == 3 && lines.count == 4)
+        expectTrue(lines[1].contains("\"base\":2") && lines[2].contains("\"base\":2"))
+        expectTrue(lines[3].contains("\"version\":3") && !lines[3].contains("base"))
     }
 
     @Test(arguments: ["seen", "uploaded", "generation", "salt", "locked", "ident"])
@@ -311,7 +312,7 @@ import Views
         }
         try await realm.commit { $0.clientFiles = [file] }
         let verdict = try await realm.verify()
-        #expect(verdict.findingCount == 1 && verdict.findings.first?.check == .clientFiles, "\(verdict.findings)")
+        expectTrue(verdict.findingCount == 1 && verdict.findings.first?.check == .clientFiles, "\(verdict.findings)")
     }
 
     @Test func reciprocalsOutsideTheirWindowAreFound() async throws {
@@ -320,13 +321,13 @@ import Views
         try await realm.commit {
             $0.reciprocals = [owner: [2: []]]
         }
-        #expect(try await realm.verify().isSound)
+        try await expectTrue(realm.verify().isSound)
         let stranger = ClientFileKey(realm: realm.record.id, ident: 40)
         try await realm.commit {
             $0.reciprocals = [owner: [1: [], 8: []], stranger: [2: []]]
         }
         let verdict = try await realm.verify()
-        #expect(verdict.findings.filter { $0.check == .reciprocals }.count == 3, "\(verdict.findings)")
+        expectEqual(verdict.findings.filter { $0.check == .reciprocals }.count, 3, "\(verdict.findings)")
     }
 
     @Test func aSnapshotIsNotDisturbedByItsOwner() async throws {
@@ -334,19 +335,19 @@ import Views
         let reader = try await realm.readers.reader(for: SliceNumber(0))
         let row = try realm.dog(7)
         try await reader.withSnapshot { snapshot in
-            #expect(try await snapshot.objectCount(in: realm.record.id) == 3)
+            try await expectEqual(snapshot.objectCount(in: realm.record.id), 3)
             try await realm.commit {
                 $0.objectRemovals = [realm.record.id: [row]]
             }
-            #expect(try await snapshot.objectCount(in: realm.record.id) == 3)
+            try await expectEqual(snapshot.objectCount(in: realm.record.id), 3)
         }
-        #expect(try await reader.objectCount(in: realm.record.id) == 2)
+        try await expectEqual(reader.objectCount(in: realm.record.id), 2)
     }
 
     @Test func whatIsNotThereIsNotMade() async throws {
         let realm = try await StoredRealm()
         await #expect(throws: StoreError.self) { try await realm.readers.reader(for: SliceNumber(1)) }
-        #expect(try await realm.readers.slices() == [SliceNumber(0)])
+        try await expectEqual(realm.readers.slices(), [SliceNumber(0)])
         await #expect(throws: StoreError.self) {
             try await SQLiteStores(folder: "/nowhere/at/all").inspector().slices()
         }

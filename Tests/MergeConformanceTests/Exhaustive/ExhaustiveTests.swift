@@ -1,4 +1,5 @@
 import MergeConformance
+import TestSupport
 import Testing
 
 /// Every combination of small changes in every order. Large families are thinned out here; `conformance exhaustive` runs
@@ -8,7 +9,7 @@ import Testing
     func everythingConvergesByTheConvergentRules(family name: String) throws {
         let family = try #require(ExhaustiveFamily.named(name))
         let report = ExhaustiveRun(family, .convergent, sparseness: sparseness(family)).run()
-        #expect(report.cases == family.caseCount)
+        expectEqual(report.cases, family.caseCount)
         for (script, failure) in report.failures { Issue.record("\(failure)\n\(script)") }
     }
 

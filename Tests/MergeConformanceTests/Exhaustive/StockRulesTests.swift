@@ -1,5 +1,6 @@
 import Foundation
 import MergeConformance
+import TestSupport
 import Testing
 
 /// Which law holds under which setting (docs/merge.md, "Where we differ").
@@ -27,14 +28,14 @@ import Testing
     @Test(arguments: names.filter { divergent.contains($0) })
     func stockClientsComeApart(family name: String) throws {
         let family = try #require(ExhaustiveFamily.named(name))
-        #expect(ExhaustiveRun(family, .stock, sparseness: max(1, family.caseCount / 2_000) | 1).run().failed > 0)
+        expectTrue(ExhaustiveRun(family, .stock, sparseness: max(1, family.caseCount / 2_000) | 1).run().failed > 0)
     }
 
     /// Convergent merging is enough for all but what the recorder and the applier have their part in.
     @Test(arguments: ExhaustiveFamily.all)
     func convergentMergingIsEnoughForMost(family: ExhaustiveFamily) {
         let report = ExhaustiveRun(family, .mixed, sparseness: max(1, family.caseCount / 300) | 1).run()
-        #expect((report.failed > 0) == family.needsOwnPeers, "\(family.name)")
+        expectEqual((report.failed > 0), family.needsOwnPeers, "\(family.name)")
     }
 
     /// Each known weakness of the reference in its smallest form: it shows by the rules of stock clients, and not by ours.
@@ -42,13 +43,13 @@ import Testing
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Fixtures/simulation/weaknesses")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".script") }
-        #expect(names.count >= 5)
+        expectTrue(names.count >= 5)
         for name in names.sorted() {
             var script = try SimulationScript(
                 parsing: String(contentsOf: folder.appending(path: name), encoding: .utf8))
-            #expect(Simulation.run(script, checksLaws: false) != nil, "\(name) by its own rules")
+            expectTrue(Simulation.run(script, checksLaws: false) != nil, "\(name) by its own rules")
             script.rules = .convergent
-            #expect(Simulation.run(script) == nil, "\(name) by the convergent rules")
+            expectTrue(Simulation.run(script) == nil, "\(name) by the convergent rules")
         }
     }
 }

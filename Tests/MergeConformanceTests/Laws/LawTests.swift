@@ -2,6 +2,7 @@ import Changesets
 import Merge
 import MergeConformance
 import RealmState
+import TestSupport
 import Testing
 
 /// The algebra by itself, on pairs of sequences of changes that honest clients record.
@@ -15,7 +16,7 @@ import Testing
             var right = pair.right.state
             for changeset in pair.merged.incoming { try left.apply(changeset) }
             for changeset in pair.reciprocals { try right.apply(changeset) }
-            #expect(StateDump.canonical(of: left) == StateDump.canonical(of: right), "seed \(pair.seed)")
+            expectEqual(StateDump.canonical(of: left), StateDump.canonical(of: right), "seed \(pair.seed)")
         }
     }
 
@@ -37,9 +38,9 @@ import Testing
         try forPairs(profile) { pair in
             let overNothing = try engine.transform(
                 incoming: pair.incoming, over: [], currentLocalVersion: pair.current)
-            #expect(overNothing.incoming == pair.incoming.map(\.changeset) && overNothing.modifiedLocal.isEmpty)
+            expectTrue(overNothing.incoming == pair.incoming.map(\.changeset) && overNothing.modifiedLocal.isEmpty)
             let byNothing = try engine.transform(incoming: [], over: pair.local, currentLocalVersion: pair.current)
-            #expect(byNothing == TransformResult(incoming: [], modifiedLocal: []))
+            expectEqual(byNothing, TransformResult(incoming: [], modifiedLocal: []))
             let empty = pair.local.map { entry in
                 LocalChangeset(
                     version: entry.version, originTimestamp: entry.originTimestamp,
@@ -47,7 +48,7 @@ import Testing
             }
             let overEmpty = try engine.transform(
                 incoming: pair.incoming, over: empty, currentLocalVersion: pair.current)
-            #expect(overEmpty.incoming == pair.incoming.map(\.changeset) && overEmpty.modifiedLocal.isEmpty)
+            expectTrue(overEmpty.incoming == pair.incoming.map(\.changeset) && overEmpty.modifiedLocal.isEmpty)
         }
     }
 
@@ -59,6 +60,6 @@ import Testing
             if !pair.merged.modifiedLocal.isEmpty { changed += 1 }
             try body(pair)
         }
-        #expect(changed > 0, "no two sides had anything to do with each other")
+        expectTrue(changed > 0, "no two sides had anything to do with each other")
     }
 }

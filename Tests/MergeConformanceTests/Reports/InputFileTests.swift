@@ -1,5 +1,6 @@
 import Foundation
 import MergeConformance
+import TestSupport
 import Testing
 
 @Suite struct InputFileTests {
@@ -24,15 +25,15 @@ import Testing
     @Test func aPackedFileIsReadLikeAPlainOne() throws {
         try file(try packed()) { path in
             let report = PairCheck.check(try InputFile(path: path))
-            #expect(report.hasPassed, "\(report.details)")
-            #expect(report.verdict.passed == 2)
+            expectTrue(report.hasPassed, "\(report.details)")
+            expectEqual(report.verdict.passed, 2)
         }
     }
 
     @Test func paddingBehindAPackedFileIsIgnored() throws {
         try file(try packed() + Data(count: 100)) { path in
             let file = try InputFile(path: path)
-            #expect(Array(file.lines).count == 2)
+            expectEqual(Array(file.lines).count, 2)
         }
     }
 
@@ -40,9 +41,9 @@ import Testing
     func aPackedFileThatIsCutShortIsRefused(length: Int) throws {
         try file(try packed().prefix(length)) { path in
             let error = #expect(throws: ConformanceError.self) { try InputFile(path: path) }
-            #expect(error?.code == .unreadable)
-            #expect(error?.message.contains("expected more gzip data") == true)
-            #expect(error?.file == path)
+            expectEqual(error?.code, .unreadable)
+            expectEqual(error?.message.contains("expected more gzip data"), true)
+            expectEqual(error?.file, path)
         }
     }
 
@@ -54,32 +55,32 @@ import Testing
         }
         try file(try packed() + Data([1, 2, 3])) { path in
             let error = #expect(throws: ConformanceError.self) { try InputFile(path: path) }
-            #expect(error?.message.contains("another gzip member") == true)
+            expectEqual(error?.message.contains("another gzip member"), true)
         }
     }
 
     @Test func moreThanTheLimitIsRefused() throws {
         try file(try packed()) { path in
             let error = #expect(throws: ConformanceError.self) { try InputFile(path: path, limit: 600) }
-            #expect(error?.code == .limitExceeded)
+            expectEqual(error?.code, .limitExceeded)
         }
         try file([UInt8](repeating: 0x20, count: 601)) { path in
             let error = #expect(throws: ConformanceError.self) { try InputFile(path: path, limit: 600) }
-            #expect(error?.code == .limitExceeded)
+            expectEqual(error?.code, .limitExceeded)
             let file = try InputFile(path: path, limit: 601)
-            #expect(file.bytes.count == 601)
+            expectEqual(file.bytes.count, 601)
         }
     }
 
     @Test func aMissingFileIsNamed() {
         let error = #expect(throws: ConformanceError.self) { try InputFile(path: "/no/such/file") }
-        #expect(error?.description.hasPrefix("/no/such/file: expected a file") == true)
+        expectEqual(error?.description.hasPrefix("/no/such/file: expected a file"), true)
     }
 
     @Test func blankLinesAndCarriageReturnsAreAllRight() throws {
         let input = InputFile(name: "x", bytes: Array("\r\n{\"event\":\"begin\"}\r\n\n \t\n".utf8))
         let lines = Array(input.lines)
-        #expect(lines.map(\.number) == [2])
+        expectEqual(lines.map(\.number), [2])
         guard case .begin = try lines[0].decode(RecordedEvent.self) else { throw CancellationError() }
     }
 }

@@ -1,5 +1,6 @@
 import Changesets
 import MergeConformance
+import TestSupport
 import Testing
 
 @Suite struct InstructionComparisonTests {
@@ -15,23 +16,24 @@ import Testing
     }
 
     @Test func numbersOfStringsMakeNoDifference() {
-        #expect(compare(changeset("A", "B"), changeset("A", "B", unused: "C")).firstDifference == nil)
+        expectTrue(compare(changeset("A", "B"), changeset("A", "B", unused: "C")).firstDifference == nil)
     }
 
     /// Canonically equivalent, but other bytes.
     @Test func bytesOfStringsMakeADifference() {
-        #expect(compare(changeset("\u{E9}"), changeset("e\u{301}")).firstDifference == 0)
+        expectEqual(compare(changeset("\u{E9}"), changeset("e\u{301}")).firstDifference, 0)
     }
 
     @Test func oneListMayEndBeforeTheOther() {
-        #expect(compare(changeset("A", "B"), changeset("A")).firstDifference == 1)
-        #expect(compare(changeset("A"), changeset("A", "B", "C")).firstDifference == 1)
+        expectEqual(compare(changeset("A", "B"), changeset("A")).firstDifference, 1)
+        expectEqual(compare(changeset("A"), changeset("A", "B", "C")).firstDifference, 1)
     }
 
     @Test func columnsAreAlignedAndTheFirstDifferenceIsMarked() {
         let lines = compare(changeset("A", "Longer", "C"), changeset("A", "B", "D")).lines
-        #expect(
-            lines == [
+        expectEqual(
+            lines,
+            [
                 "    expected          | ours",
                 "  1 EraseTable A      | EraseTable A",
                 "> 2 EraseTable Longer | EraseTable B",
@@ -46,16 +48,16 @@ import Testing
         var ours = expected
         ours.instructions.remove(at: 20)
         let lines = compare(expected, ours).lines
-        #expect(lines.count == 20)
-        #expect(lines.contains { $0.contains("(12 equal before)") })
-        #expect(lines.contains { $0.hasPrefix("> 21 EraseTable T20") })
-        #expect(lines.contains { $0.contains("(11 more)") })
+        expectEqual(lines.count, 20)
+        expectTrue(lines.contains { $0.contains("(12 equal before)") })
+        expectTrue(lines.contains { $0.hasPrefix("> 21 EraseTable T20") })
+        expectTrue(lines.contains { $0.contains("(11 more)") })
     }
 
     @Test func whatIsCutInAColumnStandsBelowInFull() {
         let name = String(repeating: "x", count: 100)
         let lines = compare(changeset(ByteString(name + "1")), changeset(ByteString(name + "2"))).lines
-        #expect(lines.contains("  expected: EraseTable \(name)1"))
-        #expect(lines.contains("  ours: EraseTable \(name)2"))
+        expectTrue(lines.contains("  expected: EraseTable \(name)1"))
+        expectTrue(lines.contains("  ours: EraseTable \(name)2"))
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Foundation
 import MergeConformance
+import TestSupport
 import Testing
 
 @Suite struct MergeTimingTests {
@@ -13,12 +14,12 @@ import Testing
             """#
         let input = try InputFile(name: "bench", bytes: Array(text.utf8)).decode(BenchInput.self)
         let timing = try MergeTiming(input, compatibility: compatibility, runs: 2)
-        #expect(timing.instructions == 3)
-        #expect(timing.modifiedLocal == 1)
+        expectEqual(timing.instructions, 3)
+        expectEqual(timing.modifiedLocal, 1)
         // Two erasures of one class cancel each other, and the second of theirs stays.
-        #expect(timing.encodedBytes == 6)
+        expectEqual(timing.encodedBytes, 6)
         for time in [timing.parse, timing.merge, timing.encode] {
-            #expect(time >= .zero && time < .seconds(60))
+            expectTrue(time >= .zero && time < .seconds(60))
         }
     }
 }

@@ -21,48 +21,48 @@ import Testing
 
     @Test func aPairThatHoldsPasses() {
         let report = PairCheck.check(file(pair(#""ours_after":["\#(Self.changeset)"],"theirs_after":[""]"#)))
-        #expect(report.hasPassed, "\(report.details)")
-        #expect(report.verdict.summary == "1 passed, 0 failed")
+        expectTrue(report.hasPassed, "\(report.details)")
+        expectEqual(report.verdict.summary, "1 passed, 0 failed")
     }
 
     @Test func theSideAndTheInstructionThatDifferAreNamed() throws {
         let other = pair(#""ours_after":[""],"theirs_after":[""]"#)
         let report = PairCheck.check(file(pair(#""error":"no""#), other))
-        #expect(report.verdict.summary == "0 passed, 2 failed")
-        #expect(report.differences.map(\.kind) == [.refusal, .instructions])
+        expectEqual(report.verdict.summary, "0 passed, 2 failed")
+        expectEqual(report.differences.map(\.kind), [.refusal, .instructions])
         let difference = try #require(report.differences.last)
-        #expect(difference.line == 2)
-        #expect(difference.message == "ours_after[0] differs in instruction 1")
-        #expect(difference.comparison?.firstDifference == 0)
+        expectEqual(difference.line, 2)
+        expectEqual(difference.message, "ours_after[0] differs in instruction 1")
+        expectEqual(difference.comparison?.firstDifference, 0)
     }
 
     @Test func aTypedErrorIsAllRightForHostileInput() {
         let broken = pair(#""ours_after":["ff"],"theirs_after":[""]"#, kind: "hostile")
             .replacingOccurrences(of: #""changeset":""}"#, with: #""changeset":"ff"}"#)
         let report = PairCheck.check(file(broken))
-        #expect(report.hasPassed, "\(report.details)")
-        #expect(report.accepted == [PairCheck.refusedHostile: 1])
+        expectTrue(report.hasPassed, "\(report.details)")
+        expectEqual(report.accepted, [PairCheck.refusedHostile: 1])
         let honest = PairCheck.check(file(broken.replacingOccurrences(of: "hostile", with: "single")))
-        #expect(honest.differences.map(\.kind) == [.refusal])
+        expectEqual(honest.differences.map(\.kind), [.refusal])
     }
 
     @Test func aRefusalIsExpectedWhereTheReferenceDidNotSurvive() {
         let broken = pair(#""note":"aborted""#).replacingOccurrences(
             of: #""changeset":""}"#, with: #""changeset":"ff"}"#)
-        #expect(PairCheck.check(file(broken)).hasPassed)
+        expectTrue(PairCheck.check(file(broken)).hasPassed)
     }
 
     @Test func aBrokenLineDoesNotStopTheOthers() {
         let good = pair(#""ours_after":["\#(Self.changeset)"],"theirs_after":[""]"#)
         let report = PairCheck.check(file(good, String(good.prefix(40)), "", good, pair(#""ours_after":[""]"#)))
-        #expect(report.verdict.summary == "2 passed, 2 failed")
-        #expect(report.errors.map(\.line) == [2, 5])
-        #expect(report.isUnreadable)
+        expectEqual(report.verdict.summary, "2 passed, 2 failed")
+        expectEqual(report.errors.map(\.line), [2, 5])
+        expectTrue(report.isUnreadable)
     }
 
     @Test func changesetsAfterTheMergeAreCounted() {
         let report = PairCheck.check(file(pair(#""ours_after":[],"theirs_after":[""]"#)))
-        #expect(report.errors.first?.message.contains("expected 1 and 1 changesets after the merge") == true)
+        expectEqual(report.errors.first?.message.contains("expected 1 and 1 changesets after the merge"), true)
     }
 
     @Test func versionsThatRepeatDoNoHarm() {
@@ -70,7 +70,7 @@ import Testing
         let after = #""\#(Self.changeset)""#
         let report = PairCheck.check(
             file(#"{"ours":[\#(side),\#(side)],"theirs":[],"ours_after":[\#(after),\#(after)],"theirs_after":[]}"#))
-        #expect(report.hasPassed, "\(report.details)")
+        expectTrue(report.hasPassed, "\(report.details)")
     }
 
     /// What the convergent rules change on purpose passes under them, and a wrong recording still fails.
@@ -88,10 +88,10 @@ import Testing
             return #"{"ours":[\#(side)2,"changeset":"\#(column)"}],"theirs":[\#(side)3,"changeset":"\#(add)"}],"#
                 + #""ours_after":["\#(column)"],"theirs_after":["\#(after)"]}"#
         }
-        #expect(PairCheck.check(file(line(add))).accepted.isEmpty)
+        expectTrue(PairCheck.check(file(line(add))).accepted.isEmpty)
         let convergent = PairCheck.check(file(line(add)), compatibility: .convergent)
-        #expect(convergent.hasPassed, "\(convergent.details)")
-        #expect(convergent.accepted == ["D3": 1])
-        #expect(!PairCheck.check(file(line(column)), compatibility: .convergent).hasPassed)
+        expectTrue(convergent.hasPassed, "\(convergent.details)")
+        expectEqual(convergent.accepted, ["D3": 1])
+        expectTrue(!PairCheck.check(file(line(column)), compatibility: .convergent).hasPassed)
     }
 }

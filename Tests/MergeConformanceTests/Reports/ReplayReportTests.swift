@@ -1,31 +1,32 @@
 import Changesets
 import Foundation
 import MergeConformance
+import TestSupport
 import Testing
 
 @Suite struct ReplayReportTests {
     @Test func aRecordingThatHoldsPasses() throws {
         let report = ScenarioReplay.check(try Edited("merge").file)
-        #expect(report.hasPassed, "\(report.details)")
-        #expect(report.verdict.failed == 0)
-        #expect(report.summary.hasPrefix("ok "))
-        #expect(report.details.isEmpty)
+        expectTrue(report.hasPassed, "\(report.details)")
+        expectEqual(report.verdict.failed, 0)
+        expectTrue(report.summary.hasPrefix("ok "))
+        expectTrue(report.details.isEmpty)
     }
 
     @Test func aMissingInstructionIsFoundWhereItIsMissing() throws {
         var recording = try Edited("merge")
         let line = try recording.editResult { $0.instructions.remove(at: 2) }
         let report = ScenarioReplay.check(recording.file)
-        #expect(!report.hasPassed)
-        #expect(report.verdict.failed >= 1)
+        expectTrue(!report.hasPassed)
+        expectTrue(report.verdict.failed >= 1)
         let difference = try #require(report.differences.first)
-        #expect(difference.kind == .instructions)
-        #expect(difference.line == line)
-        #expect(difference.peer != nil && difference.from != nil && difference.version != nil)
-        #expect(difference.comparison?.firstDifference == 2)
+        expectEqual(difference.kind, .instructions)
+        expectEqual(difference.line, line)
+        expectTrue(difference.peer != nil && difference.from != nil && difference.version != nil)
+        expectEqual(difference.comparison?.firstDifference, 2)
         let marked = difference.lines.filter { $0.hasPrefix("  >") }
-        #expect(marked.count == 1)
-        #expect(marked.first?.contains(" 3 ") == true)
+        expectEqual(marked.count, 1)
+        expectEqual(marked.first?.contains(" 3 "), true)
     }
 
     @Test func anotherValueIsFound() throws {
@@ -35,16 +36,16 @@ import Testing
                 table: changeset.strings.intern("T"), field: changeset.strings.intern("f"))
         }
         let difference = try #require(ScenarioReplay.check(recording.file).differences.first)
-        #expect(difference.comparison?.firstDifference == 4)
-        #expect(difference.comparison?.expected[4] == "EraseColumn T.f")
+        expectEqual(difference.comparison?.firstDifference, 4)
+        expectEqual(difference.comparison?.expected[4], "EraseColumn T.f")
     }
 
     @Test func anotherTableOfStringsIsReportedAndPasses() throws {
         var recording = try Edited("merge")
         _ = try recording.editResult { _ = $0.strings.intern("nobody needs this") }
         let report = ScenarioReplay.check(recording.file)
-        #expect(report.hasPassed, "\(report.details)")
-        #expect(report.accepted == [PairCheck.interning: 1])
+        expectTrue(report.hasPassed, "\(report.details)")
+        expectEqual(report.accepted, [PairCheck.interning: 1])
     }
 
     @Test func anotherStateIsFound() throws {
@@ -53,18 +54,18 @@ import Testing
             "a state", where: { $0["event"] as? String == "state" },
             { $0["json"] = ["Item": [["_id": 1]]] })
         let report = ScenarioReplay.check(recording.file)
-        #expect(!report.hasPassed)
-        #expect(report.verdict.failed == 0)
-        #expect(report.differences.map(\.kind) == [.state])
-        #expect(report.differences.first?.line == line)
-        #expect(report.differences.first?.message.contains("class ") == true)
+        expectTrue(!report.hasPassed)
+        expectEqual(report.verdict.failed, 0)
+        expectEqual(report.differences.map(\.kind), [.state])
+        expectEqual(report.differences.first?.line, line)
+        expectEqual(report.differences.first?.message.contains("class "), true)
     }
 
     @Test func peersThatEndInDifferentStatesAreFoundWithoutARecordedOne() throws {
         var recording = try Edited("merge")
         _ = try recording.edit(
             "a state", where: { $0["event"] as? String == "state" }, { $0["event"] = "something later" })
-        #expect(ScenarioReplay.check(recording.file).hasPassed)
+        expectTrue(ScenarioReplay.check(recording.file).hasPassed)
         // A creation that only this one peer keeps.
         _ = try recording.edit(
             "a local write", where: { $0["event"] as? String == "integrate" && $0["peer"] as? Int != 1 },
@@ -82,17 +83,17 @@ import Testing
                 line["result"] = result + Edited.hex(changeset.encoded())
             })
         let report = ScenarioReplay.check(recording.file)
-        #expect(report.differences.map(\.kind) == [.instructions, .state])
+        expectEqual(report.differences.map(\.kind), [.instructions, .state])
     }
 
     @Test func aLineThatIsCutShortIsNamed() throws {
         var recording = try Edited("merge")
         recording.cut(line: 7, to: 30)
         let report = ScenarioReplay.check(recording.file)
-        #expect(report.isUnreadable)
-        #expect(!report.hasPassed)
-        #expect(report.errors.first?.line == 7)
-        #expect(report.details.first?.contains("expected one JSON object") == true)
+        expectTrue(report.isUnreadable)
+        expectTrue(!report.hasPassed)
+        expectEqual(report.errors.first?.line, 7)
+        expectEqual(report.details.first?.contains("expected one JSON object"), true)
     }
 
     @Test func aMissingMemberIsNamed() throws {
@@ -100,8 +101,8 @@ import Testing
         let line = try recording.edit(
             "an integration", where: { $0["event"] as? String == "integrate" }, { $0["version"] = nil })
         let error = try #require(ScenarioReplay.check(recording.file).errors.first)
-        #expect(error.line == line)
-        #expect(error.message.contains("expected \"version\""))
+        expectEqual(error.line, line)
+        expectTrue(error.message.contains("expected \"version\""))
     }
 
     @Test(arguments: [
@@ -116,7 +117,7 @@ import Testing
     func hostileLinesAreRefused(line: String, expected: String) throws {
         let report = ScenarioReplay.check(InputFile(name: "hostile", bytes: Array(line.utf8)))
         let error = try #require(report.errors.first)
-        #expect(error.message.contains(expected), "\(error)")
+        expectTrue(error.message.contains(expected), "\(error)")
     }
 
     @Test func onlySoManyDifferencesAreKept() throws {
@@ -125,8 +126,8 @@ import Testing
             _ = try recording.editResult { $0.instructions.removeAll { _ in true } }
         }
         let report = ScenarioReplay.check(recording.file, limit: 1)
-        #expect(report.differences.count == 1)
-        #expect(report.differenceCount >= 4)
-        #expect(report.details.last == "\(report.differenceCount - 1) more differences")
+        expectEqual(report.differences.count, 1)
+        expectTrue(report.differenceCount >= 4)
+        expectEqual(report.details.last, "\(report.differenceCount - 1) more differences")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import MergeConformance
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct SimulationTests {
@@ -10,7 +11,7 @@ import Testing
     func allCopiesConverge(profile name: String) async throws {
         let report = await SimulationCampaign(try options(name)).run(1...8)
         for found in report.cases { Issue.record("\(found.failure)\n\(found.script)") }
-        #expect(report.verdict.passed == 8)
+        expectEqual(report.verdict.passed, 8)
     }
 
     /// With the recorder and applier of stock clients only the families of section 15 may differ.
@@ -20,7 +21,7 @@ import Testing
         options.rules = .mixed
         let report = await SimulationCampaign(options).run(1...4)
         for found in report.cases { Issue.record("\(found.failure)\n\(found.script)") }
-        #expect(report.verdict.passed == 4)
+        expectEqual(report.verdict.passed, 4)
     }
 
     @Test func aSeedIsTheSameRunEveryTime() throws {
@@ -28,11 +29,11 @@ import Testing
         var second = SimulationGenerator(seed: 4711, try options("rich"))
         let (script, failure) = first.run()
         let (again, _) = second.run()
-        #expect(failure == nil)
-        #expect(script == again)
-        #expect(script.editCount > 10)
+        expectTrue(failure == nil)
+        expectEqual(script, again)
+        expectTrue(script.editCount > 10)
         // As text it is the same run as well.
-        #expect(Simulation.run(try SimulationScript(parsing: script.description)) == nil)
+        expectTrue(Simulation.run(try SimulationScript(parsing: script.description)) == nil)
     }
 
     /// The harness can fail: whatever is broken in the merge is found, and made small.
@@ -45,10 +46,10 @@ import Testing
             found = await SimulationCampaign(options, maxCases: 1).run(seed...seed).cases.first
         }
         let shrunk = try #require(found)
-        #expect(shrunk.script.editCount <= 8, "\(shrunk.script)")
-        #expect(shrunk.script.steps.count <= 20, "\(shrunk.script)")
-        #expect(Simulation.run(shrunk.script, fault: fault)?.invariant == shrunk.failure.invariant)
-        #expect(Simulation.run(shrunk.script) == nil, "without the mistake the script passes")
+        expectTrue(shrunk.script.editCount <= 8, "\(shrunk.script)")
+        expectTrue(shrunk.script.steps.count <= 20, "\(shrunk.script)")
+        expectEqual(Simulation.run(shrunk.script, fault: fault)?.invariant, shrunk.failure.invariant)
+        expectTrue(Simulation.run(shrunk.script) == nil, "without the mistake the script passes")
     }
 
     /// What was found once is run for ever.
@@ -56,11 +57,11 @@ import Testing
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Fixtures/simulation")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".script") }
-        #expect(!names.isEmpty)
+        expectTrue(!names.isEmpty)
         for name in names.sorted() {
             let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
             let failure = Simulation.run(try SimulationScript(parsing: text))
-            #expect(failure == nil, "\(name)")
+            expectTrue(failure == nil, "\(name)")
         }
     }
 

@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 import SeededRandom
+import TestSupport
 import Testing
 
 /// P1: whoever applies which side first, both end in the same state.
@@ -22,10 +23,10 @@ import Testing
                 for edit in merged.b { try left.apply(edit) }
                 for edit in merged.a { try right.apply(edit) }
             }
-            #expect(left == right, "seed \(seed): \(a) and \(b)")
+            expectEqual(left, right, "seed \(seed): \(a) and \(b)")
             if merged != Merged(a: a, b: b) { changed += 1 }
         }
-        #expect(changed > 10)
+        expectTrue(changed > 10)
     }
 
     /// Every pair of sequences of up to three steps on one nullable integer.
@@ -49,7 +50,7 @@ import Testing
                     var right = start
                     for edit in a + merged.b { try left.apply(edit) }
                     for edit in b + merged.a { try right.apply(edit) }
-                    #expect(left == right, "\(a) and \(b)")
+                    expectEqual(left, right, "\(a) and \(b)")
                 }
             }
         }

@@ -1,5 +1,6 @@
 import Changesets
 import Merge
+import TestSupport
 import Testing
 
 /// Section 11.
@@ -11,21 +12,21 @@ import Testing
         let entries = [local(x(1), version: 1, rank: 9, file: 2), local(x(2), version: 2, rank: 1, file: 2)]
         let result = try engine.transform(
             incoming: [incoming(x(3), rank: 5, file: 3, base: 1)], over: entries, currentLocalVersion: 2)
-        #expect(result.incoming == [x(3)])
-        #expect(result.modifiedLocal == [.init(version: 2, changeset: changeset([]))])
+        expectEqual(result.incoming, [x(3)])
+        expectEqual(result.modifiedLocal, [.init(version: 2, changeset: changeset([]))])
     }
 
     @Test func localEntriesAfterTheCurrentVersionDoNotTakePart() throws {
         let result = try engine.transform(
             incoming: [incoming(x(3), rank: 5, file: 3)], over: [local(x(1), version: 7, rank: 9, file: 2)],
             currentLocalVersion: 6)
-        #expect(result == TransformResult(incoming: [x(3)], modifiedLocal: []))
+        expectEqual(result, TransformResult(incoming: [x(3)], modifiedLocal: []))
     }
 
     @Test func nothingIncomingChangesNothing() throws {
         let result = try engine.transform(
             incoming: [], over: [local(x(1), rank: 1, file: 2)], currentLocalVersion: 1)
-        #expect(result == TransformResult(incoming: [], modifiedLocal: []))
+        expectEqual(result, TransformResult(incoming: [], modifiedLocal: []))
     }
 
     /// A run with a later base meets what the runs before it have left of the local entries.
@@ -40,12 +41,14 @@ import Testing
                 incoming(changeset([.insert(0, .int(4), of: 2)]), version: 2, rank: 2, file: 3, base: 1),
             ], over: entries, currentLocalVersion: 2)
         // The peer had [3], integrated [1] before it, then put 4 in front: [4 1 3]. We had [1 2].
-        #expect(
-            result.incoming == [
+        expectEqual(
+            result.incoming,
+            [
                 changeset([.insert(2, .int(3), of: 2)]), changeset([.insert(0, .int(4), of: 3)]),
             ])
-        #expect(
-            result.modifiedLocal == [
+        expectEqual(
+            result.modifiedLocal,
+            [
                 .init(version: 1, changeset: changeset([.insert(0, .int(1), of: 1)])),
                 .init(version: 2, changeset: changeset([.insert(2, .int(2), of: 3)])),
             ])
@@ -55,9 +58,9 @@ import Testing
         let result = try engine.transform(
             incoming: [incoming(x(3), rank: 5, file: 3)], over: [local(x(1), rank: 1, file: 2)],
             currentLocalVersion: 1)
-        #expect(result.modifiedLocal.map(\.version) == [1])
-        #expect(result.modifiedLocal.map(\.changeset.isEmpty) == [true])
-        #expect(result.modifiedLocal[0].changeset.encoded().isEmpty)
+        expectEqual(result.modifiedLocal.map(\.version), [1])
+        expectEqual(result.modifiedLocal.map(\.changeset.isEmpty), [true])
+        expectTrue(result.modifiedLocal[0].changeset.encoded().isEmpty)
     }
 
     @Test func aRuleThatLeavesEverythingAsItWasModifiesNothing() throws {
@@ -65,14 +68,14 @@ import Testing
         let result = try engine.transform(
             incoming: [incoming(changeset([.assign(2)]), rank: 2, file: 3)], over: [local(move, rank: 1, file: 2)],
             currentLocalVersion: 1)
-        #expect(result == TransformResult(incoming: [changeset([.assign(2)])], modifiedLocal: []))
+        expectEqual(result, TransformResult(incoming: [changeset([.assign(2)])], modifiedLocal: []))
     }
 
     @Test func anEmptyReciprocalStaysEmpty() throws {
         let result = try engine.transform(
             incoming: [incoming(x(3), rank: 5, file: 3)], over: [local(changeset([]), rank: 9, file: 2)],
             currentLocalVersion: 1)
-        #expect(result == TransformResult(incoming: [x(3)], modifiedLocal: []))
+        expectEqual(result, TransformResult(incoming: [x(3)], modifiedLocal: []))
     }
 
     @Test func stringsOfInstructionsPutInAreAppended() throws {
@@ -87,12 +90,13 @@ import Testing
             incoming: [incoming(Changeset(strings: theirs, instructions: [column]), rank: 1, file: 3)],
             over: [local(Changeset(strings: ours, instructions: [erase]), rank: 2, file: 2)], currentLocalVersion: 1)
         let modified = try #require(result.modifiedLocal.first?.changeset)
-        #expect(modified.strings.strings == ["Dog", "Person", "dog"])
-        #expect(
-            modified.instructions == [
+        expectEqual(modified.strings.strings, ["Dog", "Person", "dog"])
+        expectEqual(
+            modified.instructions,
+            [
                 .eraseColumn(table: InternedString(1), field: InternedString(2)), erase,
             ])
-        #expect(result.incoming[0].isEmpty)
+        expectTrue(result.incoming[0].isEmpty)
     }
 
     @Test func errorsSayWhichInstructionsDidNotGoTogether() throws {
@@ -103,10 +107,10 @@ import Testing
                 incoming: [incoming(theirs, version: 12, rank: 2, file: 3)],
                 over: [local(ours, version: 7, rank: 1, file: 2)], currentLocalVersion: 7)
         }
-        #expect(error?.code == .listMismatch)
-        #expect(error?.local?.description == "instruction 1 of version 7, arrayInsert Dog[1].l[1] of 3")
-        #expect(error?.incoming?.description == "instruction 0 of version 12, arrayErase Dog[1].l[0] of 4")
-        #expect(error.map { "\($0)".contains("secret") } == false)
+        expectEqual(error?.code, .listMismatch)
+        expectEqual(error?.local?.description, "instruction 1 of version 7, arrayInsert Dog[1].l[1] of 3")
+        expectEqual(error?.incoming?.description, "instruction 0 of version 12, arrayErase Dog[1].l[0] of 4")
+        expectEqual(error.map { "\($0)".contains("secret") }, false)
     }
 
     // MARK: Hostile input
@@ -118,7 +122,7 @@ import Testing
                 incoming: [incoming(unknown, rank: 2, file: 3)], over: [local(x(1), rank: 1, file: 2)],
                 currentLocalVersion: 1)
         }
-        #expect(error?.code == .malformedChangeset)
+        expectEqual(error?.code, .malformedChangeset)
     }
 
     @Test func endlessPathsAreRefused() {
@@ -127,7 +131,7 @@ import Testing
         let error = #expect(throws: MergeError.self) {
             try merge([.set(path, .int(1))], rank: 1, with: [.create()], rank: 2)
         }
-        #expect(error?.code == .malformedChangeset)
+        expectEqual(error?.code, .malformedChangeset)
     }
 
     @Test func deepPathsMeetWhateverTheirDepth() throws {
@@ -166,7 +170,7 @@ import Testing
             }
         }
         let merged = try merge(side(), rank: 1, with: side(), rank: 2)
-        #expect(merged.b.count == 8_000)
-        #expect(merged.a.count == 2_000)
+        expectEqual(merged.b.count, 8_000)
+        expectEqual(merged.a.count, 2_000)
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 import SeededRandom
+import TestSupport
 import Testing
 
 @Suite struct RandomMergeTests {
@@ -49,18 +50,18 @@ import Testing
             let sides = Sides(seed: seed)
             for compatibility in [PeerCompatibility.convergent, .stockClients] {
                 let indexed = sides.merge(compatibility)
-                #expect(indexed == sides.merge(compatibility, .exhaustive), "seed \(seed)")
+                expectEqual(indexed, sides.merge(compatibility, .exhaustive), "seed \(seed)")
                 // Where in a list that is merged by itself the two sides disagree is left open.
                 for search in [ConflictSearch.indexedWithWholeLists, .indexedWithListPairs] {
                     let byItself = sides.merge(compatibility, search)
-                    #expect(
+                    expectTrue(
                         indexed == byItself || (indexed.error != nil && indexed.error?.code == byItself.error?.code),
                         "seed \(seed), \(search)")
                 }
                 if case .success = indexed { merged += 1 }
             }
         }
-        #expect(merged > seeds.count / 4)
+        expectTrue(merged > seeds.count / 4)
     }
 
     /// P4: a batch gives what its changesets give one by one.
@@ -77,7 +78,7 @@ import Testing
                     Issue.record("seed \(seed): refused one by one")
                     break
                 }
-                #expect(result.incoming == [batch.incoming[index]], "seed \(seed)")
+                expectEqual(result.incoming, [batch.incoming[index]], "seed \(seed)")
                 for modified in result.modifiedLocal {
                     reciprocals[modified.version] = modified.changeset
                     single.local[Int(modified.version) - 1].changeset = modified.changeset
@@ -86,7 +87,7 @@ import Testing
             let expected = Dictionary(uniqueKeysWithValues: batch.modifiedLocal.map { ($0.version, $0.changeset) })
             // What one changeset has changed and another changed back is as it was.
             let different = reciprocals.filter { sides.local[Int($0) - 1].changeset != $1 }
-            #expect(different == expected, "seed \(seed)")
+            expectEqual(different, expected, "seed \(seed)")
         }
     }
 
@@ -119,10 +120,10 @@ import Testing
                     incoming: [incoming], over: entries, currentLocalVersion: 3, meter: meter)
             }
             guard let expected = try? merge(whole, all) else { continue }
-            #expect((try? merge(entries, part)) == expected, "seed \(seed)")
+            expectEqual((try? merge(entries, part)), expected, "seed \(seed)")
             if !expected.modifiedLocal.isEmpty { changed += 1 }
         }
-        #expect(part.steps < all.steps && changed > 0)
+        expectTrue(part.steps < all.steps && changed > 0)
     }
 
     /// P10: what merging writes can be read again, and nothing is lost on the way.
@@ -131,7 +132,7 @@ import Testing
         for seed in seeds {
             guard case .success(let result) = Sides(seed: seed).merge() else { continue }
             for changeset in result.incoming + result.modifiedLocal.map(\.changeset) where !changeset.isEmpty {
-                #expect(try Changeset(parsing: changeset.encoded()) == changeset, "seed \(seed)")
+                try expectEqual(Changeset(parsing: changeset.encoded()), changeset, "seed \(seed)")
             }
         }
     }

@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 import SyncModel
+import TestSupport
 import Testing
 
 struct DownloadIntegrationTests {
@@ -25,13 +26,13 @@ struct DownloadIntegrationTests {
                 incoming(x(1), version: 4, rank: 1, file: 9, base: 3),
                 incoming(x(2), version: 6, rank: 2, file: 8, base: 4),
             ])
-        #expect(integration.base == 3)
+        expectEqual(integration.base, 3)
         try integration.merge(over: [local(x(3), version: 5, rank: 3, file: 2)], through: 6, using: engine)
-        #expect(integration.changesets.map(\.changeset.isEmpty) == [true, true])
+        expectEqual(integration.changesets.map(\.changeset.isEmpty), [true, true])
         let outcome = integration.outcome(after: stored)
-        #expect(outcome.progress == message())
-        #expect(outcome.reciprocals.isEmpty)
-        #expect(outcome.originTimestamp == 2 && outcome.originFile == 8)
+        expectEqual(outcome.progress, message())
+        expectTrue(outcome.reciprocals.isEmpty)
+        expectTrue(outcome.originTimestamp == 2 && outcome.originFile == 8)
     }
 
     @Test func whatBecomesOfTheOwnWritesIsKept() throws {
@@ -40,19 +41,19 @@ struct DownloadIntegrationTests {
         try integration.merge(
             over: [local(x(3), version: 3, rank: 3, file: 2), local(x(4), version: 5, rank: 4, file: 2)], through: 5,
             using: engine)
-        #expect(integration.changesets.map(\.changeset) == [x(1)])
+        expectEqual(integration.changesets.map(\.changeset), [x(1)])
         let reciprocals = integration.outcome(after: stored).reciprocals
-        #expect(reciprocals.map(\.version) == [3, 5] && reciprocals.allSatisfy(\.changeset.isEmpty))
+        expectTrue(reciprocals.map(\.version) == [3, 5] && reciprocals.allSatisfy(\.changeset.isEmpty))
     }
 
     @Test func anAcknowledgementAloneMovesTheCursors() throws {
         var integration = DownloadIntegration(message(uploadedAt: 0), changesets: [])
-        #expect(integration.base == nil)
+        expectTrue(integration.base == nil)
         try integration.merge(over: [local(x(3), version: 3, rank: 3, file: 2)], through: 5, using: engine)
         let outcome = integration.outcome(after: stored)
         // 0 means "as before".
-        #expect(outcome.progress == message(uploadedAt: 2))
-        #expect(outcome.originTimestamp == 0 && outcome.originFile == 0)
+        expectEqual(outcome.progress, message(uploadedAt: 2))
+        expectTrue(outcome.originTimestamp == 0 && outcome.originFile == 0)
     }
 
     // MARK: The window
@@ -60,7 +61,7 @@ struct DownloadIntegrationTests {
     /// The window of a download that is based on version 2, with a client's history up to version 7.
     private func window(_ versions: UInt64..., size: Int = 10) -> LocalWindow {
         var window = LocalWindow()
-        #expect(window.begin(after: 2, through: 7) == 2)
+        expectEqual(window.begin(after: 2, through: 7), 2)
         for version in versions {
             window.append(local(x(Int64(version)), version: version, rank: version, file: 2), size: size)
         }
@@ -70,30 +71,30 @@ struct DownloadIntegrationTests {
     @Test func theNextDownloadFindsTheWritesAsTheLastOneLeftThem() {
         var window = window(3, 5)
         window.replace([.init(version: 5, changeset: changeset([]))])
-        #expect(window.begin(after: 4, through: 9) == 7)
-        #expect(window.entries.map(\.version) == [5] && window.entries.allSatisfy(\.changeset.isEmpty))
+        expectEqual(window.begin(after: 4, through: 9), 7)
+        expectTrue(window.entries.map(\.version) == [5] && window.entries.allSatisfy(\.changeset.isEmpty))
         window.append(local(x(8), version: 8, rank: 8, file: 2), size: 10)
-        #expect(window.entries.map(\.version) == [5, 8])
-        #expect(window.begin(after: 4, through: 9) == 9)
+        expectEqual(window.entries.map(\.version), [5, 8])
+        expectEqual(window.begin(after: 4, through: 9), 9)
     }
 
     /// A download without changesets begins no window: writes before it are still to be read for the next one.
     @Test func whatNoDownloadHasAskedForIsReadByTheNext() {
         var window = window(3)
         window.replace([])
-        #expect(window.begin(after: 3, through: 12) == 7)
+        expectEqual(window.begin(after: 3, through: 12), 7)
     }
 
     @Test func aBaseBeyondTheWindowEmptiesIt() {
         var window = window(3, 5)
-        #expect(window.begin(after: 9, through: 12) == 9)
-        #expect(window.entries.isEmpty)
+        expectEqual(window.begin(after: 9, through: 12), 9)
+        expectTrue(window.entries.isEmpty)
     }
 
     @Test func aWindowThatIsTooLargeIsReadAnew() {
         var window = window(3, 4, size: LocalWindow.maximumBytes / 2 + 1)
         window.replace([])
-        #expect(window.entries.isEmpty)
-        #expect(window.begin(after: 2, through: 7) == 2)
+        expectTrue(window.entries.isEmpty)
+        expectEqual(window.begin(after: 2, through: 7), 2)
     }
 }

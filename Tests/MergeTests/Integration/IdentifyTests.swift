@@ -1,5 +1,6 @@
 import Merge
 import SyncModel
+import TestSupport
 import Testing
 
 struct IdentifyTests {
@@ -19,12 +20,12 @@ struct IdentifyTests {
     }
 
     @Test func identsAreCheckedAgainstTheRecord() {
-        #expect(code((10, 3), latest: 10) == nil)
-        #expect(code((8, 4), latest: 20) == nil)
-        #expect(code((11, 3), latest: 10) == .badServerVersion)
-        #expect(code((10, 3), latest: 21) == .badServerVersion)
-        #expect(code((7, 3), latest: 10) == .badServerVersion)
-        #expect(code((10, 5), latest: 10) == .badClientVersion)
-        #expect(code((10, 3), latest: 10, isKept: false) == .clientFileExpired)
+        expectTrue(code((10, 3), latest: 10) == nil)
+        expectTrue(code((8, 4), latest: 20) == nil)
+        expectEqual(code((11, 3), latest: 10), .badServerVersion)
+        expectEqual(code((10, 3), latest: 21), .badServerVersion)
+        expectEqual(code((7, 3), latest: 10), .badServerVersion)
+        expectEqual(code((10, 5), latest: 10), .badClientVersion)
+        expectEqual(code((10, 3), latest: 10, isKept: false), .clientFileExpired)
     }
 }

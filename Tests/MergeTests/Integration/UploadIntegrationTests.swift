@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 import SyncModel
+import TestSupport
 import Testing
 
 struct UploadIntegrationTests {
@@ -31,31 +32,31 @@ struct UploadIntegrationTests {
             local(changeset([.insert(1, .int(2), of: 1)]), version: 5, rank: 3, file: 2),
         ]
         var inSteps = upload(uploaded)
-        #expect(inSteps.position == 2)
-        #expect(try inSteps.merge(over: [history[0]], through: 4, using: engine) == 1)
-        #expect(inSteps.position == 4)
-        #expect(try inSteps.merge(over: [history[1]], through: 6, using: engine) == 1)
-        #expect(inSteps.position == 6)
+        expectEqual(inSteps.position, 2)
+        try expectEqual(inSteps.merge(over: [history[0]], through: 4, using: engine), 1)
+        expectEqual(inSteps.position, 4)
+        try expectEqual(inSteps.merge(over: [history[1]], through: 6, using: engine), 1)
+        expectEqual(inSteps.position, 6)
         var whole = upload(uploaded)
         try whole.merge(over: history, through: 6, using: engine)
-        #expect(inSteps.changesets.map(\.changeset) == whole.changesets.map(\.changeset))
-        #expect(inSteps.outcome.reciprocals == whole.outcome.reciprocals)
-        #expect(inSteps.outcome.reciprocals.map(\.version) == [3, 5])
+        expectEqual(inSteps.changesets.map(\.changeset), whole.changesets.map(\.changeset))
+        expectEqual(inSteps.outcome.reciprocals, whole.outcome.reciprocals)
+        expectEqual(inSteps.outcome.reciprocals.map(\.version), [3, 5])
     }
 
     @Test func aStretchInWhichNothingTakesPartOnlyMovesThePosition() throws {
         var integration = upload([incoming(x(3), version: 2, rank: 2, file: 5, base: 2)])
-        #expect(try integration.merge(over: [], through: 9, using: engine) == 0)
-        #expect(integration.position == 9)
-        #expect(integration.changesets.map(\.changeset) == [x(3)])
-        #expect(integration.outcome.reciprocals.isEmpty)
+        try expectEqual(integration.merge(over: [], through: 9, using: engine), 0)
+        expectEqual(integration.position, 9)
+        expectEqual(integration.changesets.map(\.changeset), [x(3)])
+        expectTrue(integration.outcome.reciprocals.isEmpty)
     }
 
     @Test func othersEntriesThatSaySomethingTakePart() {
         let integration = upload([])
-        #expect(integration.meets(author: 4, isEmpty: false))
-        #expect(!integration.meets(author: 4, isEmpty: true))
-        #expect(!integration.meets(author: 5, isEmpty: false))
+        expectTrue(integration.meets(author: 4, isEmpty: false))
+        expectTrue(!integration.meets(author: 4, isEmpty: true))
+        expectTrue(!integration.meets(author: 5, isEmpty: false))
     }
 
     @Test func theOutcomeMovesTheCursorsAndLetsGoOfWhatTheClientHasSeen() throws {
@@ -69,33 +70,33 @@ struct UploadIntegrationTests {
         ]
         try integration.merge(over: history, through: 4, using: engine)
         let outcome = integration.outcome
-        #expect(
-            outcome.progress
-                == ClientFileProgress(
-                    upload: UploadCursor(clientVersion: 3, serverVersion: 3), lockedServerVersion: 4))
-        #expect(outcome.settled == 3)
+        expectEqual(
+            outcome.progress,
+            ClientFileProgress(
+                upload: UploadCursor(clientVersion: 3, serverVersion: 3), lockedServerVersion: 4))
+        expectEqual(outcome.settled, 3)
         // The reciprocal of version 3 would be dropped with the same commit.
-        #expect(outcome.reciprocals.map(\.version) == [4])
-        #expect(outcome.reciprocals.map(\.changeset.isEmpty) == [true])
+        expectEqual(outcome.reciprocals.map(\.version), [4])
+        expectEqual(outcome.reciprocals.map(\.changeset.isEmpty), [true])
     }
 
     @Test func aRepetitionMovesNothing() {
         let outcome = upload([], upTo: UploadCursor(clientVersion: 1, serverVersion: 2)).outcome
-        #expect(outcome.progress.upload == recorded.upload)
-        #expect(outcome.settled == nil)
+        expectEqual(outcome.progress.upload, recorded.upload)
+        expectTrue(outcome.settled == nil)
     }
 
     @Test func aServerVersionAloneMovesNothing() {
         let outcome = upload([], upTo: UploadCursor(clientVersion: 1, serverVersion: 4)).outcome
-        #expect(outcome.progress.upload == recorded.upload)
-        #expect(outcome.progress.lockedServerVersion == 4)
-        #expect(outcome.settled == nil)
+        expectEqual(outcome.progress.upload, recorded.upload)
+        expectEqual(outcome.progress.lockedServerVersion, 4)
+        expectTrue(outcome.settled == nil)
     }
 
     @Test func progressAloneSettlesReciprocals() {
         let outcome = upload([], upTo: UploadCursor(clientVersion: 2, serverVersion: 4)).outcome
-        #expect(outcome.progress.upload == UploadCursor(clientVersion: 2, serverVersion: 4))
-        #expect(outcome.settled == 4)
+        expectEqual(outcome.progress.upload, UploadCursor(clientVersion: 2, serverVersion: 4))
+        expectEqual(outcome.settled, 4)
     }
 
     @Test func whatCannotBeMergedChangesNothing() {

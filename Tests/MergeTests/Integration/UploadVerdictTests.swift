@@ -1,5 +1,6 @@
 import Merge
 import SyncModel
+import TestSupport
 import Testing
 
 struct UploadVerdictTests {
@@ -20,14 +21,14 @@ struct UploadVerdictTests {
     }
 
     @Test func whatFollowsTheRecordedProgressIsNew() {
-        #expect(verdict([cursor(5, 6), cursor(7, 8)], upTo: cursor(7, 8)) == .integrate(from: 0))
-        #expect(verdict([], upTo: cursor(9, 9)) == .integrate(from: 0))
+        expectEqual(verdict([cursor(5, 6), cursor(7, 8)], upTo: cursor(7, 8)), .integrate(from: 0))
+        expectEqual(verdict([], upTo: cursor(9, 9)), .integrate(from: 0))
     }
 
     @Test func whatIsRecordedAlreadyIsLeftOut() {
-        #expect(
-            verdict(after: 2, [cursor(3, 4), cursor(4, 6), cursor(5, 6)], upTo: cursor(5, 6)) == .integrate(from: 2))
-        #expect(verdict(after: 2, [cursor(3, 4), cursor(4, 6)], upTo: cursor(4, 6)) == .integrate(from: 2))
+        expectEqual(
+            verdict(after: 2, [cursor(3, 4), cursor(4, 6), cursor(5, 6)], upTo: cursor(5, 6)), .integrate(from: 2))
+        expectEqual(verdict(after: 2, [cursor(3, 4), cursor(4, 6)], upTo: cursor(4, 6)), .integrate(from: 2))
     }
 
     @Test func aGapMakesTheClientUploadAgain() {
@@ -35,7 +36,7 @@ struct UploadVerdictTests {
             Issue.record("a gap was not noticed")
             return
         }
-        #expect(reason == "the upload follows client version 5, and 4 is the last one here")
+        expectEqual(reason, "the upload follows client version 5, and 4 is the last one here")
     }
 
     @Test(
@@ -61,7 +62,7 @@ struct UploadVerdictTests {
                 Issue.record("\(progress) with \(locked) was taken")
                 continue
             }
-            #expect(reason == "an upload names server version 11; 10 is the latest")
+            expectEqual(reason, "an upload names server version 11; 10 is the latest")
         }
     }
 
@@ -73,12 +74,12 @@ struct UploadVerdictTests {
     }
 
     @Test func aBaseInTheCompactedHistoryCostsAReset() {
-        #expect(verdict([cursor(5, 7)], upTo: cursor(5, 7), kept: 7) == .integrate(from: 0))
+        expectEqual(verdict([cursor(5, 7)], upTo: cursor(5, 7), kept: 7), .integrate(from: 0))
         guard case .reset(.clientFileExpired, _) = verdict([cursor(5, 6)], upTo: cursor(5, 6), kept: 7) else {
             Issue.record("a compacted base was taken")
             return
         }
         // What is recorded already needs no history.
-        #expect(verdict(after: 2, [cursor(4, 6)], upTo: cursor(4, 6), kept: 7) == .integrate(from: 1))
+        expectEqual(verdict(after: 2, [cursor(4, 6)], upTo: cursor(4, 6), kept: 7), .integrate(from: 1))
     }
 }

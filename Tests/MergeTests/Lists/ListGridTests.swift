@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 import SeededRandom
+import TestSupport
 import Testing
 
 /// Long and adversarial histories of one list come out exactly as operation by operation, and take about as many steps as
@@ -130,7 +131,7 @@ import Testing
                         (.random(in: 1...50, using: &clocks), .random(in: 1...50, using: &clocks))
                     }
                 }
-            #expect(try sides.inexact() == [], "seed \(seed)")
+            try expectEqual(sides.inexact(), [], "seed \(seed)")
         }
     }
 
@@ -139,7 +140,7 @@ import Testing
     func listsAroundTheLengthOfAWordComeOutExactly(count: Int) throws {
         for ages in [(0, 10_000), (10_000, 0)] as [(UInt64, UInt64)] {
             let sides = Sides(Self.appends(3), Self.appends(count)) { (UInt64($0) + ages.0, UInt64($0) + ages.1) }
-            #expect(try sides.inexact() == [], "ages \(ages)")
+            try expectEqual(sides.inexact(), [], "ages \(ages)")
         }
     }
 
@@ -162,10 +163,10 @@ import Testing
         func repeated(_ edits: [Instruction]) -> [Instruction] { (0..<80).map { edits[$0 % edits.count] } }
         for shift in [0, 1, 40, 1_000] as [UInt64] {
             let sides = Sides(repeated(ours), repeated(theirs)) { (UInt64($0) * 2 + shift, UInt64($0) * 2 + 1) }
-            #expect(try sides.inexact() == [], "shift \(shift)")
+            try expectEqual(sides.inexact(), [], "shift \(shift)")
         }
         let falling = Sides(repeated(ours), repeated(theirs)) { (1_000 - UInt64($0), 1_000 - UInt64($0)) }
-        #expect(try falling.inexact() == [])
+        try expectEqual(falling.inexact(), [])
     }
 
     /// Every pair of up to two edits, moves and Clears among them, in every order of age.
@@ -187,7 +188,7 @@ import Testing
             for b in theirs {
                 for ages in [[1, 1], [1, 3], [3, 3], [3, 5], [5, 5]] as [[UInt64]] {
                     let sides = Sides(a, b) { (ages[$0], [2, 4][$0]) }
-                    #expect(try sides.inexact() == [], "\(a) of ages \(ages) and \(b)")
+                    try expectEqual(sides.inexact(), [], "\(a) of ages \(ages) and \(b)")
                 }
             }
         }
@@ -205,8 +206,8 @@ import Testing
         }
         let few = try steps(4_000)
         let many = try steps(8_000)
-        #expect(many < few * 5 / 2, "\(few) steps for 4,000, \(many) for 8,000")
-        #expect(many < 8_000 * 2_500)
+        expectTrue(many < few * 5 / 2, "\(few) steps for 4,000, \(many) for 8,000")
+        expectTrue(many < 8_000 * 2_500)
     }
 
     @Test func listsThatAreClearedTakeStepsInProportion() throws {
@@ -218,7 +219,7 @@ import Testing
         }
         let few = try steps(4_000)
         let many = try steps(8_000)
-        #expect(many < few * 5 / 2, "\(few) steps for 4,000, \(many) for 8,000")
+        expectTrue(many < few * 5 / 2, "\(few) steps for 4,000, \(many) for 8,000")
     }
 
     /// A clock that was turned back once.
@@ -230,7 +231,7 @@ import Testing
         }
         let few = try steps(8_000)
         let many = try steps(16_000)
-        #expect(many < few * 3, "\(few) steps for 8,000, \(many) for 16,000")
+        expectTrue(many < few * 3, "\(few) steps for 8,000, \(many) for 16,000")
     }
 
     /// What moves do to each other is found out pair by pair, at one step a pair.
@@ -238,9 +239,9 @@ import Testing
         let count = 2_000
         let ours = (0..<count).map { $0 % 2 == 0 ? Instruction.move(0, 1, of: 4) : .move(1, 0, of: 4) }
         let theirs = (0..<count).map { $0 % 2 == 0 ? Instruction.move(2, 3, of: 4) : .move(3, 2, of: 4) }
-        #expect(try Sides(ours, theirs).steps() < UInt64(count * count + count * 600))
+        try expectTrue(Sides(ours, theirs).steps() < UInt64(count * count + count * 600))
         // Of two moves of one element one is left, so that none is met twice.
-        #expect(try Sides(ours, ours).steps() < UInt64(count * 600))
+        try expectTrue(Sides(ours, ours).steps() < UInt64(count * 600))
     }
 
     @Test func aMergeEndsWhereItHasTakenEnough() throws {
@@ -248,9 +249,9 @@ import Testing
         let steps = try sides.steps()
         let enough = MergeMeter(limit: steps)
         #expect(throws: Never.self) { try sides.merge(.indexed, enough).get() }
-        #expect(enough.steps == steps)
+        expectEqual(enough.steps, steps)
         let error = #expect(throws: MergeError.self) { try sides.merge(.indexed, MergeMeter(limit: steps - 1)).get() }
-        #expect(error?.code == .budgetExceeded)
+        expectEqual(error?.code, .budgetExceeded)
     }
 
     @Test func aMergeEndsWithItsTask() async throws {
@@ -263,6 +264,6 @@ import Testing
             return sides.merge(.indexed)
         }
         let error = await #expect(throws: MergeError.self) { try await task.value.get() }
-        #expect(error?.code == .cancelled)
+        expectEqual(error?.code, .cancelled)
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 import SeededRandom
+import TestSupport
 import Testing
 
 /// Lists merged by themselves, as a whole and in pairs, come out exactly as operation by operation, reciprocals included.
@@ -86,7 +87,7 @@ import Testing
                     sides.addIncoming([theirs.removeFirst()], rank: rank)
                 }
             }
-            #expect(sides.isExact(), "seed \(seed): \(a) and \(b)")
+            expectTrue(sides.isExact(), "seed \(seed): \(a) and \(b)")
         }
     }
 
@@ -122,7 +123,7 @@ import Testing
                 sides.addIncoming(edits, rank: clock)
             }
             for compatibility in [PeerCompatibility.convergent, .stockClients] {
-                #expect(sides.isExact(compatibility), "seed \(seed)")
+                expectTrue(sides.isExact(compatibility), "seed \(seed)")
             }
         }
     }
@@ -157,7 +158,7 @@ import Testing
                 for instruction in entry.instructions { try theirs.apply(instruction) }
                 base += 1
             }
-            #expect(sides.isExact(), "seed \(seed)")
+            expectTrue(sides.isExact(), "seed \(seed)")
         }
     }
 
@@ -183,7 +184,7 @@ import Testing
                     var sides = Sides()
                     for (edit, rank) in zip(a, ranks) { sides.addLocal([edit], rank: rank) }
                     for (edit, rank) in zip(b, [2, 4] as [UInt64]) { sides.addIncoming([edit], rank: rank) }
-                    #expect(sides.isExact(), "\(a) of ages \(ranks) and \(b)")
+                    expectTrue(sides.isExact(), "\(a) of ages \(ranks) and \(b)")
                 }
             }
         }
@@ -205,11 +206,11 @@ import Testing
                 var sides = Sides()
                 sides.addLocal(edits, rank: 1)
                 sides.addIncoming(Array(edits[..<place]) + [instruction] + Array(edits[place...]), rank: 2)
-                #expect(sides.isExact(compatibility), "at \(place)")
+                expectTrue(sides.isExact(compatibility), "at \(place)")
                 var mirrored = Sides()
                 mirrored.addLocal(Array(edits[..<place]) + [instruction] + Array(edits[place...]), rank: 1)
                 mirrored.addIncoming(edits, rank: 2)
-                #expect(mirrored.isExact(compatibility), "mirrored at \(place)")
+                expectTrue(mirrored.isExact(compatibility), "mirrored at \(place)")
             }
         }
     }

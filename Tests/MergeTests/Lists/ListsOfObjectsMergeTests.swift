@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 import SeededRandom
+import TestSupport
 import Testing
 
 /// Lists whose elements both sides change inside come out as a whole exactly as operation by operation.
@@ -115,11 +116,11 @@ import Testing
                 // Assigning an object to an element is nothing that our recorder does: some histories are refused, either way.
                 for search in [ConflictSearch.indexedWithWholeLists, .indexedWithListPairs] {
                     let byItself = Self.merge(local, others, search, compatibility)
-                    #expect((try? byItself.get()) == (try? exact.get()), "seed \(seed), \(compatibility), \(search)")
+                    expectEqual((try? byItself.get()), (try? exact.get()), "seed \(seed), \(compatibility), \(search)")
                 }
                 if case .success = exact { merged += 1 }
             }
         }
-        #expect(merged > seeds.count)
+        expectTrue(merged > seeds.count)
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 import SeededRandom
+import TestSupport
 import Testing
 
 /// Section 8.2.
@@ -77,7 +78,7 @@ import Testing
                     var right = left
                     for edit in [a] + merged.b { try left.apply(edit) }
                     for edit in [b] + merged.a { try right.apply(edit) }
-                    #expect(left == right, "\(a) and \(b)")
+                    expectEqual(left, right, "\(a) and \(b)")
                 }
             }
         }
@@ -95,7 +96,7 @@ import Testing
             let merged = try merge(a, rank: Bool.random(using: &random) ? 1 : 3, with: b, rank: 2)
             for edit in merged.b { try left.apply(edit) }
             for edit in merged.a { try right.apply(edit) }
-            #expect(left == right, "seed \(seed): \(a) and \(b)")
+            expectEqual(left, right, "seed \(seed): \(a) and \(b)")
         }
     }
 }

@@ -1,5 +1,6 @@
 import Changesets
 import Merge
+import TestSupport
 import Testing
 
 /// Section 6.
@@ -62,6 +63,6 @@ import Testing
         let result = try MergeEngine(compatibility: .convergent).transform(
             incoming: [incoming(Changeset(strings: yours, instructions: created), rank: 2, file: 3)],
             over: [local(Changeset(strings: mine, instructions: [erase]), rank: 1, file: 2)], currentLocalVersion: 1)
-        #expect(result.incoming[0].instructions == [created[1]])
+        expectEqual(result.incoming[0].instructions, [created[1]])
     }
 }

@@ -1,5 +1,6 @@
 import Changesets
 import Merge
+import TestSupport
 import Testing
 
 /// Section 7.
@@ -15,7 +16,7 @@ import Testing
     @Test func ofEqualTimesTheHigherFileWins() throws {
         // A is of file 2, B of file 3; mirrored the other way round.
         let merged = try merge([set(.int(1))], rank: 1, with: [set(.int(2))], rank: 1)
-        #expect(merged == Merged(a: [], b: [set(.int(2))]))
+        expectEqual(merged, Merged(a: [], b: [set(.int(2))]))
     }
 
     @Test func aDefaultLosesToAnyOtherAssignment() throws {
@@ -76,8 +77,8 @@ import Testing
     @Test func anIncrementCountsAgainOnceAnAssignmentComesBetween() throws {
         let add = Instruction.add(.at("x"), 1)
         let merged = try merge([set(.null), set(.int(10))], rank: 1, with: [add], rank: 2)
-        #expect(merged.a == [set(.null), set(.int(11))])
-        #expect(merged.b == [add])
+        expectEqual(merged.a, [set(.null), set(.int(11))])
+        expectEqual(merged.b, [add])
     }
 
     @Test func incrementsOfBothSidesPass() throws {

@@ -1,6 +1,7 @@
 import Changesets
 import Query
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct CanonicalTextTests {
@@ -32,7 +33,7 @@ import Testing
     ])
     func queriesAreWrittenAsClientsDo(text: String, canonical: String) throws {
         let query = try TaskRealm.query(text)
-        #expect(query.canonicalText == canonical)
+        expectEqual(query.canonicalText, canonical)
     }
 
     /// A binary number that had to be rounded keeps all fifteen digits.
@@ -46,7 +47,7 @@ import Testing
     ])
     func binaryArgumentsBecomeDecimals(value: Double, text: String) throws {
         let query = try TaskRealm.query("cost == $0", [.value(.double(bits: value.bitPattern))])
-        #expect(query.canonicalText == "cost == \(text)")
+        expectEqual(query.canonicalText, "cost == \(text)")
     }
 
     /// Clients leave such conditions out, or write another one. Nothing is selected by them all the same.
@@ -62,13 +63,13 @@ import Testing
         ] as [(String, [Value], String)])
     func listsWithNothingUsable(text: String, elements: [Value], canonical: String) throws {
         let query = try TaskRealm.query(text, [.list(elements)])
-        #expect(query.canonicalText == canonical)
+        expectEqual(query.canonicalText, canonical)
         let object = TaskRealm.object(["owner": .string("a"), "priority": .int(-1), "done": .bool(true)])
-        #expect(!query.matches(object, key: .int(-1)))
-        #expect(NormalizedQuery(query).condition == .constant(false))
+        expectTrue(!query.matches(object, key: .int(-1)))
+        expectEqual(NormalizedQuery(query).condition, .constant(false))
         // What is sent says so.
         let sent = try TaskRealm.query(query.exactText)
-        #expect(!sent.matches(object, key: .int(-1)))
+        expectTrue(!sent.matches(object, key: .int(-1)))
     }
 
     @Test(arguments: [
@@ -79,7 +80,7 @@ import Testing
         ("estimate <= 9223372036854775807 and owner == 'a'", "owner == \"a\""),
     ])
     func conditionsThatClientsLeaveOut(text: String, canonical: String) throws {
-        #expect(try TaskRealm.query(text).canonicalText == canonical)
+        try expectEqual(TaskRealm.query(text).canonicalText, canonical)
     }
 
     /// What is sent loses neither digits nor conditions.
@@ -96,7 +97,7 @@ import Testing
     ])
     func exactTexts(text: String, exact: String) throws {
         let query = try TaskRealm.query(text)
-        #expect(query.exactText == exact)
-        #expect(try TaskRealm.query(exact).exactText == exact)
+        expectEqual(query.exactText, exact)
+        try expectEqual(TaskRealm.query(exact).exactText, exact)
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Query
 import RealmState
+import TestSupport
 import Testing
 
 /// Which of a few objects a query selects, by their keys.
@@ -75,19 +76,19 @@ import Testing
     func selects(text: String, keys: [Int64]) throws {
         let query = try TaskRealm.query(text)
         let found = Self.objects.filter { query.matches($0.object, key: .int($0.key)) }.map(\.key)
-        #expect(found == keys)
+        expectEqual(found, keys)
         // By the way that follows links, too, where the query needs none.
         let others = Self.objects.filter { query.matches($0.object as any QueryObject, key: .int($0.key)) }
-        #expect(others.map(\.key) == keys)
+        expectEqual(others.map(\.key), keys)
         // As a store keeps them, decoded as far as the query looks.
         let rows = try Self.objects.filter { try query.matches(row: $0.object.encoded(), key: .int($0.key)) }.map(\.key)
-        #expect(rows == keys)
+        expectEqual(rows, keys)
         // The same in other words.
         let normal = ObjectQuery(
             className: TaskRealm.className, condition: NormalizedQuery(query).condition, schema: TaskRealm.schema)
-        #expect(Self.objects.filter { normal.matches($0.object, key: .int($0.key)) }.map(\.key) == keys)
+        expectEqual(Self.objects.filter { normal.matches($0.object, key: .int($0.key)) }.map(\.key), keys)
         let canonical = try TaskRealm.query(query.canonicalText)
-        #expect(canonical.canonicalText == (try TaskRealm.query(canonical.canonicalText)).canonicalText)
+        expectEqual(canonical.canonicalText, (try TaskRealm.query(canonical.canonicalText)).canonicalText)
     }
 
     /// A row is read only as far as the query looks, and what is damaged there is an error.
@@ -95,7 +96,7 @@ import Testing
         let bytes = Self.objects[0].object.encoded()
         let query = try TaskRealm.query("owner == 'u1'")
         let damaged = Array(bytes.prefix(8)) + [UInt8](repeating: 0xFF, count: bytes.count - 8)
-        #expect(try query.matches(row: damaged, key: .int(1)))
+        try expectTrue(query.matches(row: damaged, key: .int(1)))
         for length in 0..<bytes.count {
             let all = try TaskRealm.query("at == T1:1 and address.city == 'x' and meta.color == 'y'")
             #expect(throws: RealmStateError.self) { try all.matches(row: Array(bytes.prefix(length)), key: .int(1)) }
@@ -106,6 +107,6 @@ import Testing
         let query = try TaskRealm.query(
             "_id == 1 and (address.city == 'x' or ANY tags == 'y') and SUBQUERY(subtasks, $x, $x.done == true).@count == 0"
         )
-        #expect(query.columns == ["tags", "subtasks", "address"].compactMap { TaskRealm.column($0) })
+        expectEqual(query.columns, ["tags", "subtasks", "address"].compactMap { TaskRealm.column($0) })
     }
 }

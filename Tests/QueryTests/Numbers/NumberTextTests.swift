@@ -1,4 +1,5 @@
 import RealmState
+import TestSupport
 import Testing
 
 @testable import Query
@@ -12,7 +13,7 @@ import Testing
         (1.7976931348623157e308, 17, "1.7976931348623157e+308"), (0.5, 0 + 1, "0.5"), (9.995, 3, "9.99"),
     ])
     func numbersAreWrittenAsPrintfDoes(value: Double, digits: Int, text: String) {
-        #expect(NumberText.text(value, digits: digits) == text)
+        expectEqual(NumberText.text(value, digits: digits), text)
     }
 
     @Test(arguments: [
@@ -22,13 +23,13 @@ import Testing
         ("1e7000", "Inf"), ("1e-7000", "0E-6176"),
     ])
     func decimalsAreReadAndWritten(written: String, text: String) {
-        #expect(DecimalNumber(parsing: Array(written.utf8))?.queryText == text)
-        #expect(DecimalNumber(parsing: Array(written.utf8)).map { DecimalNumber($0.value).queryText } == text)
+        expectEqual(DecimalNumber(parsing: Array(written.utf8))?.queryText, text)
+        expectEqual(DecimalNumber(parsing: Array(written.utf8)).map { DecimalNumber($0.value).queryText }, text)
     }
 
     @Test(arguments: ["", "-", "1e", "1.2.3", "e5", "nan", "12x", "1e+"])
     func whatIsNoDecimalIsRefused(text: String) {
-        #expect(DecimalNumber(parsing: Array(text.utf8)) == nil)
+        expectTrue(DecimalNumber(parsing: Array(text.utf8)) == nil)
     }
 
     @Test(arguments: [
@@ -53,6 +54,6 @@ import Testing
             default: left / right
             }
         let expected = DecimalNumber(parsing: Array(result.utf8)) ?? .nan
-        #expect(found.compare(expected) == 0, "\(found.queryText)")
+        expectEqual(found.compare(expected), 0, "\(found.queryText)")
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Query
 import RealmState
+import TestSupport
 import Testing
 
 /// Where the values of a property are that a query may select.
@@ -49,7 +50,7 @@ import Testing
         for (name, values) in Self.values {
             guard let column = TaskRealm.column(name), let found = ranges[column] else { continue }
             for (low, high) in zip(found.ranges, found.ranges.dropFirst()) {
-                #expect(low.high.lexicographicallyPrecedes(high.low))
+                expectTrue(low.high.lexicographicallyPrecedes(high.low))
             }
             for value in values {
                 for other in [Value.string("a"), .string("b"), .bool(true), .int(3)] {
@@ -62,7 +63,7 @@ import Testing
                     default: break
                     }
                     guard query.matches(object, key: .int(1)) else { continue }
-                    #expect(try isInside(value, found), "\(name): \(value)")
+                    try expectTrue(isInside(value, found), "\(name): \(value)")
                 }
             }
         }
@@ -72,23 +73,23 @@ import Testing
         func ranges(_ text: String, _ column: ByteString) throws -> ValueRanges? {
             try TaskRealm.query(text).valueRanges(maxCount: 256)[try #require(TaskRealm.column(column))]
         }
-        #expect(try ranges("owner == 'a'", "owner")?.arePoints == true)
-        #expect(try ranges("owner IN {'a', 'b', 'c'}", "owner")?.ranges.count == 3)
-        #expect(try ranges("owner == 'a' or owner == 'b' or owner == 'a'", "owner")?.ranges.count == 2)
-        #expect(try ranges("priority > 3 and priority < 2", "priority")?.ranges.isEmpty == true)
-        #expect(try ranges("priority > 3 and priority < 9", "priority")?.ranges.count == 1)
+        try expectEqual(ranges("owner == 'a'", "owner")?.arePoints, true)
+        try expectEqual(ranges("owner IN {'a', 'b', 'c'}", "owner")?.ranges.count, 3)
+        try expectEqual(ranges("owner == 'a' or owner == 'b' or owner == 'a'", "owner")?.ranges.count, 2)
+        try expectEqual(ranges("priority > 3 and priority < 2", "priority")?.ranges.isEmpty, true)
+        try expectEqual(ranges("priority > 3 and priority < 9", "priority")?.ranges.count, 1)
         let low = try #require(OrderedBytes.of(.int(3), maxCount: 9))
-        #expect(try ranges("priority > 3", "priority")?.ranges.first?.low == low)
+        try expectEqual(ranges("priority > 3", "priority")?.ranges.first?.low, low)
         // Null is not less than a number, as it is than a string.
         let (number, text) = (
             try #require(try ranges("estimate < 5", "estimate")), try #require(try ranges("team < 'b'", "team"))
         )
-        #expect(try !isInside(.null, number) && isInside(.null, text))
+        try expectTrue(!isInside(.null, number) && isInside(.null, text))
         for (text, column) in [
             ("NOT owner == 'a'", "owner"), ("owner == 'a' or priority == 3", "owner"), ("owner ==[c] 'a'", "owner"),
             ("owner != 'a'", "owner"), ("cost > 3", "cost"), ("value == 3", "value"),
         ] as [(String, ByteString)] {
-            #expect(try ranges(text, column) == nil, "\(text)")
+            try expectTrue(ranges(text, column) == nil, "\(text)")
         }
     }
 
@@ -98,16 +99,16 @@ import Testing
             let bytes = try values.map { try #require(OrderedBytes.of($0, maxCount: 256)) }
             let sorted = bytes.sorted { $0.lexicographicallyPrecedes($1) }
             if name == "owner" || name == "team" { continue }
-            #expect(bytes == sorted, "\(name)")
-            #expect(Set(bytes).count == bytes.count)
+            expectEqual(bytes, sorted, "\(name)")
+            expectEqual(Set(bytes).count, bytes.count)
         }
         func bytes(_ number: Double) -> [UInt8]? { OrderedBytes.of(.double(bits: number.bitPattern), maxCount: 256) }
-        #expect(bytes(0) == bytes(-0.0))
-        #expect(bytes(.nan) == bytes(-.nan))
+        expectEqual(bytes(0), bytes(-0.0))
+        expectEqual(bytes(.nan), bytes(-.nan))
         let numbers = [.nan, -.infinity, -1e300, -1, -1e-300, 0, 1e-300, 1, 1e300, .infinity].map(bytes).compactMap(
             \.self)
-        #expect(numbers == numbers.sorted { $0.lexicographicallyPrecedes($1) })
-        #expect(OrderedBytes.of(.decimal(.init(high: 0, low: 0)), maxCount: 256) == nil)
+        expectEqual(numbers, numbers.sorted { $0.lexicographicallyPrecedes($1) })
+        expectTrue(OrderedBytes.of(.decimal(.init(high: 0, low: 0)), maxCount: 256) == nil)
     }
 
     /// A set of subscriptions may be 256 kB.
@@ -117,6 +118,6 @@ import Testing
         let limits = QueryLimits()
         let query = try TaskRealm.query("(\(or)) and \(and)", limits: limits)
         let column = try #require(TaskRealm.column("priority"))
-        #expect(query.valueRanges(maxCount: 256)[column]?.ranges.count == 4_000)
+        expectEqual(query.valueRanges(maxCount: 256)[column]?.ranges.count, 4_000)
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Query
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct SubscriptionCheckTests {
@@ -28,8 +29,8 @@ import Testing
     func whatDependsOnOthersMayNot(text: String, offset: Int, construct: String) throws {
         let query = try TaskRealm.query(text)
         let error = try #require(throws: QueryError.self) { try query.checkSubscription() }
-        #expect(error.kind == .subscription)
-        #expect(error.offset == offset)
-        #expect(error.message.contains(construct) && error.message.contains("\"Task\""), "\(error)")
+        expectEqual(error.kind, .subscription)
+        expectEqual(error.offset, offset)
+        expectTrue(error.message.contains(construct) && error.message.contains("\"Task\""), "\(error)")
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Query
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct QueryTemplateTests {
@@ -18,7 +19,7 @@ import Testing
         ("parent IN subtasks and parent == subtasks", "parent == subtasks and parent IN subtasks"),
     ])
     func queriesThatSayTheSameAreOne(left: String, right: String) throws {
-        #expect(try normalized(left) == normalized(right))
+        try expectEqual(normalized(left), normalized(right))
     }
 
     @Test(arguments: [
@@ -32,30 +33,30 @@ import Testing
         ("value IN {'a', 1.00000001}", "value IN {'a', 1.00000002}"),
     ])
     func queriesThatDifferAreTwo(left: String, right: String) throws {
-        #expect(try normalized(left) != normalized(right))
+        try expectTrue(normalized(left) != normalized(right))
     }
 
     @Test func constantsAreTakenOut() throws {
         let first = try normalized("owner == 'u1' and priority > 3 and tags.@count < 5")
         let second = try normalized("priority > 7 and owner == 'u2' and tags.@count < 9")
-        #expect(first.template == second.template)
-        #expect(first != second)
-        #expect(first.constants == [.list([.string("u1")]), .int(3), .int(5)])
-        #expect(second.constants == [.list([.string("u2")]), .int(7), .int(9)])
+        expectEqual(first.template, second.template)
+        expectTrue(first != second)
+        expectEqual(first.constants, [.list([.string("u1")]), .int(3), .int(5)])
+        expectEqual(second.constants, [.list([.string("u2")]), .int(7), .int(9)])
         // However many members a list has.
-        #expect(try normalized("owner IN {'a', 'b', 'c'}").template == normalized("owner == 'u2'").template)
-        #expect(try normalized("owner == 'a'").template != normalized("team == 'a'").template)
+        try expectEqual(normalized("owner IN {'a', 'b', 'c'}").template, normalized("owner == 'u2'").template)
+        try expectTrue(normalized("owner == 'a'").template != normalized("team == 'a'").template)
     }
 
     @Test func equalitiesAreFound() throws {
         let query = try normalized(
             "(owner == 'b' or owner == 'a') and done == false and progress == 1.5 and value == 'x'")
-        #expect(query.equalities.map(\.property.name) == ["done", "owner"])
-        #expect(query.equalities.map(\.values) == [[.bool(false)], [.string("a"), .string("b")]])
-        #expect(try normalized("_id == 5").equalities.map(\.property.slot) == [.key])
+        expectEqual(query.equalities.map(\.property.name), ["done", "owner"])
+        expectEqual(query.equalities.map(\.values), [[.bool(false)], [.string("a"), .string("b")]])
+        try expectEqual(normalized("_id == 5").equalities.map(\.property.slot), [.key])
         // An alternative binds nothing.
-        #expect(try normalized("owner == 'a' or done == true").equalities.isEmpty)
-        #expect(try normalized("NOT owner == 'a'").equalities.isEmpty)
-        #expect(try normalized("team == null").equalities.map(\.values) == [[.null]])
+        try expectTrue(normalized("owner == 'a' or done == true").equalities.isEmpty)
+        try expectTrue(normalized("NOT owner == 'a'").equalities.isEmpty)
+        try expectEqual(normalized("team == null").equalities.map(\.values), [[.null]])
     }
 }

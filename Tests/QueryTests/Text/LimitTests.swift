@@ -1,24 +1,25 @@
 import Changesets
 import Query
 import RealmState
+import TestSupport
 import Testing
 
 /// What is too large is refused with its place, and neither recursion nor quadratic work comes before.
 @Suite(.timeLimit(.minutes(5))) struct LimitTests {
     private func limitError(_ text: String) throws -> QueryError {
         let error = try #require(TaskRealm.error(text))
-        #expect(error.kind == .limit, "\(error)")
+        expectEqual(error.kind, .limit, "\(error)")
         return error
     }
 
     @Test func textsHaveABound() throws {
         let text = "owner == '" + String(repeating: "a", count: 257 * 1024) + "'"
-        #expect(try limitError(text).offset == 256 * 1024)
+        try expectEqual(limitError(text).offset, 256 * 1024)
     }
 
     @Test func aMillionTermsAreRefusedAtOnce() throws {
         let text = Array(repeating: "done==1", count: 1_000_000).joined(separator: "||")
-        #expect(try limitError(text).message.contains("bytes"))
+        try expectTrue(limitError(text).message.contains("bytes"))
         var limits = QueryLimits()
         limits.bytes = .max
         #expect(throws: QueryError.self) { try TaskRealm.query(text, limits: limits) }
@@ -28,39 +29,39 @@ import Testing
     func nestingHasABound(opening: String) throws {
         for depth in [101, 5_000, 60_000] {
             let text = String(repeating: opening, count: depth) + "done == true"
-            #expect(try limitError(text).message.contains("100 levels"))
+            try expectTrue(limitError(text).message.contains("100 levels"))
         }
     }
 
     @Test func arithmeticHasABound() throws {
-        #expect(
-            try limitError(Array(repeating: "priority", count: 20_000).joined(separator: "+") + "== 1").message
+        try expectTrue(
+            limitError(Array(repeating: "priority", count: 20_000).joined(separator: "+") + "== 1").message
                 .contains("100"))
         let deep = String(repeating: "(", count: 5_000) + "priority" + String(repeating: "+ 1)", count: 5_000) + " == 1"
-        #expect(try limitError(deep).offset == 100)
+        try expectEqual(limitError(deep).offset, 100)
     }
 
     @Test func subqueriesHaveABound() throws {
         let text = String(repeating: "SUBQUERY(subtasks, $x, ", count: 1_000)
-        #expect(try limitError(text).message.contains("subqueries"))
+        try expectTrue(limitError(text).message.contains("subqueries"))
     }
 
     @Test func pathsHaveABound() throws {
-        #expect(try limitError(String(repeating: "parent.", count: 1_000) + "done == true").message.contains("path"))
+        try expectTrue(limitError(String(repeating: "parent.", count: 1_000) + "done == true").message.contains("path"))
     }
 
     @Test func whatIsWithinTheBoundsIsEvaluated() throws {
         let nested = String(repeating: "!(", count: 50) + "done == true" + String(repeating: ")", count: 50)
-        #expect(try TaskRealm.query(nested).matches(TaskRealm.object(["done": .bool(true)]), key: .int(1)))
+        try expectTrue(TaskRealm.query(nested).matches(TaskRealm.object(["done": .bool(true)]), key: .int(1)))
         let chain = (0..<15_000).map { "priority == \($0)" }.joined(separator: " or ")
         var limits = QueryLimits()
         limits.bytes = .max
         let query = try TaskRealm.query(chain, limits: limits)
-        #expect(query.matches(TaskRealm.object(["priority": .int(14_999)]), key: .int(1)))
-        #expect(!query.matches(TaskRealm.object(["priority": .int(15_000)]), key: .int(1)))
+        expectTrue(query.matches(TaskRealm.object(["priority": .int(14_999)]), key: .int(1)))
+        expectTrue(!query.matches(TaskRealm.object(["priority": .int(15_000)]), key: .int(1)))
         let again = try TaskRealm.query(query.canonicalText, limits: limits)
-        #expect(again.matches(TaskRealm.object(["priority": .int(0)]), key: .int(1)))
+        expectTrue(again.matches(TaskRealm.object(["priority": .int(0)]), key: .int(1)))
         let groups = (0..<5_000).map { "(priority == \($0) or done == true)" }.joined(separator: " or ")
-        #expect(try TaskRealm.query(groups, limits: limits).canonicalText.utf8.count > 100_000)
+        try expectTrue(TaskRealm.query(groups, limits: limits).canonicalText.utf8.count > 100_000)
     }
 }

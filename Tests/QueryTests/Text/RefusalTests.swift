@@ -1,6 +1,7 @@
 import Changesets
 import Query
 import RealmState
+import TestSupport
 import Testing
 
 /// Every refusal names the place and what was expected there.
@@ -23,9 +24,9 @@ import Testing
     ])
     func syntaxErrorsSayWhereAndWhat(text: String, offset: Int, message: String) throws {
         let error = try #require(TaskRealm.error(text))
-        #expect(error.offset == offset, "\(error)")
-        #expect(error.message.contains(message), "\(error)")
-        #expect(error.kind == .syntax || error.kind == .query)
+        expectEqual(error.offset, offset, "\(error)")
+        expectTrue(error.message.contains(message), "\(error)")
+        expectTrue(error.kind == .syntax || error.kind == .query)
     }
 
     @Test(arguments: [
@@ -50,18 +51,18 @@ import Testing
     ])
     func meaninglessQueriesSayWhy(text: String, offset: Int, message: String) throws {
         let error = try #require(TaskRealm.error(text))
-        #expect(error.offset == offset, "\(error)")
-        #expect(error.message.contains(message), "\(error)")
-        #expect(error.kind != .syntax)
+        expectEqual(error.offset, offset, "\(error)")
+        expectTrue(error.message.contains(message), "\(error)")
+        expectTrue(error.kind != .syntax)
     }
 
     @Test func argumentsThatDoNotFitAreRefused() {
-        #expect(TaskRealm.error("owner == $0", [.value(.int(1))])?.kind == .argument)
-        #expect(TaskRealm.error("owner == ANY $0", [.value(.string("a"))])?.kind == .query)
-        #expect(TaskRealm.error("owner IN {$0}", [.list([.string("a")])])?.kind == .argument)
-        #expect(TaskRealm.error("owner == $0", [.value(.list([]))])?.kind == .argument)
-        #expect(TaskRealm.error("$K0 == 1", [.value(.int(1))])?.kind == .argument)
-        #expect(TaskRealm.error("owner IN $0", [.list([.string("a")])]) == nil)
-        #expect(TaskRealm.error("$K0 == 1", [.value(.string("parent.priority"))]) == nil)
+        expectEqual(TaskRealm.error("owner == $0", [.value(.int(1))])?.kind, .argument)
+        expectEqual(TaskRealm.error("owner == ANY $0", [.value(.string("a"))])?.kind, .query)
+        expectEqual(TaskRealm.error("owner IN {$0}", [.list([.string("a")])])?.kind, .argument)
+        expectEqual(TaskRealm.error("owner == $0", [.value(.list([]))])?.kind, .argument)
+        expectEqual(TaskRealm.error("$K0 == 1", [.value(.int(1))])?.kind, .argument)
+        expectTrue(TaskRealm.error("owner IN $0", [.list([.string("a")])]) == nil)
+        expectTrue(TaskRealm.error("$K0 == 1", [.value(.string("parent.priority"))]) == nil)
     }
 }

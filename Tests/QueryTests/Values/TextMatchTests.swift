@@ -1,5 +1,6 @@
 import Changesets
 import SeededRandom
+import TestSupport
 import Testing
 
 @testable import Query
@@ -44,7 +45,7 @@ import Testing
             }
             guard check(seed, text, pattern, &counts) else { return }
         }
-        #expect(counts.values.allSatisfy { $0 > 500 }, "\(counts)")
+        expectTrue(counts.values.allSatisfy { $0 > 500 }, "\(counts)")
     }
 
     @Test func caseIsFoldedWhereClientsFoldIt() {
@@ -60,7 +61,7 @@ import Testing
         for value in (0x20 as UInt32)...0x2000 {
             guard let scalar = Unicode.Scalar(value) else { continue }
             let text = String(Character(scalar))
-            #expect(TextMatch.folded(Array(text.utf8)) == Array(NaiveText.folded(text).utf8), "\(value)")
+            expectEqual(TextMatch.folded(Array(text.utf8)), Array(NaiveText.folded(text).utf8), "\(value)")
         }
     }
 
@@ -117,6 +118,6 @@ import Testing
                 return
             }
         }
-        #expect(counts.values.allSatisfy { $0 > 200 }, "\(counts)")
+        expectTrue(counts.values.allSatisfy { $0 > 200 }, "\(counts)")
     }
 }

@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct CollectionInstructionTests {
@@ -24,40 +25,41 @@ import Testing
             builder.insert(SampleRealm.at("li", .index(3)), .int(5), priorSize: 3)
             builder.move(SampleRealm.at("li", .index(3)), to: 0, priorSize: 4)
         }
-        #expect(state.value(at: SampleRealm.at("li")) == list(5, 20, 3, 1))
+        expectEqual(state.value(at: SampleRealm.at("li")), list(5, 20, 3, 1))
     }
 
     @Test func sizesAndIndexesAreChecked() throws {
         var state = try make(1, 2)
         let slot = { (index: Int) in SampleRealm.at("li", .index(index)) }
-        #expect(state.failure { $0.insert(slot(3), .int(1), priorSize: 3) } != nil)
-        #expect(state.failure { $0.insert(slot(1), .int(1), priorSize: 1) } != nil)
-        #expect(state.failure { $0.insert(slot(3), .int(1), priorSize: 2) } != nil)
-        #expect(state.failure { $0.move(slot(0), to: 2, priorSize: 2) } != nil)
-        #expect(state.failure { $0.move(slot(2), to: 0, priorSize: 2) } != nil)
-        #expect(state.failure { $0.move(slot(1), to: 1, priorSize: 2) } != nil)
-        #expect(state.failure { $0.move(slot(0), to: 1, priorSize: 3) } != nil)
-        #expect(state.failure { $0.remove(slot(2), priorSize: 2) } != nil)
-        #expect(state.failure { $0.remove(slot(0), priorSize: 3) } != nil)
-        #expect(state.failure { $0.update(slot(2), .int(1), priorSize: 2) } != nil)
-        #expect(state.failure { $0.update(slot(4_294_967_295), .int(1), priorSize: 2) } != nil)
-        #expect(state.failure { $0.insert(SampleRealm.at("li", .key("x"), .index(0)), .int(1), priorSize: 0) } != nil)
-        #expect(state.failure { $0.insert(SampleRealm.at("i", .index(0)), .int(1), priorSize: 0) } != nil)
-        #expect(state.failure { $0.insert(SampleRealm.at("di", .index(0)), .int(1), priorSize: 0) } != nil)
+        expectTrue(state.failure { $0.insert(slot(3), .int(1), priorSize: 3) } != nil)
+        expectTrue(state.failure { $0.insert(slot(1), .int(1), priorSize: 1) } != nil)
+        expectTrue(state.failure { $0.insert(slot(3), .int(1), priorSize: 2) } != nil)
+        expectTrue(state.failure { $0.move(slot(0), to: 2, priorSize: 2) } != nil)
+        expectTrue(state.failure { $0.move(slot(2), to: 0, priorSize: 2) } != nil)
+        expectTrue(state.failure { $0.move(slot(1), to: 1, priorSize: 2) } != nil)
+        expectTrue(state.failure { $0.move(slot(0), to: 1, priorSize: 3) } != nil)
+        expectTrue(state.failure { $0.remove(slot(2), priorSize: 2) } != nil)
+        expectTrue(state.failure { $0.remove(slot(0), priorSize: 3) } != nil)
+        expectTrue(state.failure { $0.update(slot(2), .int(1), priorSize: 2) } != nil)
+        expectTrue(state.failure { $0.update(slot(4_294_967_295), .int(1), priorSize: 2) } != nil)
+        expectTrue(
+            state.failure { $0.insert(SampleRealm.at("li", .key("x"), .index(0)), .int(1), priorSize: 0) } != nil)
+        expectTrue(state.failure { $0.insert(SampleRealm.at("i", .index(0)), .int(1), priorSize: 0) } != nil)
+        expectTrue(state.failure { $0.insert(SampleRealm.at("di", .index(0)), .int(1), priorSize: 0) } != nil)
     }
 
     @Test func slotsTakeOnlyWhatTheirListHolds() throws {
         var state = try make(1)
         let slot = SampleRealm.at("li", .index(0))
         for payload: Payload in [.null, .string("x"), .list, .dictionary, .set, .erased, .objectValue] {
-            #expect(state.failure { $0.insert(slot, payload, priorSize: 1) } != nil)
-            #expect(state.failure { $0.update(slot, payload, priorSize: 1) } != nil)
+            expectTrue(state.failure { $0.insert(slot, payload, priorSize: 1) } != nil)
+            expectTrue(state.failure { $0.update(slot, payload, priorSize: 1) } != nil)
         }
-        #expect(state.failure { $0.insert(SampleRealm.at("nli", .index(0)), .null, priorSize: 0) } == nil)
-        #expect(state.failure { $0.insert(SampleRealm.at("lm", .index(0)), .null, priorSize: 0) } == nil)
-        #expect(state.failure { $0.insert(SampleRealm.at("ll", .index(0)), .null, priorSize: 0) } != nil)
-        #expect(state.failure { $0.insert(SampleRealm.at("lemb", .index(0)), .null, priorSize: 0) } != nil)
-        #expect(state.failure { $0.insert(SampleRealm.at("lm", .index(0)), .set, priorSize: 0) } != nil)
+        expectTrue(state.failure { $0.insert(SampleRealm.at("nli", .index(0)), .null, priorSize: 0) } == nil)
+        expectTrue(state.failure { $0.insert(SampleRealm.at("lm", .index(0)), .null, priorSize: 0) } == nil)
+        expectTrue(state.failure { $0.insert(SampleRealm.at("ll", .index(0)), .null, priorSize: 0) } != nil)
+        expectTrue(state.failure { $0.insert(SampleRealm.at("lemb", .index(0)), .null, priorSize: 0) } != nil)
+        expectTrue(state.failure { $0.insert(SampleRealm.at("lm", .index(0)), .set, priorSize: 0) } != nil)
     }
 
     @Test func embeddedListsCreateAndKeepTheirObjects() throws {
@@ -68,9 +70,9 @@ import Testing
             builder.update(SampleRealm.at("lemb", .index(0)), .objectValue, priorSize: 1)
             builder.insert(SampleRealm.at("lemb", .index(0)), .objectValue, priorSize: 1)
         }
-        #expect(state.value(at: SampleRealm.at("lemb", .index(1), .key("v"))) == .int(4))
-        #expect(state.value(at: SampleRealm.at("lemb", .index(0), .key("v"))) == .int(0))
-        #expect(state.failure { $0.update(SampleRealm.at("lemb", .index(2), .key("v")), .int(1)) } != nil)
+        expectEqual(state.value(at: SampleRealm.at("lemb", .index(1), .key("v"))), .int(4))
+        expectEqual(state.value(at: SampleRealm.at("lemb", .index(0), .key("v"))), .int(0))
+        expectTrue(state.failure { $0.update(SampleRealm.at("lemb", .index(2), .key("v")), .int(1)) } != nil)
     }
 
     @Test func typedCollectionsAreClearedByTheirKindOrNone() throws {
@@ -80,18 +82,18 @@ import Testing
             builder.setInsert(SampleRealm.at("si"), .int(1))
         }
         for kind: CollectionType in [.dictionary, .set] {
-            #expect(state.failure { $0.clear(SampleRealm.at("li"), kind) } != nil)
+            expectTrue(state.failure { $0.clear(SampleRealm.at("li"), kind) } != nil)
         }
         try state.apply { builder in
             builder.clear(SampleRealm.at("li"), .list)
             builder.clear(SampleRealm.at("di"), .single)
             builder.clear(SampleRealm.at("si"), .set)
         }
-        #expect(state.value(at: SampleRealm.at("li")) == .list([]))
-        #expect(state.value(at: SampleRealm.at("di")) == .dictionary([:]))
-        #expect(state.value(at: SampleRealm.at("si")) == .set([]))
-        #expect(state.failure { $0.clear(SampleRealm.at("i"), .list) } != nil)
-        #expect(state.failure { $0.clear(SampleRealm.at("di", .key("a")), .list) } != nil)
+        expectEqual(state.value(at: SampleRealm.at("li")), .list([]))
+        expectEqual(state.value(at: SampleRealm.at("di")), .dictionary([:]))
+        expectEqual(state.value(at: SampleRealm.at("si")), .set([]))
+        expectTrue(state.failure { $0.clear(SampleRealm.at("i"), .list) } != nil)
+        expectTrue(state.failure { $0.clear(SampleRealm.at("di", .key("a")), .list) } != nil)
     }
 
     @Test func setsAreSortedAndHoldEachMemberOnce() throws {
@@ -107,17 +109,17 @@ import Testing
             builder.setInsert(SampleRealm.at("nss"), .string("a"))
             builder.setErase(SampleRealm.at("nss"), .null)
         }
-        #expect(state.value(at: SampleRealm.at("si")) == .set([.int(-1), .int(0), .int(3)]))
-        #expect(state.value(at: SampleRealm.at("nss")) == .set([.string("a"), .string("b")]))
+        expectEqual(state.value(at: SampleRealm.at("si")), .set([.int(-1), .int(0), .int(3)]))
+        expectEqual(state.value(at: SampleRealm.at("nss")), .set([.string("a"), .string("b")]))
         for payload: Payload in [.null, .string("x"), .list, .dictionary, .set, .erased, .objectValue] {
-            #expect(state.failure { $0.setInsert(SampleRealm.at("si"), payload) } != nil)
-            #expect(state.failure { $0.setErase(SampleRealm.at("si"), payload) } != nil)
+            expectTrue(state.failure { $0.setInsert(SampleRealm.at("si"), payload) } != nil)
+            expectTrue(state.failure { $0.setErase(SampleRealm.at("si"), payload) } != nil)
         }
         for field: ByteString in ["mx", "i", "li", "di"] {
-            #expect(state.failure { $0.setInsert(SampleRealm.at(field), .int(1)) } != nil)
+            expectTrue(state.failure { $0.setInsert(SampleRealm.at(field), .int(1)) } != nil)
         }
-        #expect(state.failure { $0.setInsert(SampleRealm.at("si", .index(0)), .int(1)) } != nil)
-        #expect(state.failure { $0.update(SampleRealm.at("si"), .int(1)) } != nil)
+        expectTrue(state.failure { $0.setInsert(SampleRealm.at("si", .index(0)), .int(1)) } != nil)
+        expectTrue(state.failure { $0.update(SampleRealm.at("si"), .int(1)) } != nil)
     }
 
     @Test func mixedSetsCompareNumbersByValue() throws {
@@ -134,7 +136,7 @@ import Testing
             builder.setInsert(SampleRealm.at("sm"), .null)
         }
         let half = Value.double(bits: (0.5).bitPattern)
-        #expect(state.value(at: SampleRealm.at("sm")) == .set([.null, .bool(true), half, .int(1), .string("x")]))
+        expectEqual(state.value(at: SampleRealm.at("sm")), .set([.null, .bool(true), half, .int(1), .string("x")]))
     }
 
     @Test func linksInSetsNeedTheirClass() throws {
@@ -144,11 +146,11 @@ import Testing
             builder.setInsert(SampleRealm.at("sl"), link)
             builder.setInsert(SampleRealm.at("sl"), link)
         }
-        #expect(state.value(at: SampleRealm.at("sl")) == .set([.link(SampleRealm.target)]))
+        expectEqual(state.value(at: SampleRealm.at("sl")), .set([.link(SampleRealm.target)]))
         let error = state.failure { builder in
             let link = Payload(.link(SampleRealm.object), &builder.changeset.strings)
             builder.setInsert(SampleRealm.at("sl"), link)
         }
-        #expect(error != nil)
+        expectTrue(error != nil)
     }
 }

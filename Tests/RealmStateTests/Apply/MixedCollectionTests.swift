@@ -1,6 +1,7 @@
 import Changesets
 import MergeConformance
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct MixedCollectionTests {
@@ -11,11 +12,11 @@ import Testing
             builder.insert(SampleRealm.at("mx", .index(0)), .int(1), priorSize: 0)
             builder.update(SampleRealm.at("mx"), .list)
         }
-        #expect(state.value(at: SampleRealm.at("mx")) == .list([.int(1)]))
+        expectEqual(state.value(at: SampleRealm.at("mx")), .list([.int(1)]))
         try state.apply { $0.update(SampleRealm.at("mx"), .dictionary) }
-        #expect(state.value(at: SampleRealm.at("mx")) == .dictionary([:]))
+        expectEqual(state.value(at: SampleRealm.at("mx")), .dictionary([:]))
         try state.apply { $0.update(SampleRealm.at("mx"), .int(1)) }
-        #expect(state.value(at: SampleRealm.at("mx")) == .int(1))
+        expectEqual(state.value(at: SampleRealm.at("mx")), .int(1))
     }
 
     @Test func collectionsNestInPropertiesListsAndDictionaries() throws {
@@ -31,21 +32,22 @@ import Testing
             builder.insert(SampleRealm.at("dm", .key("k"), .index(0)), .null, priorSize: 0)
         }
         let nested = Value.dictionary(["A": .list([.dictionary(["B": .int(5)])])])
-        #expect(state.value(at: SampleRealm.at("mx")) == nested)
-        #expect(state.value(at: SampleRealm.at("lm")) == .list([.list([.string("x")])]))
-        #expect(state.value(at: SampleRealm.at("dm")) == .dictionary(["k": .list([.null])]))
+        expectEqual(state.value(at: SampleRealm.at("mx")), nested)
+        expectEqual(state.value(at: SampleRealm.at("lm")), .list([.list([.string("x")])]))
+        expectEqual(state.value(at: SampleRealm.at("dm")), .dictionary(["k": .list([.null])]))
     }
 
     @Test func pathsMustMeetTheRightKind() throws {
         var state = try SampleRealm.make()
         try state.apply { $0.update(SampleRealm.at("mx"), .list) }
-        #expect(state.failure { $0.update(SampleRealm.at("mx", .key("k")), .int(1)) } != nil)
-        #expect(state.failure { $0.update(SampleRealm.at("mx", .index(0)), .int(1)) } != nil)
-        #expect(state.failure { $0.update(SampleRealm.at("mx", .index(0), .index(0)), .int(1)) } != nil)
+        expectTrue(state.failure { $0.update(SampleRealm.at("mx", .key("k")), .int(1)) } != nil)
+        expectTrue(state.failure { $0.update(SampleRealm.at("mx", .index(0)), .int(1)) } != nil)
+        expectTrue(state.failure { $0.update(SampleRealm.at("mx", .index(0), .index(0)), .int(1)) } != nil)
         try state.apply { $0.update(SampleRealm.at("mx"), .dictionary) }
-        #expect(state.failure { $0.insert(SampleRealm.at("mx", .index(0)), .int(1), priorSize: 0) } != nil)
-        #expect(state.failure { $0.insert(SampleRealm.at("mx", .key("k"), .index(0)), .int(1), priorSize: 0) } != nil)
-        #expect(state.failure { $0.increment(SampleRealm.at("mx", .key("k")), 1) } != nil)
+        expectTrue(state.failure { $0.insert(SampleRealm.at("mx", .index(0)), .int(1), priorSize: 0) } != nil)
+        expectTrue(
+            state.failure { $0.insert(SampleRealm.at("mx", .key("k"), .index(0)), .int(1), priorSize: 0) } != nil)
+        expectTrue(state.failure { $0.increment(SampleRealm.at("mx", .key("k")), 1) } != nil)
     }
 
     @Test func clearMakesTheKindThatItNames() throws {
@@ -58,25 +60,25 @@ import Testing
             builder.update(SampleRealm.at("mx", .index(0), .key("k")), .int(1))
             builder.clear(SampleRealm.at("mx", .index(0), .key("k")), .list)
         }
-        #expect(state.value(at: SampleRealm.at("mx")) == .list([.dictionary(["k": .list([])])]))
+        expectEqual(state.value(at: SampleRealm.at("mx")), .list([.dictionary(["k": .list([])])]))
         try state.apply { $0.clear(SampleRealm.at("mx"), .list) }
-        #expect(state.value(at: SampleRealm.at("mx")) == .list([]))
+        expectEqual(state.value(at: SampleRealm.at("mx")), .list([]))
         for kind: CollectionType in [.single, .set] {
-            #expect(state.failure { $0.clear(SampleRealm.at("mx"), kind) } != nil)
+            expectTrue(state.failure { $0.clear(SampleRealm.at("mx"), kind) } != nil)
         }
-        #expect(state.failure { $0.clear(SampleRealm.at("mx", .index(0)), .list) } != nil)
-        #expect(state.failure { $0.clear(SampleRealm.at("lm", .index(0)), .list) } != nil)
+        expectTrue(state.failure { $0.clear(SampleRealm.at("mx", .index(0)), .list) } != nil)
+        expectTrue(state.failure { $0.clear(SampleRealm.at("lm", .index(0)), .list) } != nil)
     }
 
     /// Where another peer has erased it, an entry that is cleared later comes back, empty.
     @Test func clearMakesAnEntryThatIsNotThere() throws {
         var state = try SampleRealm.make()
         try state.apply { $0.clear(SampleRealm.at("dm", .key("none")), .list) }
-        #expect(state.value(at: SampleRealm.at("dm")) == .dictionary(["none": .list([])]))
+        expectEqual(state.value(at: SampleRealm.at("dm")), .dictionary(["none": .list([])]))
         try state.apply { $0.update(SampleRealm.at("mx"), .dictionary) }
         try state.apply { $0.clear(SampleRealm.at("mx", .key("k")), .dictionary) }
-        #expect(state.value(at: SampleRealm.at("mx")) == .dictionary(["k": .dictionary([:])]))
-        #expect(state.failure { $0.clear(SampleRealm.at("di", .key("none")), .list) } != nil)
+        expectEqual(state.value(at: SampleRealm.at("mx")), .dictionary(["k": .dictionary([:])]))
+        expectTrue(state.failure { $0.clear(SampleRealm.at("di", .key("none")), .list) } != nil)
     }
 
     @Test func nestingEndsAtOneHundredLevels() throws {
@@ -88,13 +90,13 @@ import Testing
             try state.apply { $0.insert(address, .list, priorSize: 0) }
         }
         address = address.appending(.index(0))
-        #expect(state.failure { $0.insert(address, .list, priorSize: 0) } != nil)
+        expectTrue(state.failure { $0.insert(address, .list, priorSize: 0) } != nil)
         try state.apply { $0.insert(address, .int(1), priorSize: 0) }
-        #expect(state.failure { $0.clear(address, .dictionary) } != nil)
+        expectTrue(state.failure { $0.clear(address, .dictionary) } != nil)
         let object = try #require(state.object(SampleRealm.object))
-        #expect(try StoredObject(decoding: object.encoded()) == object)
-        #expect(StateDump.json(of: state).contains("[1]") == false)
-        #expect(state.changesets(byteBudget: 1 << 20).count == 2)
+        try expectEqual(StoredObject(decoding: object.encoded()), object)
+        expectEqual(StateDump.json(of: state).contains("[1]"), false)
+        expectEqual(state.changesets(byteBudget: 1 << 20).count, 2)
     }
 
     @Test func aFailedWriteLeavesTheSlotAsItWas() throws {
@@ -103,6 +105,6 @@ import Testing
         #expect(throws: RealmStateError.self) {
             try state.apply { $0.update(SampleRealm.at("di", .key("k")), .string("x")) }
         }
-        #expect(state.value(at: SampleRealm.at("di")) == .dictionary(["k": .int(1)]))
+        expectEqual(state.value(at: SampleRealm.at("di")), .dictionary(["k": .int(1)]))
     }
 }

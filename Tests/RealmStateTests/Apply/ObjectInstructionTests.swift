@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct ObjectInstructionTests {
@@ -9,14 +10,14 @@ import Testing
             builder.update(SampleRealm.at("i"), .int(7))
             builder.create("T", .int(1))
         }
-        #expect(state.value(at: SampleRealm.at("i")) == .int(7))
-        #expect(state.objectCount(of: "T") == 1)
+        expectEqual(state.value(at: SampleRealm.at("i")), .int(7))
+        expectEqual(state.objectCount(of: "T"), 1)
     }
 
     @Test func erasingAnObjectThatIsNotThereIsIgnored() throws {
         var state = try SampleRealm.make()
         try state.apply { $0.erase("T", .int(99)) }
-        #expect(state.objectCount(of: "T") == 1)
+        expectEqual(state.objectCount(of: "T"), 1)
     }
 
     @Test func linksToAnErasedObjectStayAndReviveWithIt() throws {
@@ -25,13 +26,13 @@ import Testing
             builder.update(SampleRealm.at("link"), linkTo: SampleRealm.target)
             builder.erase("U", SampleRealm.target.key)
         }
-        #expect(!state.contains(SampleRealm.target))
-        #expect(state.value(at: SampleRealm.at("link")) == .link(SampleRealm.target))
+        expectTrue(!state.contains(SampleRealm.target))
+        expectEqual(state.value(at: SampleRealm.at("link")), .link(SampleRealm.target))
         let erased = try #require(StateDump.json(of: SampleRealm.object, in: state))
-        #expect(erased.contains(#""link":null"#))
+        expectTrue(erased.contains(#""link":null"#))
         try state.apply { $0.create("U", SampleRealm.target.key) }
         let revived = try #require(StateDump.json(of: SampleRealm.object, in: state))
-        #expect(revived.contains(#""link":"a""#))
+        expectTrue(revived.contains(#""link":"a""#))
     }
 
     @Test func keysMustFitTheirClass() throws {
@@ -45,26 +46,26 @@ import Testing
         ]
         for (className, fitting) in allowed {
             for key in keys {
-                #expect((state.failure { $0.create(className, key) } == nil) == fitting.contains(key))
-                #expect((state.failure { $0.erase(className, key) } == nil) == fitting.contains(key))
+                expectEqual((state.failure { $0.create(className, key) } == nil), fitting.contains(key))
+                expectEqual((state.failure { $0.erase(className, key) } == nil), fitting.contains(key))
             }
         }
-        #expect(state.failure { $0.create("None", .int(1)) } != nil)
-        #expect(state.failure { $0.erase("None", .int(1)) } != nil)
+        expectTrue(state.failure { $0.create("None", .int(1)) } != nil)
+        expectTrue(state.failure { $0.erase("None", .int(1)) } != nil)
     }
 
     @Test func everyPathInstructionNeedsItsObject() throws {
         var state = try SampleRealm.make()
         let gone = FieldAddress(ObjectAddress("T", .int(2)), "li")
         let slot = gone.appending(.index(0))
-        #expect(state.failure { $0.update(slot, .int(1)) } != nil)
-        #expect(state.failure { $0.increment(gone, 1) } != nil)
-        #expect(state.failure { $0.insert(slot, .int(1), priorSize: 0) } != nil)
-        #expect(state.failure { $0.move(slot, to: 1, priorSize: 2) } != nil)
-        #expect(state.failure { $0.remove(slot, priorSize: 1) } != nil)
-        #expect(state.failure { $0.clear(gone, .list) } != nil)
-        #expect(state.failure { $0.setInsert(gone, .int(1)) } != nil)
-        #expect(state.failure { $0.setErase(gone, .int(1)) } != nil)
+        expectTrue(state.failure { $0.update(slot, .int(1)) } != nil)
+        expectTrue(state.failure { $0.increment(gone, 1) } != nil)
+        expectTrue(state.failure { $0.insert(slot, .int(1), priorSize: 0) } != nil)
+        expectTrue(state.failure { $0.move(slot, to: 1, priorSize: 2) } != nil)
+        expectTrue(state.failure { $0.remove(slot, priorSize: 1) } != nil)
+        expectTrue(state.failure { $0.clear(gone, .list) } != nil)
+        expectTrue(state.failure { $0.setInsert(gone, .int(1)) } != nil)
+        expectTrue(state.failure { $0.setErase(gone, .int(1)) } != nil)
     }
 
     @Test func errorsNameTheInstructionAndItsPlace() throws {
@@ -74,12 +75,12 @@ import Testing
                 builder.update(SampleRealm.at("i"), .int(1))
                 builder.update(SampleRealm.at("li", .index(3)), .int(1))
             })
-        #expect(error.code == .badInstruction)
-        #expect(error.instruction == 1)
-        #expect(error.className == "T")
-        #expect(error.key == .int(1))
-        #expect(error.path == "li[3]")
-        #expect(error.description.contains("T[1].li[3]"))
+        expectEqual(error.code, .badInstruction)
+        expectEqual(error.instruction, 1)
+        expectEqual(error.className, "T")
+        expectEqual(error.key, .int(1))
+        expectEqual(error.path, "li[3]")
+        expectTrue(error.description.contains("T[1].li[3]"))
     }
 
     @Test func stringsThatAreNotInTheTableAreRefused() throws {
@@ -92,7 +93,7 @@ import Testing
         ] {
             let changeset = Changeset(instructions: [instruction])
             #expect(throws: RealmStateError.self) { try state.apply(changeset) }
-            #expect(changeset.touchedAddresses.isEmpty)
+            expectTrue(changeset.touchedAddresses.isEmpty)
         }
     }
 }

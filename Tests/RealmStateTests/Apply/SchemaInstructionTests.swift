@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct SchemaInstructionTests {
@@ -7,55 +8,55 @@ import Testing
         var state = try SampleRealm.make()
         let schema = state.schema
         try state.apply { SampleRealm.schema(&$0) }
-        #expect(state.schema == schema)
+        expectEqual(state.schema, schema)
         // Nullability is not compared, the primary key counts as a column, and a table without key takes any table.
         try state.apply { builder in
             builder.column("T", "i", .int, nullable: true)
             builder.column("T", "_id", .int)
             builder.table("T", key: "", type: .globalKey)
         }
-        #expect(state.schema == schema)
+        expectEqual(state.schema, schema)
     }
 
     @Test func classesThatDifferFromTheOnesThereAreBad() throws {
         var state = try SampleRealm.make()
-        #expect(state.failure { $0.table("T", key: "id") } != nil)
-        #expect(state.failure { $0.table("T", type: .string) } != nil)
-        #expect(state.failure { $0.table("T", nullable: true) } != nil)
-        #expect(state.failure { $0.table("T", asymmetric: true) } != nil)
-        #expect(state.failure { $0.table("E") } != nil)
-        #expect(state.failure { $0.embedded("T") } != nil)
-        #expect(state.failure { $0.table("A") } != nil)
+        expectTrue(state.failure { $0.table("T", key: "id") } != nil)
+        expectTrue(state.failure { $0.table("T", type: .string) } != nil)
+        expectTrue(state.failure { $0.table("T", nullable: true) } != nil)
+        expectTrue(state.failure { $0.table("T", asymmetric: true) } != nil)
+        expectTrue(state.failure { $0.table("E") } != nil)
+        expectTrue(state.failure { $0.embedded("T") } != nil)
+        expectTrue(state.failure { $0.table("A") } != nil)
         let longest = ByteString(String(repeating: "x", count: 57))
-        #expect(state.failure { $0.table(longest) } == nil)
-        #expect(state.failure { $0.table(ByteString(longest.bytes + [0x78])) } != nil)
+        expectTrue(state.failure { $0.table(longest) } == nil)
+        expectTrue(state.failure { $0.table(ByteString(longest.bytes + [0x78])) } != nil)
     }
 
     @Test func columnsThatDifferFromTheOnesThereAreBad() throws {
         var state = try SampleRealm.make()
-        #expect(state.failure { $0.column("T", "i", .string) } != nil)
-        #expect(state.failure { $0.column("T", "i", .int, .list) } != nil)
-        #expect(state.failure { $0.column("T", "link", .link, nullable: true, target: "T") } != nil)
-        #expect(state.failure { $0.column("T", "_id", .string) } != nil)
-        #expect(state.failure { $0.column("None", "i", .int) } != nil)
+        expectTrue(state.failure { $0.column("T", "i", .string) } != nil)
+        expectTrue(state.failure { $0.column("T", "i", .int, .list) } != nil)
+        expectTrue(state.failure { $0.column("T", "link", .link, nullable: true, target: "T") } != nil)
+        expectTrue(state.failure { $0.column("T", "_id", .string) } != nil)
+        expectTrue(state.failure { $0.column("None", "i", .int) } != nil)
     }
 
     @Test func impossibleColumnsAreBad() throws {
         var state = try SampleRealm.make()
-        #expect(state.failure { $0.column("T", "new", .null) } != nil)
-        #expect(state.failure { $0.column("T", "new", .null, .dictionary) } == nil)
-        #expect(state.failure { $0.column("T", "new", .int, .dictionary, keyType: .int) } != nil)
-        #expect(state.failure { $0.column("T", "new", .link, nullable: true, target: "None") } != nil)
-        #expect(state.failure { $0.column("T", "new", .link, .set, target: "") } != nil)
-        #expect(state.failure { $0.column("T", "new", .link, .list, target: "") } == nil)
-        #expect(state.failure { $0.column("T", "new", .link, .set, target: "E") } != nil)
-        #expect(state.failure { $0.column("T", ByteString(Array(repeating: 0x78, count: 64)), .int) } != nil)
+        expectTrue(state.failure { $0.column("T", "new", .null) } != nil)
+        expectTrue(state.failure { $0.column("T", "new", .null, .dictionary) } == nil)
+        expectTrue(state.failure { $0.column("T", "new", .int, .dictionary, keyType: .int) } != nil)
+        expectTrue(state.failure { $0.column("T", "new", .link, nullable: true, target: "None") } != nil)
+        expectTrue(state.failure { $0.column("T", "new", .link, .set, target: "") } != nil)
+        expectTrue(state.failure { $0.column("T", "new", .link, .list, target: "") } == nil)
+        expectTrue(state.failure { $0.column("T", "new", .link, .set, target: "E") } != nil)
+        expectTrue(state.failure { $0.column("T", ByteString(Array(repeating: 0x78, count: 64)), .int) } != nil)
     }
 
     @Test func erasedClassesLoseTheirRowsAndMustNotBeReferenced() throws {
         var state = try SampleRealm.make()
-        #expect(state.failure { $0.eraseTable("None") } != nil)
-        #expect(state.failure { $0.eraseTable("U") } != nil)
+        expectTrue(state.failure { $0.eraseTable("None") } != nil)
+        expectTrue(state.failure { $0.eraseTable("U") } != nil)
         try state.apply { builder in
             for field: ByteString in ["link", "ll", "dl", "sl"] {
                 builder.eraseColumn("T", field)
@@ -64,13 +65,13 @@ import Testing
             builder.update(SampleRealm.at("mx"), linkTo: SampleRealm.target)
             builder.eraseTable("U")
         }
-        #expect(state.schema.table("U") == nil)
-        #expect(!state.contains(SampleRealm.target))
+        expectTrue(state.schema.table("U") == nil)
+        expectTrue(!state.contains(SampleRealm.target))
         try state.apply { builder in
             builder.table("U", type: .string)
             builder.create("U", .string("b"))
         }
-        #expect(state.objectCount(of: "U") == 1)
+        expectEqual(state.objectCount(of: "U"), 1)
     }
 
     @Test func erasedColumnsComeBackEmpty() throws {
@@ -80,13 +81,13 @@ import Testing
             builder.eraseColumn("T", "i")
             builder.column("T", "i", .int)
         }
-        #expect(state.value(at: SampleRealm.at("i")) == .int(0))
-        #expect(state.failure { $0.eraseColumn("T", "none") } != nil)
-        #expect(state.failure { $0.eraseColumn("T", "_id") } != nil)
-        #expect(state.failure { $0.eraseColumn("None", "i") } != nil)
+        expectEqual(state.value(at: SampleRealm.at("i")), .int(0))
+        expectTrue(state.failure { $0.eraseColumn("T", "none") } != nil)
+        expectTrue(state.failure { $0.eraseColumn("T", "_id") } != nil)
+        expectTrue(state.failure { $0.eraseColumn("None", "i") } != nil)
         // What the store gets no longer has the old value.
         let stored = state.takeChanges().upserted.first { $0.key == .int(1) }
-        #expect(stored?.object.entries.isEmpty == true)
+        expectEqual(stored?.object.entries.isEmpty, true)
     }
 
     @Test func newColumnsHoldTheirDefaults() throws {
@@ -96,7 +97,7 @@ import Testing
             ("di", .dictionary([:])), ("si", .set([])), ("link", .null), ("emb", .null),
         ]
         for (field, value) in defaults {
-            #expect(state.value(at: SampleRealm.at(field)) == value)
+            expectEqual(state.value(at: SampleRealm.at(field)), value)
         }
     }
 }
@@ -119,13 +120,13 @@ import Testing
             }
         }
         let changeset = try Changeset(parsing: bytes)
-        #expect(changeset.instructions.count == 4)
+        expectEqual(changeset.instructions.count, 4)
         try receiver.apply(changeset)
         let schema = receiver.schema
         try receiver.apply(changeset)
-        #expect(receiver.schema == schema)
-        #expect(StateDump.canonical(of: receiver) == StateDump.canonical(of: author))
-        #expect(try Schema(decoding: schema.encoded()) == schema)
+        expectEqual(receiver.schema, schema)
+        expectEqual(StateDump.canonical(of: receiver), StateDump.canonical(of: author))
+        try expectEqual(Schema(decoding: schema.encoded()), schema)
     }
 
     @Test func tablesAreErasedByTheirAuthor() throws {
@@ -136,7 +137,7 @@ import Testing
             try transaction.eraseColumn("T", "i")
         }
         try receiver.apply(Changeset(parsing: bytes))
-        #expect(receiver.schema.table("O") == nil)
-        #expect(StateDump.canonical(of: receiver) == StateDump.canonical(of: author))
+        expectTrue(receiver.schema.table("O") == nil)
+        expectEqual(StateDump.canonical(of: receiver), StateDump.canonical(of: author))
     }
 }

@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct StateDumpTests {
@@ -25,12 +26,12 @@ import Testing
             builder.create("A", .int(1))
             builder.table("B")
         }
-        #expect(StateDump.canonical(of: one) == StateDump.canonical(of: other))
-        #expect(StateDump.digest(of: one) == StateDump.digest(of: other))
+        expectEqual(StateDump.canonical(of: one), StateDump.canonical(of: other))
+        expectEqual(StateDump.digest(of: one), StateDump.digest(of: other))
         try other.apply { $0.update(FieldAddress(ObjectAddress("A", .int(1)), "x"), .int(1)) }
-        #expect(StateDump.canonical(of: one) != StateDump.canonical(of: other))
-        #expect(StateDump.digest(of: one) != StateDump.digest(of: other))
-        #expect(StateDump.digest(of: one).description.count == 32)
+        expectTrue(StateDump.canonical(of: one) != StateDump.canonical(of: other))
+        expectTrue(StateDump.digest(of: one) != StateDump.digest(of: other))
+        expectEqual(StateDump.digest(of: one).description.count, 32)
     }
 
     @Test func everyTypeHasItsExtendedJSON() throws {
@@ -63,8 +64,8 @@ import Testing
             }
         }
         let members = values.map { "\"\($0.0)\":\($0.3)" }.joined(separator: ",")
-        #expect(StateDump.json(of: object, in: state) == "{\"_id\":null,\(members)}")
-        #expect(StateDump.json(of: state) == "{\"T\":[{\"_id\":null,\(members)}]}")
+        expectEqual(StateDump.json(of: object, in: state), "{\"_id\":null,\(members)}")
+        expectEqual(StateDump.json(of: state), "{\"T\":[{\"_id\":null,\(members)}]}")
     }
 
     @Test(arguments: [
@@ -81,9 +82,8 @@ import Testing
             builder.create("T", .int(1))
             builder.update(FieldAddress(object, "d"), .decimal(.init(high: high, low: digits)))
         }
-        #expect(
-            StateDump.json(of: object, in: state)
-                == #"{"_id":{"$numberLong":"1"},"d":{"$numberDecimal":"\#(text)"}}"#)
+        expectEqual(
+            StateDump.json(of: object, in: state), #"{"_id":{"$numberLong":"1"},"d":{"$numberDecimal":"\#(text)"}}"#)
     }
 
     @Test func unresolvedLinksShowOnlyInTypedLists() throws {
@@ -103,7 +103,7 @@ import Testing
             #""link":null"#, #""mx":null"#, #""ll":["gone"]"#, #""lm":[null]"#, #""dl":{"k":null}"#,
             #""any":{"$link":{"table":"U","key":"a"}}"#,
         ] {
-            #expect(json.contains(part), "\(part) in \(json)")
+            expectTrue(json.contains(part), "\(part) in \(json)")
         }
     }
 }

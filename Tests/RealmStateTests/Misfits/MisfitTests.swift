@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 /// What stock clients cannot apply is found in changesets and in objects, is never recorded or replayed, and can be taken out.
@@ -50,18 +51,18 @@ import Testing
 
     @Test(arguments: unfit.indices) func isFound(_ index: Int) throws {
         let found = try Self.misfits(Self.unfit[index])
-        #expect(found.count == 1, "\(found)")
+        expectEqual(found.count, 1, "\(found)")
     }
 
     @Test(arguments: fit.indices) func isNone(_ index: Int) throws {
         let found = try Self.misfits(Self.fit[index])
-        #expect(found.isEmpty, "\(found)")
+        expectTrue(found.isEmpty, "\(found)")
     }
 
     @Test func whatTheReferenceSaysIsSaid() throws {
         let found = try Self.misfits { $0.update(Sample.at("di", .key("a.b")), .int(1)) }
-        #expect(found.first?.description == "Dictionary::insert: key must not contain '.': \"a.b\" at T.di")
-        #expect(ByteString("$a").dictionaryKeyFault == "Dictionary::insert: key must not start with '$': \"$a\"")
+        expectEqual(found.first?.description, "Dictionary::insert: key must not contain '.': \"a.b\" at T.di")
+        expectEqual(ByteString("$a").dictionaryKeyFault, "Dictionary::insert: key must not start with '$': \"$a\"")
     }
 
     @Test func aClassThatTheChangesetMakesIsLookedAt() throws {
@@ -72,10 +73,10 @@ import Testing
         builder.update(FieldAddress(ObjectAddress("N", .int(1)), "d", [.key("a.b")]), .int(1))
         var after = try Sample.make()
         try after.apply(builder.changeset)
-        #expect(builder.changeset.misfits(in: try Sample.make().schema).isEmpty)
-        #expect(builder.changeset.misfits(in: after.schema).count == 1)
+        expectTrue(builder.changeset.misfits(in: try Sample.make().schema).isEmpty)
+        expectEqual(builder.changeset.misfits(in: after.schema).count, 1)
         // One that is taken away again is known from before.
-        #expect(builder.changeset.misfits(in: try Sample.make().schema, after.schema).count == 1)
+        expectEqual(builder.changeset.misfits(in: try Sample.make().schema, after.schema).count, 1)
     }
 
     // MARK: Said otherwise
@@ -89,7 +90,7 @@ import Testing
         var (one, other) = (state, state)
         try one.apply(builder.changeset)
         try other.apply(try Changeset(parsing: after.encoded()))
-        #expect(StateDump.digest(of: one) == StateDump.digest(of: other))
+        expectEqual(StateDump.digest(of: one), StateDump.digest(of: other))
         return (builder.changeset, after)
     }
 
@@ -107,7 +108,7 @@ import Testing
             builder.setErase(Sample.at("sm"), .null)
             builder.setErase(Sample.at("nss"), .string("b"))
         }
-        #expect(after.instructions.map(\.name) == ["Clear", "SetInsert", "SetInsert", "SetErase", "SetErase"])
+        expectEqual(after.instructions.map(\.name), ["Clear", "SetInsert", "SetInsert", "SetErase", "SetErase"])
     }
 
     /// By a merge, of which the reference refuses the result.
@@ -116,7 +117,7 @@ import Testing
             builder.clear(Sample.at("dm", .key("a")), .dictionary)
             builder.update(Sample.at("dm", .key("a"), .key("x")), .int(1))
         }
-        #expect(after.instructions.map(\.name) == ["Update", "Clear", "Update"])
+        expectEqual(after.instructions.map(\.name), ["Update", "Clear", "Update"])
     }
 
     @Test func allElseStaysAsItIs() throws {
@@ -127,12 +128,12 @@ import Testing
             try $0.insertIntoSet(.null, in: Sample.at("nss"))
         }
         let recorded = try Changeset(parsing: bytes)
-        #expect(try Sample.make().applicable(recorded) == recorded)
+        try expectEqual(Sample.make().applicable(recorded), recorded)
         // What cannot be applied is refused as it came.
         var builder = ChangesetBuilder()
         builder.setErase(Sample.at("nss"), .null)
         builder.increment(Sample.at("s"), 1)
-        #expect(state.applicable(builder.changeset) == builder.changeset)
+        expectEqual(state.applicable(builder.changeset), builder.changeset)
     }
 
     // MARK: Mending
@@ -170,33 +171,33 @@ import Testing
         var state = try Self.spoilt()
         let object = try #require(state.object(Sample.object))
         let found = object.misfits(Sample.object, in: state.schema)
-        #expect(Set(found.map(\.field)) == ["di", "dm", "mx", "demb", "s", "nss"])
-        #expect(found.count == 8)
+        expectEqual(Set(found.map(\.field)), ["di", "dm", "mx", "demb", "s", "nss"])
+        expectEqual(found.count, 8)
 
         var builder = StateChangesets(schema: state.schema)
         var changesets = builder.append(mending: Sample.object, object)
         if let rest = builder.finish() { changesets.append(rest) }
         for changeset in changesets {
-            #expect(changeset.misfits(in: state.schema).isEmpty)
+            expectTrue(changeset.misfits(in: state.schema).isEmpty)
             try state.apply(try Changeset(parsing: changeset.encoded()))
         }
         let mended = try #require(state.object(Sample.object))
-        #expect(mended.misfits(Sample.object, in: state.schema).isEmpty)
-        #expect(state.value(at: Sample.at("di")) == .dictionary(["c": .int(2)]))
-        #expect(
-            state.value(at: Sample.at("dm"))
-                == .dictionary(["k": .dictionary(["y": .string("kept")]), "t": .string("a\u{FFFD}")]))
-        #expect(
-            state.value(at: Sample.at("mx"))
-                == .list([.dictionary(["z": .list([.int(7)])]), .string("a\u{FFFD}"), .int(5)]))
-        #expect(state.value(at: Sample.at("demb", .key("ok"), .key("v"))) == .int(3))
-        #expect(state.value(at: Sample.at("demb", .key("ok"), .key("nums"))) == .list([.int(4)]))
-        #expect(state.value(at: Sample.at("demb", .key("a.b"))) == nil)
-        #expect(state.value(at: Sample.at("s")) == .string("a\u{FFFD}"))
-        #expect(state.value(at: Sample.at("nss")) == .set([.string("a\u{FFFD}"), .string("b")]))
-        #expect(state.value(at: Sample.at("i")) == .int(9))
+        expectTrue(mended.misfits(Sample.object, in: state.schema).isEmpty)
+        expectEqual(state.value(at: Sample.at("di")), .dictionary(["c": .int(2)]))
+        expectEqual(
+            state.value(at: Sample.at("dm")),
+            .dictionary(["k": .dictionary(["y": .string("kept")]), "t": .string("a\u{FFFD}")]))
+        expectEqual(
+            state.value(at: Sample.at("mx")),
+            .list([.dictionary(["z": .list([.int(7)])]), .string("a\u{FFFD}"), .int(5)]))
+        expectEqual(state.value(at: Sample.at("demb", .key("ok"), .key("v"))), .int(3))
+        expectEqual(state.value(at: Sample.at("demb", .key("ok"), .key("nums"))), .list([.int(4)]))
+        expectTrue(state.value(at: Sample.at("demb", .key("a.b"))) == nil)
+        expectEqual(state.value(at: Sample.at("s")), .string("a\u{FFFD}"))
+        expectEqual(state.value(at: Sample.at("nss")), .set([.string("a\u{FFFD}"), .string("b")]))
+        expectEqual(state.value(at: Sample.at("i")), .int(9))
         // Nothing is left to do.
-        #expect(builder.append(mending: Sample.object, mended).isEmpty && builder.finish() == nil)
+        expectTrue(builder.append(mending: Sample.object, mended).isEmpty && builder.finish() == nil)
     }
 
     // MARK: Recording and replaying
@@ -222,20 +223,20 @@ import Testing
             { try $0.set(Sample.at("demb", .key("a.b"), .key("v")), to: .int(1)) },
         ]
         for way in ways {
-            #expect(refusal(way)?.hasPrefix("Dictionary::insert: key must not contain '.'") == true)
+            expectEqual(refusal(way)?.hasPrefix("Dictionary::insert: key must not contain '.'"), true)
         }
         // Whoever has such an entry can replace the whole.
         let (_, changeset) = try state.record { try $0.set(Sample.at("di"), to: .dictionary(["c": .int(2)])) }
-        #expect(try Changeset(parsing: changeset).misfits(in: state.schema).isEmpty)
-        #expect(state.value(at: Sample.at("di")) == .dictionary(["c": .int(2)]))
+        try expectTrue(Changeset(parsing: changeset).misfits(in: state.schema).isEmpty)
+        expectEqual(state.value(at: Sample.at("di")), .dictionary(["c": .int(2)]))
     }
 
     @Test func anObjectIsDeletedThatSuchAnEntryLinksTo() throws {
         var state = try Sample.make()
         try state.apply { $0.update(Sample.at("dl", .key("a.b")), linkTo: Sample.target) }
         let (_, changeset) = try state.record { try $0.deleteObject(Sample.target) }
-        #expect(try Changeset(parsing: changeset).misfits(in: state.schema).isEmpty)
-        #expect(!state.contains(Sample.target))
+        try expectTrue(Changeset(parsing: changeset).misfits(in: state.schema).isEmpty)
+        expectTrue(!state.contains(Sample.target))
     }
 
     @Test func aClientResetRecoversEverythingButThat() throws {
@@ -261,14 +262,14 @@ import Testing
         try local.apply(builder.changeset)
         var replay = ChangesetReplay(onto: fresh, local: local)
         let changeset = try Changeset(parsing: try replay.replay(builder.changeset))
-        #expect(changeset.misfits(in: server.schema).isEmpty)
+        expectTrue(changeset.misfits(in: server.schema).isEmpty)
         var state = server
         try state.apply(changeset)
-        #expect(state.value(at: Sample.at("i")) == .int(5))
-        #expect(state.value(at: Sample.at("di")) == .dictionary(["ok": .int(2)]))
-        #expect(state.value(at: Sample.at("dm")) == .dictionary([:]))
-        #expect(state.value(at: Sample.at("lm")) == .list([.dictionary(["c": .int(2)])]))
-        #expect(replay.statistics.droppedPath >= 4)
+        expectEqual(state.value(at: Sample.at("i")), .int(5))
+        expectEqual(state.value(at: Sample.at("di")), .dictionary(["ok": .int(2)]))
+        expectEqual(state.value(at: Sample.at("dm")), .dictionary([:]))
+        expectEqual(state.value(at: Sample.at("lm")), .list([.dictionary(["c": .int(2)])]))
+        expectTrue(replay.statistics.droppedPath >= 4)
     }
 
     /// The reference takes no null into lists and sets of links, whatever their columns say.
@@ -276,9 +277,9 @@ import Testing
         var state = try Sample.make()
         try state.apply { $0.column("T", "nll", .link, nullable: true, .list, target: "U") }
         try state.apply { $0.column("T", "nsl", .link, nullable: true, .set, target: "U") }
-        #expect(state.failure { $0.insert(Sample.at("nll", .index(0)), .null, priorSize: 0) } != nil)
-        #expect(state.failure { $0.setInsert(Sample.at("nsl"), .null) } != nil)
-        #expect(state.failure { $0.update(Sample.at("dl", .key("a")), .null) } == nil)
-        #expect(state.failure { $0.update(Sample.at("link"), .null) } == nil)
+        expectTrue(state.failure { $0.insert(Sample.at("nll", .index(0)), .null, priorSize: 0) } != nil)
+        expectTrue(state.failure { $0.setInsert(Sample.at("nsl"), .null) } != nil)
+        expectTrue(state.failure { $0.update(Sample.at("dl", .key("a")), .null) } == nil)
+        expectTrue(state.failure { $0.update(Sample.at("link"), .null) } == nil)
     }
 }

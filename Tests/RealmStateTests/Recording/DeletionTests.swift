@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct DeletionTests {
@@ -22,27 +23,28 @@ import Testing
             try transaction.set(SampleRealm.at("emb", .key("to")), to: link)
         }
         try replica.write { try $0.deleteObject(SampleRealm.target) }
-        #expect(replica.shape.last == "EraseObject")
-        #expect(
-            replica.shape.filter { $0.hasPrefix("ArrayErase") } == [
+        expectEqual(replica.shape.last, "EraseObject")
+        expectEqual(
+            replica.shape.filter { $0.hasPrefix("ArrayErase") },
+            [
                 "ArrayErase 3 4", "ArrayErase 2 3", "ArrayErase 0 2",
             ])
-        #expect(replica.value("ll") == .list([.link(other)]))
-        #expect(replica.value("dl") == .dictionary(["k": .null, "l": .link(other)]))
-        #expect(replica.value("sl") == .set([.link(other)]))
-        #expect(replica.value("lm") == .list([.null, .list([.int(1), .null])]))
-        #expect(replica.value("mx") == .dictionary(["a": .list([.null])]))
-        #expect(replica.value("sm") == .set([]))
-        #expect(replica.value("emb", .key("to")) == .null)
-        #expect(replica.author.incomingLinks(to: SampleRealm.target).isEmpty)
-        #expect(!replica.receiver.contains(SampleRealm.target))
+        expectEqual(replica.value("ll"), .list([.link(other)]))
+        expectEqual(replica.value("dl"), .dictionary(["k": .null, "l": .link(other)]))
+        expectEqual(replica.value("sl"), .set([.link(other)]))
+        expectEqual(replica.value("lm"), .list([.null, .list([.int(1), .null])]))
+        expectEqual(replica.value("mx"), .dictionary(["a": .list([.null])]))
+        expectEqual(replica.value("sm"), .set([]))
+        expectEqual(replica.value("emb", .key("to")), .null)
+        expectTrue(replica.author.incomingLinks(to: SampleRealm.target).isEmpty)
+        expectTrue(!replica.receiver.contains(SampleRealm.target))
     }
 
     @Test func linksFromTheObjectItselfNeedNoRemoval() throws {
         var replica = try Replica()
         try replica.write { try $0.set(SampleRealm.at("any"), to: .link(SampleRealm.object)) }
         try replica.write { try $0.deleteObject(SampleRealm.object) }
-        #expect(replica.shape == ["EraseObject"])
+        expectEqual(replica.shape, ["EraseObject"])
     }
 
     @Test func theIndexSurvivesRollbacks() throws {
@@ -53,9 +55,9 @@ import Testing
             try transaction.deleteObject(SampleRealm.target)
             try transaction.deleteObject(SampleRealm.target)
         }
-        #expect(error?.code == .noSuchObject)
+        expectEqual(error?.code, .noSuchObject)
         try replica.write { try $0.deleteObject(SampleRealm.target) }
-        #expect(replica.shape == ["Update(null)", "EraseObject"])
+        expectEqual(replica.shape, ["Update(null)", "EraseObject"])
     }
 
     @Test func theIndexStaysInProportionToTheLinks() throws {
@@ -79,6 +81,6 @@ import Testing
             }
         }
         let links = replica.author.incomingLinks(to: targets[29])
-        #expect(links.map(\.source) == [ObjectAddress("T", .int(100))])
+        expectEqual(links.map(\.source), [ObjectAddress("T", .int(100))])
     }
 }

@@ -2,6 +2,7 @@ import Changesets
 import MergeConformance
 import RealmState
 import SeededRandom
+import TestSupport
 import Testing
 
 /// Random local changes: whatever is recorded, a receiver reaches the author's state, and so does one that starts from
@@ -10,12 +11,12 @@ import Testing
     @Test(arguments: UInt64(1)...12)
     func receiversReachTheAuthorsState(seed: UInt64) throws {
         var replica = try Replica(seed % 2 == 0 ? .stockClients : .convergent, indexingIncomingLinks: seed % 3 != 0)
-        #expect(try Self.write(to: &replica, seed: seed) > 100)
+        try expectTrue(Self.write(to: &replica, seed: seed) > 100)
         var copy = RealmState(compatibility: replica.author.compatibility)
         for changeset in replica.author.changesets(byteBudget: 300) {
             try copy.apply(changeset)
         }
-        #expect(StateDump.canonical(of: copy) == StateDump.canonical(of: replica.author))
+        expectEqual(StateDump.canonical(of: copy), StateDump.canonical(of: replica.author))
     }
 
     /// A client records before it knows the app's setting.
@@ -23,7 +24,7 @@ import Testing
     func whatIsRecordedByTheConvergentRulesMeansTheSameToStockPeers(seed: UInt64) throws {
         var replica = try Replica(.convergent)
         replica.receiver.compatibility = .stockClients
-        #expect(try Self.write(to: &replica, seed: seed) > 100)
+        try expectTrue(Self.write(to: &replica, seed: seed) > 100)
     }
 
     /// - Returns: how many instructions were recorded.
@@ -39,7 +40,7 @@ import Testing
             instructions += replica.last.instructions.count
             // Every recorded changeset has the recorder's form.
             let again = try Changeset(parsing: replica.last.encoded())
-            #expect(again.instructions == replica.last.instructions)
+            expectEqual(again.instructions, replica.last.instructions)
         }
         return instructions
     }

@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct RecordingTests {
@@ -17,18 +18,18 @@ import Testing
             3f 00 03 466f6f 3f 01 02 6964 00 00 00 01 01 00 3f 02 04 6e616d65 3f 03 00 06 00 02 03 01 00
             02 00 01 01 04 00 01 01 02 00 03 02 416c 00
             """
-        #expect(bytes == hex(expected))
-        #expect(state.takeChanges().upserted.count == 1)
+        expectEqual(bytes, hex(expected))
+        expectEqual(state.takeChanges().upserted.count, 1)
     }
 
     @Test func theOwnerClassOfAnEmbeddedFieldIsInternedFirst() throws {
         var replica = try Replica()
         try replica.write { try $0.insert(.embedded(StoredObject()), at: SampleRealm.at("lemb", .index(0))) }
-        #expect(replica.last.strings.strings == ["T", "lemb"])
+        expectEqual(replica.last.strings.strings, ["T", "lemb"])
         try replica.write { try $0.set(SampleRealm.at("lemb", .index(0), .key("v")), to: .int(4)) }
-        #expect(replica.last.strings.strings == ["E", "T", "lemb", "v"])
+        expectEqual(replica.last.strings.strings, ["E", "T", "lemb", "v"])
         try replica.write { try $0.set(SampleRealm.at("i"), to: .int(4)) }
-        #expect(replica.last.strings.strings == ["T", "i"])
+        expectEqual(replica.last.strings.strings, ["T", "i"])
     }
 
     @Test func aFailedTransactionLeavesNothing() throws {
@@ -38,9 +39,9 @@ import Testing
             try transaction.createObject(ObjectAddress("T", .int(2)))
             try transaction.set(SampleRealm.at("none"), to: .int(1))
         }
-        #expect(error?.code == .noSuchField)
-        #expect(error?.field == "none")
-        #expect(!replica.author.hasSavepoint)
+        expectEqual(error?.code, .noSuchField)
+        expectEqual(error?.field, "none")
+        expectTrue(!replica.author.hasSavepoint)
     }
 
     @Test func aTransactionWithoutChangesIsEmpty() throws {
@@ -53,7 +54,7 @@ import Testing
             try transaction.removeKey(SampleRealm.at("di", .key("k")))
             try transaction.set(SampleRealm.at("link"), to: .null, isDefault: true)
         }
-        #expect(bytes.isEmpty)
+        expectTrue(bytes.isEmpty)
     }
 
     /// An object that is made with what it holds is recorded as one whose properties are written one after the other.
@@ -91,10 +92,10 @@ import Testing
         let fast = try made { transaction, plain throws(RecordingError) in
             let isNew = try transaction.createIfMissing(object, with: plain)
             let isNewAgain = try transaction.createIfMissing(object, with: [])
-            #expect(isNew && !isNewAgain)
+            expectTrue(isNew && !isNewAgain)
         }
-        #expect(fast.bytes == slow.bytes)
-        #expect(fast.state.object(object) == slow.state.object(object) && fast.state.object(object) != nil)
+        expectEqual(fast.bytes, slow.bytes)
+        expectTrue(fast.state.object(object) == slow.state.object(object) && fast.state.object(object) != nil)
         for wrong in [Value.double(bits: 0), .link(object), .list([])] {
             #expect(throws: RecordingError.self) {
                 try made { transaction, plain throws(RecordingError) in
@@ -110,13 +111,13 @@ import Testing
         try transaction.createTable("Foo", key: KeySchema(name: "id", type: .string, nullable: false))
         try transaction.createObject(ObjectAddress("Foo", .string("a")))
         let bytes = transaction.commit(returningTo: &state)
-        #expect(bytes.isEmpty && state.hasChanges && state.contains(ObjectAddress("Foo", .string("a"))))
+        expectTrue(bytes.isEmpty && state.hasChanges && state.contains(ObjectAddress("Foo", .string("a"))))
     }
 
     @Test func defaultsAreMarked() throws {
         var replica = try Replica()
         try replica.write { try $0.set(SampleRealm.at("i"), to: .int(4), isDefault: true) }
-        #expect(replica.shape == ["Update default"])
+        expectEqual(replica.shape, ["Update default"])
     }
 
     @Test func incrementsAreRecordedAsSuch() throws {
@@ -126,10 +127,10 @@ import Testing
             try transaction.set(SampleRealm.at("mx"), to: .int(1))
             try transaction.increment(SampleRealm.at("mx"), by: -2)
         }
-        #expect(replica.shape == ["AddInteger", "Update", "AddInteger"])
-        #expect(replica.value("i") == .int(5))
-        #expect(replica.value("mx") == .int(-1))
-        #expect(replica.failure { try $0.increment(SampleRealm.at("s"), by: 1) }?.code == .wrongType)
+        expectEqual(replica.shape, ["AddInteger", "Update", "AddInteger"])
+        expectEqual(replica.value("i"), .int(5))
+        expectEqual(replica.value("mx"), .int(-1))
+        expectEqual(replica.failure { try $0.increment(SampleRealm.at("s"), by: 1) }?.code, .wrongType)
     }
 
     @Test func embeddedObjectsAreReplacedAsTheirPlaceDemands() throws {
@@ -140,21 +141,22 @@ import Testing
             try transaction.insert(new, at: SampleRealm.at("lemb", .index(0)))
             try transaction.set(SampleRealm.at("demb", .key("k")), to: new)
         }
-        #expect(replica.shape == ["Update(objectValue)", "ArrayInsert(objectValue) 0", "Update(objectValue)"])
+        expectEqual(replica.shape, ["Update(objectValue)", "ArrayInsert(objectValue) 0", "Update(objectValue)"])
         try replica.write { transaction in
             try transaction.set(SampleRealm.at("emb"), to: new)
             try transaction.set(SampleRealm.at("lemb", .index(0)), to: new)
             try transaction.set(SampleRealm.at("demb", .key("k")), to: new)
         }
-        #expect(
-            replica.shape == [
+        expectEqual(
+            replica.shape,
+            [
                 "Update(null)", "Update(objectValue)", "ArrayErase 0 1", "ArrayInsert(objectValue) 0",
                 "Update(objectValue)",
             ])
         var own = try Replica(.convergent)
         try own.write { try $0.set(SampleRealm.at("demb", .key("k")), to: .embedded(StoredObject())) }
         try own.write { try $0.set(SampleRealm.at("demb", .key("k")), to: .embedded(StoredObject())) }
-        #expect(own.shape == ["Update(erased)", "Update(objectValue)"])
+        expectEqual(own.shape, ["Update(erased)", "Update(objectValue)"])
     }
 
     @Test func embeddedObjectsAreWrittenWithTheirContents() throws {
@@ -170,9 +172,9 @@ import Testing
             try transaction.insert(.embedded(whole), at: SampleRealm.at("lemb", .index(0)))
             try transaction.set(SampleRealm.at("demb"), to: .dictionary(["a": .embedded(child), "b": .null]))
         }
-        #expect(replica.value("emb", .key("inner"), .key("v")) == .int(7))
-        #expect(replica.value("lemb", .index(0), .key("nums")) == .list([.int(5), .int(6)]))
-        #expect(replica.value("demb", .key("a"), .key("v")) == .int(7))
+        expectEqual(replica.value("emb", .key("inner"), .key("v")), .int(7))
+        expectEqual(replica.value("lemb", .index(0), .key("nums")), .list([.int(5), .int(6)]))
+        expectEqual(replica.value("demb", .key("a"), .key("v")), .int(7))
     }
 
     @Test func collectionsInMixedAreUpdatedClearedAndFilled() throws {
@@ -180,8 +182,9 @@ import Testing
         try replica.write { transaction in
             try transaction.set(SampleRealm.at("mx"), to: .dictionary(["a": .list([.int(1), .dictionary([:])])]))
         }
-        #expect(
-            replica.shape == [
+        expectEqual(
+            replica.shape,
+            [
                 "Update(dictionary)", "Clear(dictionary)", "Update(list)", "Clear(list)", "ArrayInsert 0",
                 "ArrayInsert 1",
             ])
@@ -193,8 +196,8 @@ import Testing
             try transaction.clear(SampleRealm.at("mx", .key("a"), .index(0)))
         }
         let expected = Value.dictionary(["a": .list([.list([]), .dictionary(["k": .bool(true)]), .string("x")])])
-        #expect(replica.value("mx") == expected)
-        #expect(replica.shape.suffix(2) == ["Clear(list)", "Clear(list)"])
+        expectEqual(replica.value("mx"), expected)
+        expectEqual(replica.shape.suffix(2), ["Clear(list)", "Clear(list)"])
     }
 
     @Test func wholeCollectionsReplaceWhatWasThere() throws {
@@ -205,10 +208,10 @@ import Testing
             try transaction.set(SampleRealm.at("si"), to: .set([.int(3)]))
             try transaction.set(SampleRealm.at("di"), to: .dictionary(["k": .int(3)]))
         }
-        #expect(replica.shape.prefix(4) == ["ArrayInsert 0", "ArrayInsert 1", "Clear(list)", "ArrayInsert 0"])
-        #expect(replica.value("li") == .list([.int(3)]))
-        #expect(replica.failure { try $0.set(SampleRealm.at("li"), to: .set([])) }?.code == .wrongType)
-        #expect(replica.failure { try $0.set(SampleRealm.at("li"), to: .list([.null])) }?.code == .wrongType)
+        expectEqual(replica.shape.prefix(4), ["ArrayInsert 0", "ArrayInsert 1", "Clear(list)", "ArrayInsert 0"])
+        expectEqual(replica.value("li"), .list([.int(3)]))
+        expectEqual(replica.failure { try $0.set(SampleRealm.at("li"), to: .set([])) }?.code, .wrongType)
+        expectEqual(replica.failure { try $0.set(SampleRealm.at("li"), to: .list([.null])) }?.code, .wrongType)
     }
 
     @Test func listsAreMovedAndSwapped() throws {
@@ -217,15 +220,15 @@ import Testing
             try transaction.set(SampleRealm.at("li"), to: .list([.int(0), .int(1), .int(2), .int(3)]))
         }
         try replica.write { try $0.swap(SampleRealm.at("li"), 3, 0) }
-        #expect(replica.shape == ["ArrayMove 3 0 4", "ArrayMove 1 3 4"])
-        #expect(replica.value("li") == .list([.int(3), .int(1), .int(2), .int(0)]))
+        expectEqual(replica.shape, ["ArrayMove 3 0 4", "ArrayMove 1 3 4"])
+        expectEqual(replica.value("li"), .list([.int(3), .int(1), .int(2), .int(0)]))
         try replica.write { try $0.swap(SampleRealm.at("li"), 0, 1) }
-        #expect(replica.shape == ["ArrayMove 1 0 4"])
+        expectEqual(replica.shape, ["ArrayMove 1 0 4"])
         try replica.write { transaction in
             try transaction.move(SampleRealm.at("li", .index(0)), to: 3)
             try transaction.remove(at: SampleRealm.at("li", .index(0)))
         }
-        #expect(replica.value("li") == .list([.int(2), .int(0), .int(1)]))
+        expectEqual(replica.value("li"), .list([.int(2), .int(0), .int(1)]))
         for bad: (inout RecordingTransaction) throws -> Void in [
             { try $0.remove(at: SampleRealm.at("li", .index(3))) },
             { try $0.move(SampleRealm.at("li", .index(0)), to: 3) },
@@ -233,7 +236,7 @@ import Testing
             { try $0.insert(.int(1), at: SampleRealm.at("li", .index(4))) },
             { try $0.insert(.int(1), at: SampleRealm.at("li", .index(-1))) },
         ] {
-            #expect(replica.failure(bad)?.code == .outOfRange)
+            expectEqual(replica.failure(bad)?.code, .outOfRange)
         }
     }
 
@@ -246,9 +249,9 @@ import Testing
             try transaction.removeFromSet(.int(5), in: SampleRealm.at("si"))
             try transaction.removeFromSet(.int(2), in: SampleRealm.at("si"))
         }
-        #expect(replica.shape == ["SetInsert", "SetInsert", "SetErase"])
-        #expect(replica.failure { try $0.insertIntoSet(.null, in: SampleRealm.at("si")) }?.code == .wrongType)
-        #expect(replica.failure { try $0.insertIntoSet(.list([]), in: SampleRealm.at("sm")) }?.code == .wrongType)
+        expectEqual(replica.shape, ["SetInsert", "SetInsert", "SetErase"])
+        expectEqual(replica.failure { try $0.insertIntoSet(.null, in: SampleRealm.at("si")) }?.code, .wrongType)
+        expectEqual(replica.failure { try $0.insertIntoSet(.list([]), in: SampleRealm.at("sm")) }?.code, .wrongType)
     }
 
     @Test func asymmetricObjectsAreGoneAfterTheirUploadIsRecorded() throws {
@@ -257,8 +260,8 @@ import Testing
         let (_, bytes) = try state.record { transaction throws(RecordingError) in
             try transaction.createObject(object)
         }
-        #expect(try Changeset(parsing: bytes).instructions.count == 1)
-        #expect(!state.contains(object))
+        try expectEqual(Changeset(parsing: bytes).instructions.count, 1)
+        expectTrue(!state.contains(object))
     }
 
     @Test func nothingLinksToAnAsymmetricObject() throws {
@@ -278,21 +281,21 @@ import Testing
         func code(_ body: (inout RecordingTransaction) throws -> Void) -> RecordingError.Code? {
             replica.failure(body)?.code
         }
-        #expect(code { try $0.createObject(ObjectAddress("None", .int(1))) } == .noSuchClass)
-        #expect(code { try $0.createObject(ObjectAddress("T", .string("x"))) } == .wrongKey)
-        #expect(code { try $0.createObject(ObjectAddress("E", .int(1))) } == .wrongKey)
-        #expect(code { try $0.createObject(SampleRealm.object) } == .objectExists)
-        #expect(code { try $0.deleteObject(nobody) } == .noSuchObject)
-        #expect(code { try $0.set(SampleRealm.at("link"), to: .link(nobody)) } == .noSuchObject)
-        #expect(code { try $0.set(SampleRealm.at("link"), to: .link(SampleRealm.object)) } == .wrongType)
-        #expect(code { try $0.set(SampleRealm.at("i"), to: .string("x")) } == .wrongType)
-        #expect(code { try $0.set(SampleRealm.at("i"), to: .null) } == .wrongType)
-        #expect(code { try $0.set(SampleRealm.at("_id"), to: .int(1)) } == .noSuchField)
-        #expect(code { try $0.set(SampleRealm.at("emb", .key("v")), to: .int(1)) } == .wrongType)
-        #expect(
-            code { try $0.createTable("T", key: KeySchema(name: "x", type: .int, nullable: false)) } == .schemaMismatch)
-        #expect(code { try $0.addColumn("T", "i", ElementType(type: .bool, nullable: false)) } == .schemaMismatch)
-        #expect(code { try $0.addColumn("T", "new", ElementType(type: .null, nullable: false)) } == .invalid)
-        #expect(code { try $0.eraseColumn("T", "_id") } == .noSuchField)
+        expectEqual(code { try $0.createObject(ObjectAddress("None", .int(1))) }, .noSuchClass)
+        expectEqual(code { try $0.createObject(ObjectAddress("T", .string("x"))) }, .wrongKey)
+        expectEqual(code { try $0.createObject(ObjectAddress("E", .int(1))) }, .wrongKey)
+        expectEqual(code { try $0.createObject(SampleRealm.object) }, .objectExists)
+        expectEqual(code { try $0.deleteObject(nobody) }, .noSuchObject)
+        expectEqual(code { try $0.set(SampleRealm.at("link"), to: .link(nobody)) }, .noSuchObject)
+        expectEqual(code { try $0.set(SampleRealm.at("link"), to: .link(SampleRealm.object)) }, .wrongType)
+        expectEqual(code { try $0.set(SampleRealm.at("i"), to: .string("x")) }, .wrongType)
+        expectEqual(code { try $0.set(SampleRealm.at("i"), to: .null) }, .wrongType)
+        expectEqual(code { try $0.set(SampleRealm.at("_id"), to: .int(1)) }, .noSuchField)
+        expectEqual(code { try $0.set(SampleRealm.at("emb", .key("v")), to: .int(1)) }, .wrongType)
+        expectEqual(
+            code { try $0.createTable("T", key: KeySchema(name: "x", type: .int, nullable: false)) }, .schemaMismatch)
+        expectEqual(code { try $0.addColumn("T", "i", ElementType(type: .bool, nullable: false)) }, .schemaMismatch)
+        expectEqual(code { try $0.addColumn("T", "new", ElementType(type: .null, nullable: false)) }, .invalid)
+        expectEqual(code { try $0.eraseColumn("T", "_id") }, .noSuchField)
     }
 }

@@ -10,18 +10,18 @@ import Testing
     func everyPeerReachesTheRecordedState(file: URL) throws {
         let realms = try RecordedRealms(file)
         let expected = try #require(realms.expected).sortedState
-        #expect(realms.states.count > 2)
-        #expect(realms.changesetCount > 50)
+        expectTrue(realms.states.count > 2)
+        expectTrue(realms.changesetCount > 50)
         var canonical: Set<[UInt8]> = []
         var digests: Set<StateDigest> = []
         for (peer, state) in realms.states {
             let actual = try JSON(text: StateDump.json(of: state)).sortedState
-            #expect(actual == expected, "peer \(peer)")
+            expectEqual(actual, expected, "peer \(peer)")
             canonical.insert(StateDump.canonical(of: state))
             digests.insert(StateDump.digest(of: state))
         }
-        #expect(canonical.count == 1)
-        #expect(digests.count == 1)
+        expectEqual(canonical.count, 1)
+        expectEqual(digests.count, 1)
     }
 
     @Test(arguments: RecordedVectors.files("merge"))
@@ -39,13 +39,13 @@ import Testing
                 state.commit()
                 try store.write(state.takeChanges(), schema: state.schema)
                 state.trimCache(to: 2)
-                #expect(state.cachedObjectCount <= 2)
+                expectTrue(state.cachedObjectCount <= 2)
             },
             onlyPeer: 1)
         let whole = try RecordedRealms(file)
         let state = try #require(whole.states[1])
-        #expect(server.changesetCount > 20)
-        #expect(StateDump.canonical(of: try store.state()) == StateDump.canonical(of: state))
+        expectTrue(server.changesetCount > 20)
+        expectEqual(StateDump.canonical(of: try store.state()), StateDump.canonical(of: state))
     }
 
     @Test(arguments: RecordedVectors.files("merge"))
@@ -58,10 +58,10 @@ import Testing
             for changeset in changesets {
                 try copy.apply(Changeset(parsing: changeset.encoded()))
             }
-            #expect(StateDump.canonical(of: copy) == StateDump.canonical(of: state))
-            if budget == 200 { #expect(changesets.count > 10) }
+            expectEqual(StateDump.canonical(of: copy), StateDump.canonical(of: state))
+            if budget == 200 { expectTrue(changesets.count > 10) }
             for changeset in changesets.dropFirst() where budget == 200 {
-                #expect(changeset.encoded().count < 600)
+                expectTrue(changeset.encoded().count < 600)
             }
         }
     }
@@ -82,11 +82,11 @@ import Testing
                 try? state.apply(changeset)
                 state.rollback()
                 state.rollback()
-                #expect(StateDump.canonical(of: state) == before[0])
+                expectEqual(StateDump.canonical(of: state), before[0])
             })
         let expected = try #require(realms.expected).sortedState
         for state in realms.states.values {
-            #expect(try JSON(text: StateDump.json(of: state)).sortedState == expected)
+            try expectEqual(JSON(text: StateDump.json(of: state)).sortedState, expected)
         }
     }
 
@@ -94,11 +94,11 @@ import Testing
     func storedFormsRoundTrip(file: URL) throws {
         let state = try #require(try RecordedRealms(file).states[1])
         let schema = try Schema(decoding: state.schema.encoded())
-        #expect(schema == state.schema)
+        expectEqual(schema, state.schema)
         for table in state.schema.tables {
             for (_, object) in state.objects(of: table.name) {
                 let bytes = object.encoded()
-                #expect(try StoredObject(decoding: bytes) == object)
+                try expectEqual(StoredObject(decoding: bytes), object)
                 for length in 0..<bytes.count {
                     #expect(throws: RealmStateError.self) { try StoredObject(decoding: Array(bytes.prefix(length))) }
                 }
@@ -115,7 +115,7 @@ import Testing
         for table in state.schema.tables {
             for (key, _) in state.objects(of: table.name) {
                 let address = ObjectAddress(table.name, key)
-                #expect(Set(state.incomingLinks(to: address)) == Set(plain.incomingLinks(to: address)))
+                expectEqual(Set(state.incomingLinks(to: address)), Set(plain.incomingLinks(to: address)))
             }
         }
     }

@@ -1,4 +1,5 @@
 import Changesets
+import TestSupport
 import Testing
 
 @testable import RealmState
@@ -47,9 +48,9 @@ struct EmbeddedReplayTests {
             }
         }
         _ = try bench.recover()
-        #expect(bench.value("part", .key("name")) == .string("client"))
-        #expect(bench.value("part", .key("leaf"), .key("name")) == .string("client"))
-        #expect(bench.value("partMap", .key("a"), .key("leaf"), .key("name")) == .string("client"))
+        expectEqual(bench.value("part", .key("name")), .string("client"))
+        expectEqual(bench.value("part", .key("leaf"), .key("name")), .string("client"))
+        expectEqual(bench.value("partMap", .key("a"), .key("leaf"), .key("name")), .string("client"))
     }
 
     @Test func nullHereStaysNull() throws {
@@ -60,8 +61,8 @@ struct EmbeddedReplayTests {
         }
         try bench.there { try $0.set(Bench.at("part", .key("name")), to: .string("server")) }
         _ = try bench.recover()
-        #expect(bench.value("part") == .null)
-        #expect(bench.value("partMap") == .dictionary(["a": .null]))
+        expectEqual(bench.value("part"), .null)
+        expectEqual(bench.value("partMap"), .dictionary(["a": .null]))
     }
 
     @Test func bothAddUnderOneKeyAndTheFieldsMerge() throws {
@@ -79,8 +80,8 @@ struct EmbeddedReplayTests {
         }
         _ = try bench.recover()
         for key in ["k", "", "\0"] as [ByteString] {
-            #expect(bench.value("partMap", .key(key), .key("name")) == .string("client"))
-            #expect(bench.value("partMap", .key(key), .key("size")) == .int(3))
+            expectEqual(bench.value("partMap", .key(key), .key("name")), .string("client"))
+            expectEqual(bench.value("partMap", .key(key), .key("size")), .int(3))
         }
     }
 
@@ -96,27 +97,27 @@ struct EmbeddedReplayTests {
             try $0.set(Bench.at("partMap", .key("a"), .key("leaf")), to: .null)
         }
         let statistics = try bench.recover()
-        #expect(statistics.droppedPath == 2)
-        #expect(bench.value("part") == .null)
-        #expect(bench.value("partMap", .key("a"), .key("leaf")) == .null)
-        #expect(bench.value("partMap", .key("a"), .key("name")) == .string("kept"))
+        expectEqual(statistics.droppedPath, 2)
+        expectEqual(bench.value("part"), .null)
+        expectEqual(bench.value("partMap", .key("a"), .key("leaf")), .null)
+        expectEqual(bench.value("partMap", .key("a"), .key("name")), .string("kept"))
     }
 
     @Test func editsThroughAnErasedEntryAreDropped() throws {
         var bench = try benchWithParts()
         try bench.here { try $0.set(Bench.at("partMap", .key("a"), .key("leaf"), .key("name")), to: .string("x")) }
         try bench.there { try $0.removeKey(Bench.at("partMap", .key("a"))) }
-        #expect(try bench.recover().droppedPath == 1)
-        #expect(bench.value("partMap") == .dictionary([:]))
+        try expectEqual(bench.recover().droppedPath, 1)
+        expectEqual(bench.value("partMap"), .dictionary([:]))
     }
 
     @Test func anEditThroughAnElementThatTheServerRemovedCopiesTheList() throws {
         var bench = try benchWithParts()
         try bench.here { try $0.set(Bench.at("parts", .index(1), .key("name")), to: .string("client")) }
         try bench.there { try $0.remove(at: Bench.at("parts", .index(0))) }
-        #expect(try bench.recover().listsCopied == 1)
-        #expect(bench.value("parts", .index(0), .key("name")) == .string("old"))
-        #expect(bench.value("parts", .index(1), .key("name")) == .string("client"))
+        try expectEqual(bench.recover().listsCopied, 1)
+        expectEqual(bench.value("parts", .index(0), .key("name")), .string("old"))
+        expectEqual(bench.value("parts", .index(1), .key("name")), .string("client"))
     }
 
     @Test func listsOfValuesInsideAreCopiedWhereTheyCannotBeFollowed() throws {
@@ -132,9 +133,9 @@ struct EmbeddedReplayTests {
             try $0.clear(FieldAddress(Bench.owner, "partMap", [.key("a")] + numbers))
             try $0.insert(.int(9), at: FieldAddress(Bench.owner, "partMap", [.key("a")] + numbers + [.index(0)]))
         }
-        #expect(try bench.recover().listsCopied == 2)
-        #expect(bench.value("part", .key("numbers")) == .list([.int(7)]))
-        #expect(bench.value("partMap", .key("a"), .key("numbers")) == .list([]))
+        try expectEqual(bench.recover().listsCopied, 2)
+        expectEqual(bench.value("part", .key("numbers")), .list([.int(7)]))
+        expectEqual(bench.value("partMap", .key("a"), .key("numbers")), .list([]))
     }
 
     @Test func insertingAtBothEndsNeedsNoCopy() throws {
@@ -146,14 +147,14 @@ struct EmbeddedReplayTests {
             try $0.set(Bench.at("parts", .index(3), .key("name")), to: .string("last"))
         }
         try bench.there { try $0.remove(at: Bench.at("parts", .index(1))) }
-        #expect(try bench.recover().listsCopied == 0)
+        try expectEqual(bench.recover().listsCopied, 0)
         guard case .list(let parts)? = bench.value("parts") else {
             Issue.record("no list")
             return
         }
-        #expect(parts.count == 3)
-        #expect(bench.value("parts", .index(0), .key("name")) == .string("first"))
-        #expect(bench.value("parts", .index(2), .key("name")) == .string("last"))
+        expectEqual(parts.count, 3)
+        expectEqual(bench.value("parts", .index(0), .key("name")), .string("first"))
+        expectEqual(bench.value("parts", .index(2), .key("name")), .string("last"))
     }
 
     @Test func aClearedListHasOnlyWhatTheClientAddedAfterwards() throws {
@@ -164,13 +165,13 @@ struct EmbeddedReplayTests {
             try $0.set(Bench.at("parts", .index(0), .key("name")), to: .string("mine"))
         }
         try bench.there { try $0.insert(Self.part, at: Bench.at("parts", .index(0))) }
-        #expect(try bench.recover().listsCopied == 0)
+        try expectEqual(bench.recover().listsCopied, 0)
         guard case .list(let parts)? = bench.value("parts") else {
             Issue.record("no list")
             return
         }
-        #expect(parts.count == 1)
-        #expect(bench.value("parts", .index(0), .key("name")) == .string("mine"))
+        expectEqual(parts.count, 1)
+        expectEqual(bench.value("parts", .index(0), .key("name")), .string("mine"))
     }
 
     @Test func anErasedEntryStaysErasedThoughTheServerChangedIt() throws {
@@ -178,7 +179,7 @@ struct EmbeddedReplayTests {
         try bench.here { try $0.removeKey(Bench.at("partMap", .key("a"))) }
         try bench.there { try $0.set(Bench.at("partMap", .key("a"), .key("name")), to: .string("server")) }
         _ = try bench.recover()
-        #expect(bench.value("partMap") == .dictionary([:]))
+        expectEqual(bench.value("partMap"), .dictionary([:]))
     }
 
     @Test func ownElementsOfTwoListLevelsAreRecovered() throws {
@@ -192,9 +193,9 @@ struct EmbeddedReplayTests {
                 .int(5), at: Bench.at("parts", .index(2), .key("leaves"), .index(0), .key("numbers"), .index(0)))
         }
         try bench.there { try $0.insert(Self.part, at: Bench.at("parts", .index(0))) }
-        #expect(try bench.recover().listsCopied == 0)
-        #expect(bench.value("parts", .index(2), .key("leaves"), .index(0), .key("name")) == .string("deep"))
-        #expect(bench.value("parts", .index(2), .key("leaves"), .index(0), .key("numbers")) == .list([.int(5)]))
+        try expectEqual(bench.recover().listsCopied, 0)
+        expectEqual(bench.value("parts", .index(2), .key("leaves"), .index(0), .key("name")), .string("deep"))
+        expectEqual(bench.value("parts", .index(2), .key("leaves"), .index(0), .key("numbers")), .list([.int(5)]))
     }
 
     @Test func anInnerListOfAnOldElementCopiesTheOuterList() throws {
@@ -205,13 +206,13 @@ struct EmbeddedReplayTests {
         }
         try bench.there { try $0.insert(Self.part, at: Bench.at("parts", .index(2))) }
         let statistics = try bench.recover()
-        #expect(statistics.listsCopied == 1)
+        expectEqual(statistics.listsCopied, 1)
         guard case .list(let parts)? = bench.value("parts") else {
             Issue.record("no list")
             return
         }
-        #expect(parts.count == 2)
-        #expect(bench.value("parts", .index(1), .key("leaves"), .index(0), .key("count")) == .int(4))
+        expectEqual(parts.count, 2)
+        expectEqual(bench.value("parts", .index(1), .key("leaves"), .index(0), .key("count")), .int(4))
     }
 
     @Test func countersBelowADictionaryEntryAddUp() throws {
@@ -220,7 +221,7 @@ struct EmbeddedReplayTests {
         try bench.here { try $0.increment(counter, by: 2) }
         try bench.there { try $0.increment(counter, by: 3) }
         _ = try bench.recover()
-        #expect(bench.local.value(at: counter) == .int(5))
+        expectEqual(bench.local.value(at: counter), .int(5))
     }
 
     @Test func countersBelowWhatIsGoneAreDropped() throws {
@@ -233,7 +234,7 @@ struct EmbeddedReplayTests {
             try $0.removeKey(Bench.at("partMap", .key("a")))
             try $0.set(Bench.at("part", .key("leaf")), to: .null)
         }
-        #expect(try bench.recover().droppedPath == 2)
+        try expectEqual(bench.recover().droppedPath, 2)
     }
 
     @Test func nothingBelowADeletedOwnerIsRecovered() throws {
@@ -245,8 +246,8 @@ struct EmbeddedReplayTests {
         }
         try bench.there { try $0.deleteObject(Bench.owner) }
         let statistics = try bench.recover()
-        #expect(statistics.droppedMissingObject == 3)
-        #expect(!bench.local.contains(Bench.owner))
+        expectEqual(statistics.droppedMissingObject, 3)
+        expectTrue(!bench.local.contains(Bench.owner))
     }
 
     @Test func embeddedClassesOfEitherSideAreCreated() throws {
@@ -266,9 +267,9 @@ struct EmbeddedReplayTests {
             try $0.set(Bench.at("theirs", .key("y")), to: .int(2))
         }
         let error = #expect(throws: TransferFailure.self) { try bench.discard() }
-        #expect(error?.description.contains("Owner.mine") == true)
+        expectEqual(error?.description.contains("Owner.mine"), true)
         _ = try bench.recover()
-        #expect(bench.value("mine", .key("x")) == .int(1))
-        #expect(bench.value("theirs", .key("y")) == .int(2))
+        expectEqual(bench.value("mine", .key("x")), .int(1))
+        expectEqual(bench.value("theirs", .key("y")), .int(2))
     }
 }

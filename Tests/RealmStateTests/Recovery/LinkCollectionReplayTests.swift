@@ -1,4 +1,5 @@
 import Changesets
+import TestSupport
 import Testing
 
 @testable import RealmState
@@ -224,9 +225,9 @@ struct LinkCollectionReplayTests {
     func recoveredCollectionsAreAsTheChecklistSays(line: Line) throws {
         var bench = try bench(line)
         _ = try bench.recover()
-        #expect(bench.local.contains(ReplayBench.owner) == (line.set != nil))
-        #expect(bench.links("set")?.sorted() == line.set)
-        #expect(bench.links("map") == line.map)
+        expectEqual(bench.local.contains(ReplayBench.owner), (line.set != nil))
+        expectEqual(bench.links("set")?.sorted(), line.set)
+        expectEqual(bench.links("map"), line.map)
     }
 
     @Test(arguments: lines)

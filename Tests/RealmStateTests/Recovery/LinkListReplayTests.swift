@@ -1,4 +1,5 @@
 import Changesets
+import TestSupport
 import Testing
 
 @testable import RealmState
@@ -131,7 +132,7 @@ struct LinkListReplayTests {
         try bench.here(line.here)
         try bench.there(line.there)
         _ = try bench.recover()
-        #expect(bench.links("list") == line.expected)
+        expectEqual(bench.links("list"), line.expected)
     }
 
     @Test(arguments: lines) func discardingTakesTheServersList(line: Line) throws {
@@ -148,9 +149,9 @@ struct LinkListReplayTests {
         try bench.here { try $0.add(5) }
         try bench.there { try $0.add(5) }
         let statistics = try bench.recover()
-        #expect(bench.links("list") == [1, 3, 4, 5])
-        #expect(statistics.listsCopied == 1)
-        #expect(statistics.droppedAmbiguousList == 3)
+        expectEqual(bench.links("list"), [1, 3, 4, 5])
+        expectEqual(statistics.listsCopied, 1)
+        expectEqual(statistics.droppedAmbiguousList, 3)
     }
 
     @Test func anOwnerThatBothDeletedStaysDeleted() throws {
@@ -158,7 +159,7 @@ struct LinkListReplayTests {
         try bench.here { try $0.add(4) }
         try bench.there { try $0.deleteObject(ReplayBench.owner) }
         _ = try bench.recover()
-        #expect(bench.value("list") == nil)
+        expectTrue(bench.value("list") == nil)
     }
 
     @Test func anOwnerThatWasMadeAgainHoldsOnlyWhatCameLater() throws {
@@ -170,6 +171,6 @@ struct LinkListReplayTests {
         }
         try bench.there { try $0.deleteObject(ReplayBench.owner) }
         _ = try bench.recover()
-        #expect(bench.links("list") == [1])
+        expectEqual(bench.links("list"), [1])
     }
 }

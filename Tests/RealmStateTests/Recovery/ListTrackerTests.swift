@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import RealmState
@@ -5,55 +6,55 @@ import Testing
 struct ListTrackerTests {
     @Test func insertionsAreClampedToTheOtherSidesSize() {
         var tracker = ListTracker()
-        #expect(tracker.insert(at: 5, remoteSize: 2) == 2)
-        #expect(tracker.update(at: 5) == 2)
+        expectEqual(tracker.insert(at: 5, remoteSize: 2), 2)
+        expectEqual(tracker.update(at: 5), 2)
     }
 
     @Test func anInsertionMovesWhatStandsBehindIt() {
         var tracker = ListTracker()
-        #expect(tracker.insert(at: 3, remoteSize: 1) == 1)
-        #expect(tracker.insert(at: 0, remoteSize: 2) == 0)
-        #expect(tracker.update(at: 4) == 2)
-        #expect(tracker.update(at: 0) == 0)
-        #expect(!tracker.isManual)
+        expectEqual(tracker.insert(at: 3, remoteSize: 1), 1)
+        expectEqual(tracker.insert(at: 0, remoteSize: 2), 0)
+        expectEqual(tracker.update(at: 4), 2)
+        expectEqual(tracker.update(at: 0), 0)
+        expectTrue(!tracker.isManual)
     }
 
     @Test func touchingAnotherElementGivesUp() {
         var tracker = ListTracker()
         _ = tracker.insert(at: 0, remoteSize: 3)
-        #expect(tracker.update(at: 1) == nil)
-        #expect(tracker.needsCopy)
-        #expect(tracker.insert(at: 0, remoteSize: 3) == nil)
+        expectTrue(tracker.update(at: 1) == nil)
+        expectTrue(tracker.needsCopy)
+        expectTrue(tracker.insert(at: 0, remoteSize: 3) == nil)
         tracker.copied()
-        #expect(!tracker.needsCopy)
-        #expect(tracker.erase(at: 0) == nil)
+        expectTrue(!tracker.needsCopy)
+        expectTrue(tracker.erase(at: 0) == nil)
     }
 
     @Test func erasingAnOwnElementKeepsTheOthers() {
         var tracker = ListTracker()
         _ = tracker.insert(at: 0, remoteSize: 0)
         _ = tracker.insert(at: 1, remoteSize: 1)
-        #expect(tracker.erase(at: 0) == 0)
-        #expect(tracker.update(at: 0) == 0)
-        #expect(!tracker.isManual)
+        expectEqual(tracker.erase(at: 0), 0)
+        expectEqual(tracker.update(at: 0), 0)
+        expectTrue(!tracker.isManual)
     }
 
     @Test func movesBetweenOwnElementsFollowBothWays() throws {
         var tracker = ListTracker()
         for index in 0..<3 { _ = tracker.insert(at: index, remoteSize: index) }
         let forward = tracker.move(from: 0, to: 2)
-        #expect(forward?.from == 0 && forward?.to == 2)
-        #expect(tracker.update(at: 0) == 0)
-        #expect(tracker.update(at: 2) == 2)
+        expectTrue(forward?.from == 0 && forward?.to == 2)
+        expectEqual(tracker.update(at: 0), 0)
+        expectEqual(tracker.update(at: 2), 2)
         let back = tracker.move(from: 2, to: 0)
-        #expect(back?.from == 2 && back?.to == 0)
-        #expect(!tracker.isManual)
+        expectTrue(back?.from == 2 && back?.to == 0)
+        expectTrue(!tracker.isManual)
     }
 
     @Test func aMoveOfAForeignElementGivesUp() {
         var tracker = ListTracker()
         _ = tracker.insert(at: 0, remoteSize: 1)
-        #expect(tracker.move(from: 0, to: 1) == nil)
-        #expect(tracker.isManual)
+        expectTrue(tracker.move(from: 0, to: 1) == nil)
+        expectTrue(tracker.isManual)
     }
 }

@@ -1,4 +1,5 @@
 import Changesets
+import TestSupport
 import Testing
 
 @testable import RealmState
@@ -85,15 +86,15 @@ struct ReplayBench {
         for bytes in changesets {
             try server.apply(Changeset(parsing: try replay.replay(Changeset(parsing: bytes))))
         }
-        #expect(StateDump.digest(of: server) == StateDump.digest(of: replay.fresh))
+        expectEqual(StateDump.digest(of: server), StateDump.digest(of: replay.fresh))
         _ = try StateTransfer.transfer(from: replay.fresh, to: &local)
-        #expect(StateDump.digest(of: server) == StateDump.digest(of: local))
+        expectEqual(StateDump.digest(of: server), StateDump.digest(of: local))
         return replay.statistics
     }
 
     mutating func discard() throws -> StateTransfer.Statistics {
         let statistics = try StateTransfer.transfer(from: fresh, to: &local)
-        #expect(StateDump.digest(of: fresh) == StateDump.digest(of: local))
+        expectEqual(StateDump.digest(of: fresh), StateDump.digest(of: local))
         return statistics
     }
 

@@ -1,4 +1,5 @@
 import Changesets
+import TestSupport
 import Testing
 
 @testable import RealmState
@@ -19,7 +20,7 @@ struct ReplayRuleTests {
             try $0.set(FieldAddress(address, "value"), to: .int(2))
         }
         _ = try bench.recover()
-        #expect(bench.local.value(at: FieldAddress(address, "value")) == .int(1))
+        expectEqual(bench.local.value(at: FieldAddress(address, "value")), .int(1))
     }
 
     @Test func ruleTwoWhatTheServerDeletedStaysDeleted() throws {
@@ -27,8 +28,8 @@ struct ReplayRuleTests {
         try bench.here { try $0.set(FieldAddress(Bench.target(1), "value"), to: .int(7)) }
         try bench.there { try $0.delete(1) }
         let statistics = try bench.recover()
-        #expect(!bench.local.contains(Bench.target(1)))
-        #expect(statistics.droppedMissingObject == 1)
+        expectTrue(!bench.local.contains(Bench.target(1)))
+        expectEqual(statistics.droppedMissingObject, 1)
     }
 
     @Test func ruleThreeADeletionHereWinsOverEditsThere() throws {
@@ -39,9 +40,9 @@ struct ReplayRuleTests {
             try $0.add(1)
         }
         _ = try bench.recover()
-        #expect(!bench.local.contains(Bench.target(1)))
-        #expect(bench.value("link") == .null)
-        #expect(bench.links("list") == [])
+        expectTrue(!bench.local.contains(Bench.target(1)))
+        expectEqual(bench.value("link"), .null)
+        expectEqual(bench.links("list"), [])
     }
 
     @Test func ruleFourTheClientsFieldWinsAndOthersKeepTheServers() throws {
@@ -52,8 +53,8 @@ struct ReplayRuleTests {
             try $0.set(Bench.at("count"), to: .int(5))
         }
         _ = try bench.recover()
-        #expect(bench.value("name") == .string("client"))
-        #expect(bench.value("count") == .int(5))
+        expectEqual(bench.value("name"), .string("client"))
+        expectEqual(bench.value("count"), .int(5))
     }
 
     @Test func incrementsAddUpAndAreDroppedFromWhatIsNoInteger() throws {
@@ -67,8 +68,8 @@ struct ReplayRuleTests {
             try $0.set(Bench.at("any"), to: .string("text"))
         }
         _ = try bench.recover()
-        #expect(bench.value("count") == .int(5))
-        #expect(bench.value("any") == .string("text"))
+        expectEqual(bench.value("count"), .int(5))
+        expectEqual(bench.value("any"), .string("text"))
     }
 
     @Test func setsAndDictionariesUnite() throws {
@@ -86,8 +87,8 @@ struct ReplayRuleTests {
             try $0.delete(5)
         }
         _ = try bench.recover()
-        #expect(bench.links("set") == [1, 2])
-        #expect(bench.links("map") == [1, 2, 3, 0])
+        expectEqual(bench.links("set"), [1, 2])
+        expectEqual(bench.links("map"), [1, 2, 3, 0])
     }
 
     @Test func anEditBelowAnEmbeddedObjectThatIsGoneIsDropped() throws {
@@ -95,8 +96,8 @@ struct ReplayRuleTests {
         try bench.here { try $0.set(Bench.at("part", .key("name")), to: .string("x")) }
         try bench.there { try $0.set(Bench.at("part"), to: .null) }
         let statistics = try bench.recover()
-        #expect(bench.value("part") == .null)
-        #expect(statistics.droppedPath == 1)
+        expectEqual(bench.value("part"), .null)
+        expectEqual(statistics.droppedPath, 1)
     }
 
     @Test func anEmbeddedObjectThatBothMadeMergesFieldByField() throws {
@@ -111,8 +112,8 @@ struct ReplayRuleTests {
             try $0.set(Bench.at("part", .key("size")), to: .int(3))
         }
         _ = try bench.recover()
-        #expect(bench.value("part", .key("name")) == .string("client"))
-        #expect(bench.value("part", .key("size")) == .int(3))
+        expectEqual(bench.value("part", .key("name")), .string("client"))
+        expectEqual(bench.value("part", .key("size")), .int(3))
     }
 
     @Test func editsOfOwnListElementsAreReplayedWithoutACopy() throws {
@@ -123,9 +124,9 @@ struct ReplayRuleTests {
         }
         try bench.there { try $0.insert(.embedded(StoredObject()), at: Bench.at("parts", .index(0))) }
         let statistics = try bench.recover()
-        #expect(bench.value("parts", .index(0), .key("name")) == .string("mine"))
-        #expect(bench.value("parts", .index(1), .key("name")) == .null)
-        #expect(statistics.listsCopied == 0)
+        expectEqual(bench.value("parts", .index(0), .key("name")), .string("mine"))
+        expectEqual(bench.value("parts", .index(1), .key("name")), .null)
+        expectEqual(statistics.listsCopied, 0)
     }
 
     @Test func editsOfForeignListElementsCopyTheList() throws {
@@ -133,10 +134,10 @@ struct ReplayRuleTests {
         try bench.here { try $0.set(Bench.at("parts", .index(0), .key("name")), to: .string("mine")) }
         try bench.there { try $0.insert(.embedded(StoredObject()), at: Bench.at("parts", .index(1))) }
         let statistics = try bench.recover()
-        #expect(statistics.listsCopied == 1)
-        guard case .list(let parts)? = bench.value("parts") else { return #expect(Bool(false), "no list") }
-        #expect(parts.count == 1)
-        #expect(bench.value("parts", .index(0), .key("name")) == .string("mine"))
+        expectEqual(statistics.listsCopied, 1)
+        guard case .list(let parts)? = bench.value("parts") else { return expectTrue(Bool(false), "no list") }
+        expectEqual(parts.count, 1)
+        expectEqual(bench.value("parts", .index(0), .key("name")), .string("mine"))
     }
 
     @Test func aClearedCollectionInMixedReplacesWhatTheServerPutThere() throws {
@@ -144,7 +145,7 @@ struct ReplayRuleTests {
         try bench.here { try $0.set(Bench.at("any"), to: .list([.int(2)])) }
         try bench.there { try $0.set(Bench.at("any"), to: .string("scalar")) }
         _ = try bench.recover()
-        #expect(bench.value("any") == .list([.int(2)]))
+        expectEqual(bench.value("any"), .list([.int(2)]))
     }
 
     @Test func aNestedListThatBecameSomethingElseLosesTheEdit() throws {
@@ -154,7 +155,7 @@ struct ReplayRuleTests {
         try bench.here { try $0.insert(.int(2), at: Bench.at("any", .key("k"), .index(1))) }
         try bench.there { try $0.set(Bench.at("any", .key("k")), to: .string("text")) }
         _ = try bench.recover()
-        #expect(bench.value("any") == .dictionary(["k": .string("text")]))
+        expectEqual(bench.value("any"), .dictionary(["k": .string("text")]))
     }
 
     @Test func classesAndPropertiesOfBothSidesUnite() throws {
@@ -162,7 +163,7 @@ struct ReplayRuleTests {
         try bench.here { try $0.addColumn("Target", "here", ElementType(type: .int, nullable: true)) }
         try bench.there { try $0.addColumn("Target", "there", ElementType(type: .string, nullable: true)) }
         _ = try bench.recover()
-        #expect(bench.local.schema.table("Target")?.columns.map(\.name).sorted() == ["here", "there", "value"])
+        expectEqual(bench.local.schema.table("Target")?.columns.map(\.name).sorted(), ["here", "there", "value"])
     }
 
     @Test func onePropertyWithTwoTypesFails() throws {
@@ -172,7 +173,7 @@ struct ReplayRuleTests {
         let before = StateDump.json(of: bench.local)
         #expect(throws: (any Error).self) { try bench.recover() }
         #expect(throws: TransferFailure.self) { try bench.discard() }
-        #expect(StateDump.json(of: bench.local) == before)
+        expectEqual(StateDump.json(of: bench.local), before)
     }
 
     @Test func discardingFailsWhereOnlyTheClientHasAClass() throws {
@@ -181,7 +182,7 @@ struct ReplayRuleTests {
             try $0.createTable("Mine", key: KeySchema(name: "_id", type: .int, nullable: false))
         }
         let error = #expect(throws: TransferFailure.self) { try bench.discard() }
-        #expect(error?.description.contains("Mine") == true)
+        expectEqual(error?.description.contains("Mine"), true)
     }
 
     @Test func removingAPropertyCannotBeRecovered() throws {
@@ -193,8 +194,8 @@ struct ReplayRuleTests {
     @Test func aTransferThatChangesNothingTouchesNothing() throws {
         var bench = try Bench { try $0.add(1, 2) }
         _ = bench.local.takeChanges()
-        #expect(try bench.discard() == StateTransfer.Statistics())
-        #expect(!bench.local.hasChanges)
+        try expectEqual(bench.discard(), StateTransfer.Statistics())
+        expectTrue(!bench.local.hasChanges)
     }
 
     @Test func deletedAndMadeAgainCountsAsAnUpdate() throws {
@@ -203,6 +204,6 @@ struct ReplayRuleTests {
             try $0.delete(1)
             try $0.createObject(Bench.target(1))
         }
-        #expect(try bench.discard() == StateTransfer.Statistics(inserted: 0, updated: 1, deleted: 0))
+        try expectEqual(bench.discard(), StateTransfer.Statistics(inserted: 0, updated: 1, deleted: 0))
     }
 }

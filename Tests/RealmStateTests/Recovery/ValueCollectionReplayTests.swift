@@ -1,4 +1,5 @@
 import Changesets
+import TestSupport
 import Testing
 
 @testable import RealmState
@@ -42,7 +43,7 @@ struct ValueCollectionReplayTests {
         try bench.here(Self.replace(line.here))
         try bench.there(Self.replace(line.there))
         _ = try bench.recover()
-        #expect(bench.value("values") == .set(line.expected.map(Value.int)))
+        expectEqual(bench.value("values"), .set(line.expected.map(Value.int)))
     }
 
     struct Entries: CustomTestStringConvertible, Sendable {
@@ -84,7 +85,7 @@ struct ValueCollectionReplayTests {
         try bench.here(write(line.here))
         try bench.there(write(line.there))
         _ = try bench.recover()
-        #expect(bench.value("valueMap") == .dictionary(line.expected))
+        expectEqual(bench.value("valueMap"), .dictionary(line.expected))
     }
 
     @Test func anErasedKeyThatTheServerErasedTooIsDropped() throws {
@@ -93,7 +94,7 @@ struct ValueCollectionReplayTests {
             let bytes = try bench[keyPath: side].record { try $0.removeKey(ReplayBench.at("valueMap", .key("k"))) }
             if side == \ReplayBench.local { bench.changesets.append(bytes.changeset) }
         }
-        #expect(try bench.recover().droppedPath == 1)
+        try expectEqual(bench.recover().droppedPath, 1)
     }
 
     @Test func keysMayBeEmptyOrHoldAnything() throws {
@@ -102,6 +103,6 @@ struct ValueCollectionReplayTests {
         try bench.there { try $0.set(ReplayBench.at("valueMap", .key("")), to: .int(2)) }
         try bench.here { try $0.set(ReplayBench.at("valueMap", .key("\0")), to: .int(3)) }
         _ = try bench.recover()
-        #expect(bench.value("valueMap") == .dictionary(["": .int(1), "\0": .int(3)]))
+        expectEqual(bench.value("valueMap"), .dictionary(["": .int(1), "\0": .int(3)]))
     }
 }

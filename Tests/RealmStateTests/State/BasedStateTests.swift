@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 /// What a state that stands on a base says of its objects when its changes are taken.
@@ -51,9 +52,9 @@ import Testing
             builder.erase("T", .int(3))
             builder.create("T", .int(3))
         }
-        #expect(new(state.takeChanges()) == [.int(1): false, .int(2): true, .int(3): true])
-        #expect(state.objectCount(of: "T") == 3)
-        #expect(!state.hasChanges)
+        expectEqual(new(state.takeChanges()), [.int(1): false, .int(2): true, .int(3): true])
+        expectEqual(state.objectCount(of: "T"), 3)
+        expectTrue(!state.hasChanges)
         // They are written now, as far as the state knows.
         try state.apply { builder in
             builder.update(FieldAddress(address(2), "i"), .int(8))
@@ -62,7 +63,7 @@ import Testing
             builder.erase("T", .int(1))
             builder.create("T", .int(1))
         }
-        #expect(new(state.takeChanges()) == [.int(1): false, .int(2): false, .int(3): false])
+        expectEqual(new(state.takeChanges()), [.int(1): false, .int(2): false, .int(3): false])
     }
 
     @Test func goingBackTakesNewObjectsAway() throws {
@@ -74,11 +75,11 @@ import Testing
             builder.erase("T", .int(1))
             builder.create("T", .int(3))
         }
-        #expect(state.objectCount(of: "T") == 2)
+        expectEqual(state.objectCount(of: "T"), 2)
         state.rollback()
-        #expect(state.objectCount(of: "T") == 2)
-        #expect(state.contains(address(1)) && !state.contains(address(3)))
+        expectEqual(state.objectCount(of: "T"), 2)
+        expectTrue(state.contains(address(1)) && !state.contains(address(3)))
         let changes = state.takeChanges()
-        #expect(new(changes) == [.int(2): true] && changes.erased.isEmpty)
+        expectTrue(new(changes) == [.int(2): true] && changes.erased.isEmpty)
     }
 }

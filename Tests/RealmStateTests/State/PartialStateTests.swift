@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct PartialStateTests {
@@ -9,22 +10,22 @@ import Testing
 
     @Test func touchingWhatIsNotLoadedIsAnErrorOfItsOwn() throws {
         var state = try make()
-        #expect(!state.isLoaded(SampleRealm.object))
-        #expect(state.failure { $0.create("T", .int(1)) }?.code == .notLoaded)
-        #expect(state.failure { $0.erase("T", .int(1)) }?.code == .notLoaded)
-        #expect(state.failure { $0.update(SampleRealm.at("i"), .int(1)) }?.code == .notLoaded)
+        expectTrue(!state.isLoaded(SampleRealm.object))
+        expectEqual(state.failure { $0.create("T", .int(1)) }?.code, .notLoaded)
+        expectEqual(state.failure { $0.erase("T", .int(1)) }?.code, .notLoaded)
+        expectEqual(state.failure { $0.update(SampleRealm.at("i"), .int(1)) }?.code, .notLoaded)
         state.load(SampleRealm.object, nil)
-        #expect(state.isLoaded(SampleRealm.object))
-        #expect(state.failure { $0.update(SampleRealm.at("i"), .int(1)) }?.code == .badInstruction)
+        expectTrue(state.isLoaded(SampleRealm.object))
+        expectEqual(state.failure { $0.update(SampleRealm.at("i"), .int(1)) }?.code, .badInstruction)
         try state.apply { $0.create("T", .int(1)) }
-        #expect(state.contains(SampleRealm.object))
+        expectTrue(state.contains(SampleRealm.object))
     }
 
     @Test func linksNeedOnlyTheClassOfTheirTarget() throws {
         var state = try make()
         state.load(SampleRealm.object, StoredObject())
         try state.apply { $0.update(SampleRealm.at("link"), linkTo: SampleRealm.target) }
-        #expect(state.value(at: SampleRealm.at("link")) == .link(SampleRealm.target))
+        expectEqual(state.value(at: SampleRealm.at("link")), .link(SampleRealm.target))
     }
 
     @Test func loadingDoesNotOverwriteWhatIsNewer() throws {
@@ -32,21 +33,21 @@ import Testing
         state.load(SampleRealm.object, StoredObject())
         try state.apply { $0.update(SampleRealm.at("i"), .int(5)) }
         state.load(SampleRealm.object, StoredObject())
-        #expect(state.value(at: SampleRealm.at("i")) == .int(5))
+        expectEqual(state.value(at: SampleRealm.at("i")), .int(5))
     }
 
     @Test func classesCreatedHereNeedNoLoading() throws {
         var state = try make()
-        #expect(state.isLoaded(ObjectAddress("New", .int(1))))
+        expectTrue(state.isLoaded(ObjectAddress("New", .int(1))))
         try state.apply { builder in
             builder.table("New")
             builder.create("New", .int(1))
         }
-        #expect(state.isLoaded(ObjectAddress("New", .int(2))))
+        expectTrue(state.isLoaded(ObjectAddress("New", .int(2))))
         _ = state.takeChanges()
         state.trimCache(to: 0)
-        #expect(!state.isLoaded(ObjectAddress("New", .int(1))))
-        #expect(!state.isLoaded(ObjectAddress("New", .int(2))))
+        expectTrue(!state.isLoaded(ObjectAddress("New", .int(1))))
+        expectTrue(!state.isLoaded(ObjectAddress("New", .int(2))))
     }
 
     @Test func trimmingForgetsTheLeastRecentlyUsedButNoChanges() throws {
@@ -56,15 +57,15 @@ import Testing
         }
         try state.apply { $0.update(FieldAddress(ObjectAddress("T", .int(0)), "i"), .int(1)) }
         state.trimCache(to: 40)
-        #expect(state.cachedObjectCount == 35)
-        #expect(state.isLoaded(ObjectAddress("T", .int(0))))
-        #expect(state.isLoaded(ObjectAddress("T", .int(99))))
-        #expect(!state.isLoaded(ObjectAddress("T", .int(1))))
+        expectEqual(state.cachedObjectCount, 35)
+        expectTrue(state.isLoaded(ObjectAddress("T", .int(0))))
+        expectTrue(state.isLoaded(ObjectAddress("T", .int(99))))
+        expectTrue(!state.isLoaded(ObjectAddress("T", .int(1))))
         state.trimCache(to: 0)
-        #expect(state.cachedObjectCount == 1)
+        expectEqual(state.cachedObjectCount, 1)
         _ = state.takeChanges()
         state.trimCache(to: 0)
-        #expect(state.cachedObjectCount == 0)
+        expectEqual(state.cachedObjectCount, 0)
     }
 
     @Test func theObjectsThatAChangesetTouchesAreListed() throws {
@@ -75,6 +76,6 @@ import Testing
         builder.update(SampleRealm.at("link"), linkTo: SampleRealm.target)
         builder.erase("U", .null)
         let addresses = builder.changeset.touchedAddresses
-        #expect(addresses == [SampleRealm.object, ObjectAddress("U", .null)])
+        expectEqual(addresses, [SampleRealm.object, ObjectAddress("U", .null)])
     }
 }

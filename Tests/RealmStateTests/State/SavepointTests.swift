@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 @Suite struct SavepointTests {
@@ -17,12 +18,12 @@ import Testing
             builder.eraseTable("O")
             builder.eraseColumn("T", "s")
         }
-        #expect(StateDump.canonical(of: state) != before)
+        expectTrue(StateDump.canonical(of: state) != before)
         state.rollback()
-        #expect(StateDump.canonical(of: state) == before)
-        #expect(!state.hasChanges)
-        #expect(state.takeChanges().isEmpty)
-        #expect(state.cachedObjectCount == 2)
+        expectEqual(StateDump.canonical(of: state), before)
+        expectTrue(!state.hasChanges)
+        expectTrue(state.takeChanges().isEmpty)
+        expectEqual(state.cachedObjectCount, 2)
     }
 
     @Test func savepointsNest() throws {
@@ -35,18 +36,18 @@ import Testing
             builder.column("T", "new", .int)
         }
         state.rollback()
-        #expect(state.value(at: SampleRealm.at("i")) == .int(1))
-        #expect(state.schema.table("T")?.column("new") == nil)
+        expectEqual(state.value(at: SampleRealm.at("i")), .int(1))
+        expectTrue(state.schema.table("T")?.column("new") == nil)
         state.begin()
         try state.apply { $0.update(SampleRealm.at("i"), .int(3)) }
         state.commit()
-        #expect(state.value(at: SampleRealm.at("i")) == .int(3))
+        expectEqual(state.value(at: SampleRealm.at("i")), .int(3))
         state.rollback()
-        #expect(state.value(at: SampleRealm.at("i")) == .int(0))
-        #expect(!state.hasSavepoint)
+        expectEqual(state.value(at: SampleRealm.at("i")), .int(0))
+        expectTrue(!state.hasSavepoint)
         state.rollback()
         state.commit()
-        #expect(state.value(at: SampleRealm.at("i")) == .int(0))
+        expectEqual(state.value(at: SampleRealm.at("i")), .int(0))
     }
 
     @Test func aBadChangesetIsUndoneAndTheOthersStay() throws {
@@ -61,18 +62,18 @@ import Testing
                 state.commit()
             } catch {
                 state.rollback()
-                #expect(state.value(at: SampleRealm.at("i")) == .int(1))
+                expectEqual(state.value(at: SampleRealm.at("i")), .int(1))
             }
         }
-        #expect(state.value(at: SampleRealm.at("i")) == .int(3))
+        expectEqual(state.value(at: SampleRealm.at("i")), .int(3))
     }
 
     @Test func changesAreToldOnce() throws {
         var state = try SampleRealm.make()
         let first = state.takeChanges()
-        #expect(first.schemaChanged)
-        #expect(first.upserted.count == 2)
-        #expect(state.takeChanges().isEmpty)
+        expectTrue(first.schemaChanged)
+        expectEqual(first.upserted.count, 2)
+        expectTrue(state.takeChanges().isEmpty)
         let table = try #require(state.schema.table("O")).id
         try state.apply { builder in
             builder.update(SampleRealm.at("i"), .int(1))
@@ -80,17 +81,17 @@ import Testing
             builder.eraseTable("O")
         }
         let second = state.takeChanges()
-        #expect(second.upserted.map(\.key) == [.int(1)])
-        #expect(second.erased.map(\.key) == [SampleRealm.target.key])
-        #expect(second.erasedTables == [table])
-        #expect(second.schemaChanged)
+        expectEqual(second.upserted.map(\.key), [.int(1)])
+        expectEqual(second.erased.map(\.key), [SampleRealm.target.key])
+        expectEqual(second.erasedTables, [table])
+        expectTrue(second.schemaChanged)
     }
 
     @Test func copiesOfAStateAreIndependent() throws {
         let original = try SampleRealm.make()
         var copy = original
         try copy.apply { $0.update(SampleRealm.at("i"), .int(1)) }
-        #expect(original.value(at: SampleRealm.at("i")) == .int(0))
-        #expect(copy.value(at: SampleRealm.at("i")) == .int(1))
+        expectEqual(original.value(at: SampleRealm.at("i")), .int(0))
+        expectEqual(copy.value(at: SampleRealm.at("i")), .int(1))
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import RealmState
 import SeededRandom
+import TestSupport
 import Testing
 
 @Suite struct ValueTests {
@@ -25,7 +26,7 @@ import Testing
         ]
         for (i, left) in ordered.enumerated() {
             for (j, right) in ordered.enumerated() {
-                #expect(Value.compare(left, right).signum() == (i - j).signum(), "\(left) \(right)")
+                expectEqual(Value.compare(left, right).signum(), (i - j).signum(), "\(left) \(right)")
             }
         }
     }
@@ -34,13 +35,13 @@ import Testing
         let ones: [Value] = [.int(1), double(1), .float(bits: Float(1).bitPattern), decimal(1, 0), decimal(1000, -3)]
         for left in ones {
             for right in ones {
-                #expect(Value.compare(left, right) == 0)
+                expectEqual(Value.compare(left, right), 0)
             }
         }
-        #expect(Value.compare(double(0), double(-0.0)) == 0)
-        #expect(Value.compare(decimal(0, 5), decimal(0, -5, negative: true)) == 0)
-        #expect(Value.compare(double(0.1), decimal(1, -1)) == 0)
-        #expect(Value.compare(double(.nan), double(-.nan)) == 0)
+        expectEqual(Value.compare(double(0), double(-0.0)), 0)
+        expectEqual(Value.compare(decimal(0, 5), decimal(0, -5, negative: true)), 0)
+        expectEqual(Value.compare(double(0.1), decimal(1, -1)), 0)
+        expectEqual(Value.compare(double(.nan), double(-.nan)), 0)
     }
 
     @Test func storedBytesThatAreDamagedAreRefusedOrRead() throws {
@@ -52,14 +53,14 @@ import Testing
             ColumnID(rawValue: 4): .uuid(.init(high: 1, low: 2)),
         ])
         let bytes = object.encoded()
-        #expect(try StoredObject(decoding: bytes) == object)
+        try expectEqual(StoredObject(decoding: bytes), object)
         var random = SeededGenerator(seed: 3)
         for position in bytes.indices {
             for _ in 0..<40 {
                 var damaged = bytes
                 damaged[position] = UInt8.random(in: 0...255, using: &random)
                 guard let read = try? StoredObject(decoding: damaged) else { continue }
-                #expect(try StoredObject(decoding: read.encoded()) == read)
+                try expectEqual(StoredObject(decoding: read.encoded()), read)
             }
         }
         #expect(throws: RealmStateError.self) { try StoredObject(decoding: bytes + [0]) }
@@ -74,7 +75,7 @@ import Testing
     @Test func damagedSchemasAreRefusedOrRead() throws {
         let schema = try SampleRealm.make().schema
         let bytes = schema.encoded()
-        #expect(try Schema(decoding: bytes) == schema)
+        try expectEqual(Schema(decoding: bytes), schema)
         var random = SeededGenerator(seed: 4)
         for position in bytes.indices {
             #expect(throws: RealmStateError.self) { try Schema(decoding: Array(bytes.prefix(position))) }
@@ -82,7 +83,7 @@ import Testing
                 var damaged = bytes
                 damaged[position] = UInt8.random(in: 0...255, using: &random)
                 guard let read = try? Schema(decoding: damaged) else { continue }
-                #expect(try Schema(decoding: read.encoded()) == read)
+                try expectEqual(Schema(decoding: read.encoded()), read)
             }
         }
     }

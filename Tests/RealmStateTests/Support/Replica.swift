@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 /// An author's realm and a receiver that applies every changeset the author records.
@@ -18,8 +19,8 @@ struct Replica {
         let (_, bytes) = try author.record(body)
         last = try Changeset(parsing: bytes)
         try receiver.apply(last)
-        #expect(StateDump.canonical(of: author) == StateDump.canonical(of: receiver))
-        #expect(StateDump.digest(of: author) == StateDump.digest(of: receiver))
+        expectEqual(StateDump.canonical(of: author), StateDump.canonical(of: receiver))
+        expectEqual(StateDump.digest(of: author), StateDump.digest(of: receiver))
     }
 
     /// The error of changes that must fail; they leave nothing behind.
@@ -29,7 +30,7 @@ struct Replica {
             _ = try author.record(body)
             return nil
         } catch {
-            #expect(StateDump.canonical(of: author) == before)
+            expectEqual(StateDump.canonical(of: author), before)
             return error as? RecordingError
         }
     }

@@ -4,6 +4,7 @@ import Storage
 import StorageSQLite
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct BackupTests {
@@ -61,21 +62,21 @@ import Testing
             let manifest = try await backUp(store, to: backup)
             isOver.withLock { $0 = true }
             let last = try await writing.value
-            #expect(manifest.files.map(\.name) == ["slice-0.sqlite", "slice-1.sqlite", "control.sqlite"])
+            expectEqual(manifest.files.map(\.name), ["slice-0.sqlite", "slice-1.sqlite", "control.sqlite"])
             // Nobody waited for the copy.
-            #expect(last > 51)
+            expectTrue(last > 51)
             for name in manifest.files.map(\.name) {
                 let mode = try FileManager.default.attributesOfItem(atPath: "\(backup)/\(name)")[.posixPermissions]
-                #expect(mode as? Int == 0o600)
+                expectTrue(mode as? Int == 0o600)
             }
             try FileManager.default.removeItem(atPath: store)
             _ = try await SQLiteStores.restore(backup, to: restored, as: restore)
             let copy = try await slice(1, of: restored)
             let history = try await copy.history(
                 of: HistoryKey(realm: RealmID(1), generation: 1), after: 0, through: 1_000_000, maxBytes: .max)
-            #expect(
+            expectTrue(
                 history.count >= 50 && history.map(\.version) == (1...UInt64(history.count)).map { ServerVersion($0) })
-            #expect(try await SQLiteStores(folder: restored).control().apps().map(\.id) == ["tasks"])
+            try await expectEqual(SQLiteStores(folder: restored).control().apps().map(\.id), ["tasks"])
             _ = control
         }
     }
@@ -102,16 +103,16 @@ import Testing
             _ = try await backUp(store, to: backup)
             _ = try await SQLiteStores.restore(backup, to: restored, as: restore)
             let copy = try await slice(0, of: restored)
-            #expect(try await copy.restore() == restore)
+            try await expectEqual(copy.restore(), restore)
             let realm = try #require(try await copy.realm(Sample.realm().name))
-            #expect(realm.lostIdents == 5..<1_000_005)
-            #expect(try await copy.take().value > 6 + 900)
+            expectEqual(realm.lostIdents, 5..<1_000_005)
+            try await expectTrue(copy.take().value > 6 + 900)
             let put = try await SQLiteStores(folder: restored).control()
-            #expect(try await put.unpublishedCampaigns().map(\.id) == ["c"])
+            try await expectEqual(put.unpublishedCampaigns().map(\.id), ["c"])
             // A worker takes what was restored for the cluster's latest.
             let registry = SliceRegistry(cluster: "aa", control: put)
             for number in 0..<2 { _ = try await registry.open(SliceNumber(number), in: SQLiteStores(folder: restored)) }
-            #expect(try await SQLiteStores(folder: restored).inspector().cluster() == .named(cluster))
+            try await expectEqual(SQLiteStores(folder: restored).inspector().cluster(), .named(cluster))
         }
     }
 
@@ -119,11 +120,11 @@ import Testing
         try await withStore { store, backup, _, _ in
             _ = try await backUp(store, to: backup)
             let again = await #expect(throws: StoreError.self) { _ = try await backUp(store, to: backup) }
-            #expect(again?.code == .alreadyExists)
+            expectEqual(again?.code, .alreadyExists)
             let over = await #expect(throws: StoreError.self) {
                 _ = try await SQLiteStores.restore(backup, to: store, as: restore)
             }
-            #expect(over?.code == .alreadyExists)
+            expectEqual(over?.code, .alreadyExists)
         }
     }
 
@@ -140,15 +141,15 @@ import Testing
             var damaged = sound
             damaged[damaged.count / 2] ^= 1
             try damaged.write(to: URL(filePath: file))
-            #expect(await refusal() == .corrupt)
+            await expectEqual(refusal(), .corrupt)
             try sound.prefix(4_096).write(to: URL(filePath: file))
-            #expect(await refusal() == .corrupt)
+            await expectEqual(refusal(), .corrupt)
             try FileManager.default.removeItem(atPath: file)
-            #expect(await refusal() == .notFound)
+            await expectEqual(refusal(), .notFound)
             try sound.write(to: URL(filePath: file))
             try FileManager.default.removeItem(atPath: "\(backup)/manifest.json")
-            #expect(await refusal() == .notFound)
-            #expect(!FileManager.default.fileExists(atPath: restored))
+            await expectEqual(refusal(), .notFound)
+            expectTrue(!FileManager.default.fileExists(atPath: restored))
         }
     }
 
@@ -162,7 +163,7 @@ import Testing
                 let error = await #expect(throws: StoreError.self) {
                     _ = try await SQLiteStores.restore(backup, to: restored, as: restore)
                 }
-                #expect(!FileManager.default.fileExists(atPath: restored))
+                expectTrue(!FileManager.default.fileExists(atPath: restored))
                 return error
             }
             for name in ["slice-1.sqlite", "control.sqlite", "manifest.json"] {
@@ -171,16 +172,16 @@ import Testing
                 try FileManager.default.moveItem(atPath: path, toPath: elsewhere)
                 try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: elsewhere)
                 let linked = await refusal()
-                #expect(linked?.code == .corrupt && linked?.message.contains(path) == true)
+                expectTrue(linked?.code == .corrupt && linked?.message.contains(path) == true)
                 try FileManager.default.removeItem(atPath: path)
-                #expect(mkfifo(path, 0o600) == 0)
-                #expect(await refusal()?.code == .corrupt)
+                expectEqual(mkfifo(path, 0o600), 0)
+                await expectEqual(refusal()?.code, .corrupt)
                 try FileManager.default.removeItem(atPath: path)
                 try FileManager.default.moveItem(atPath: elsewhere, toPath: path)
             }
             for suffix in ["-journal", "-wal"] {
-                #expect(mkfifo(file + suffix, 0o600) == 0)
-                #expect(await refusal()?.code == .corrupt)
+                expectEqual(mkfifo(file + suffix, 0o600), 0)
+                await expectEqual(refusal()?.code, .corrupt)
                 try FileManager.default.removeItem(atPath: file + suffix)
             }
             _ = try await SQLiteStores.restore(backup, to: restored, as: restore)
@@ -191,11 +192,11 @@ import Testing
         try await withStore { store, backup, _, _ in
             try FileManager.default.removeItem(atPath: "\(store)/slice-1.sqlite")
             let missing = await #expect(throws: StoreError.self) { _ = try await backUp(store, to: backup) }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
             let unfinished = await #expect(throws: StoreError.self) {
                 _ = try await SQLiteStores.verify(backup: backup)
             }
-            #expect(unfinished?.code == .notFound)
+            expectEqual(unfinished?.code, .notFound)
         }
     }
 }

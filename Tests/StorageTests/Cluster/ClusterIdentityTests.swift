@@ -3,6 +3,7 @@ import Storage
 import StorageSQLite
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ClusterIdentityTests {
@@ -13,50 +14,49 @@ import Testing
     @Test(arguments: ControlVariant.allCases)
     func aClusterIsRecordedOnceAndChangedByItsOperator(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
-            #expect(try await store.cluster() == nil)
+            try await expectTrue(store.cluster() == nil)
             let missing = await #expect(throws: StoreError.self) { _ = try await store.updateCluster { _ in } }
-            #expect(missing?.code == .notFound)
-            #expect(try await store.cluster(orCreate: cluster) == cluster)
-            #expect(try await store.cluster(orCreate: ClusterRecord(id: "bb", prefix: "other")) == cluster)
+            expectEqual(missing?.code, .notFound)
+            try await expectEqual(store.cluster(orCreate: cluster), cluster)
+            try await expectEqual(store.cluster(orCreate: ClusterRecord(id: "bb", prefix: "other")), cluster)
             let marked = try await store.updateCluster { $0.hasMarkedBroker = true }
-            #expect(marked == ClusterRecord(id: "aa", prefix: "sluice", hasMarkedBroker: true))
+            expectEqual(marked, ClusterRecord(id: "aa", prefix: "sluice", hasMarkedBroker: true))
             _ = try await store.updateCluster { $0.prefix = "moved" }
-            #expect(
-                try await store.cluster() == ClusterRecord(id: "aa", prefix: "moved", hasMarkedBroker: true))
+            try await expectEqual(store.cluster(), ClusterRecord(id: "aa", prefix: "moved", hasMarkedBroker: true))
         }
     }
 
     @Test(arguments: ControlVariant.allCases)
     func theLatestEpochOfASliceStays(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
-            #expect(try await store.slicesMade().isEmpty)
+            try await expectTrue(store.slicesMade().isEmpty)
             try await store.recordSlice(SliceNumber(10), epoch: Epoch(0))
             try await store.recordSlice(SliceNumber(2), epoch: Epoch(9))
             try await store.recordSlice(SliceNumber(2), epoch: Epoch(10))
             try await store.recordSlice(SliceNumber(2), epoch: Epoch(4))
-            #expect(try await store.slicesMade() == [SliceNumber(10): Epoch(0), SliceNumber(2): Epoch(10)])
+            try await expectEqual(store.slicesMade(), [SliceNumber(10): Epoch(0), SliceNumber(2): Epoch(10)])
             try await store.forgetSlice(SliceNumber(2))
-            #expect(try await store.slicesMade() == [SliceNumber(10): Epoch(0)])
+            try await expectEqual(store.slicesMade(), [SliceNumber(10): Epoch(0)])
             // Beside it stand other settings.
-            #expect(try await store.sliceCount(orCreate: 8) == 8)
+            try await expectEqual(store.sliceCount(orCreate: 8), 8)
         }
     }
 
     @Test(arguments: SliceVariant.allCases)
     func aSliceBearsItsClusterAndIsTakenFromWhoeverHasIt(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
-            #expect(try await store.cluster() == nil)
+            try await expectTrue(store.cluster() == nil)
             try await store.setCluster("aa")
-            #expect(try await store.cluster() == "aa")
+            try await expectEqual(store.cluster(), "aa")
             let epoch = try await store.take()
             let restore = RestoreRecord(id: "r1", at: 7)
             try await store.putBack(restore, epoch: Epoch(40))
-            #expect(try await store.restore() == restore)
+            try await expectEqual(store.restore(), restore)
             let fenced = await #expect(throws: StoreError.self) { try await store.commit(SliceBatch(), epoch: epoch) }
-            #expect(fenced?.code == .fenced)
-            #expect(try await store.take() == Epoch(41))
+            expectEqual(fenced?.code, .fenced)
+            try await expectEqual(store.take(), Epoch(41))
             try await store.putBack(RestoreRecord(id: "r2", at: 8), epoch: Epoch(3))
-            #expect(try await store.take() == Epoch(42))
+            try await expectEqual(store.take(), Epoch(42))
         }
     }
 
@@ -68,33 +68,33 @@ import Testing
             try await store.commit(batch, epoch: try await store.take())
             try await store.putBack(RestoreRecord(id: "r", at: 7), epoch: Epoch(9))
             var realm = try #require(try await store.realm(Sample.realm().name))
-            #expect(realm.lostIdents == 5..<1_000_005 && realm.nextIdent == 1_000_005)
+            expectTrue(realm.lostIdents == 5..<1_000_005 && realm.nextIdent == 1_000_005)
             realm.nextIdent = 1_000_006
             batch.realms = [realm]
             try await store.commit(batch, epoch: try await store.take())
-            #expect(try await store.realm(Sample.realm().name) == realm)
+            try await expectEqual(store.realm(Sample.realm().name), realm)
         }
     }
 
     @Test func whatIsThereIsToldWithoutMakingAnything() async throws {
         try await withFolder { folder in
             let inspector = SQLiteStores(folder: folder).inspector()
-            #expect(try await inspector.cluster() == .none)
-            #expect(!FileManager.default.fileExists(atPath: folder))
+            try await expectEqual(inspector.cluster(), .none)
+            expectTrue(!FileManager.default.fileExists(atPath: folder))
             let control = try await SQLiteStores(folder: folder).control()
             // What a process leaves that is stopped before it has written anything.
-            #expect(try await inspector.cluster() == .none)
+            try await expectEqual(inspector.cluster(), .none)
             _ = try await control.sliceCount(orCreate: 4)
-            #expect(try await inspector.cluster() == .unnamed)
+            try await expectEqual(inspector.cluster(), .unnamed)
             _ = try await control.cluster(orCreate: cluster)
             try await control.recordSlice(SliceNumber(1), epoch: Epoch(3))
-            #expect(try await inspector.cluster() == .named(cluster))
-            #expect(try await inspector.slicesMade() == [SliceNumber(1): Epoch(3)])
+            try await expectEqual(inspector.cluster(), .named(cluster))
+            try await expectEqual(inspector.slicesMade(), [SliceNumber(1): Epoch(3)])
         }
         try await withFolder { folder in
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             _ = FileManager.default.createFile(atPath: "\(folder)/control.sqlite", contents: nil)
-            #expect(try await SQLiteStores(folder: folder).inspector().cluster() == .none)
+            try await expectEqual(SQLiteStores(folder: folder).inspector().cluster(), .none)
         }
     }
 
@@ -107,15 +107,15 @@ import Testing
     }
 
     @Test func onlyWhatBelongsTogetherIsEntered() throws {
-        #expect(try entry(.named(cluster), slices: 3) == .enter(cluster))
-        #expect(try entry(.none) == .create)
+        try expectEqual(entry(.named(cluster), slices: 3), .enter(cluster))
+        try expectEqual(entry(.none), .create)
         // Stores of earlier versions: one of a coordinator alone, and one that workers have used.
-        #expect(try entry(.unnamed) == .adopt(slices: []))
-        #expect(try entry(.unnamed, slices: 2) == .adopt(slices: [SliceNumber(0), SliceNumber(1), SliceNumber(2)]))
+        try expectEqual(entry(.unnamed), .adopt(slices: []))
+        try expectEqual(entry(.unnamed, slices: 2), .adopt(slices: [SliceNumber(0), SliceNumber(1), SliceNumber(2)]))
         let foreign = #expect(throws: StoreError.self) { _ = try entry(.named(cluster), prefix: "second") }
-        #expect(foreign?.code == .mismatch && foreign?.message.contains("SLUICE_AMQP_PREFIX=sluice") == true)
+        expectTrue(foreign?.code == .mismatch && foreign?.message.contains("SLUICE_AMQP_PREFIX=sluice") == true)
         let headless = #expect(throws: StoreError.self) { _ = try entry(.none, slices: 3) }
-        #expect(headless?.code == .mismatch && headless?.message.contains("no control store") == true)
+        expectTrue(headless?.code == .mismatch && headless?.message.contains("no control store") == true)
     }
 
     // MARK: Slices
@@ -144,27 +144,27 @@ import Testing
             _ = try await open(folder, registry)
             let file = "\(folder)/slice-1.sqlite"
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
-            #expect(mode == 0o600)
+            expectEqual(mode, 0o600)
             for name in [file, "\(file)-wal", "\(file)-shm"] { try? FileManager.default.removeItem(atPath: name) }
             let missing = await refusal(folder, registry)
-            #expect(missing?.code == .mismatch && missing?.message.contains("adopt --slice 1") == true)
-            #expect(!FileManager.default.fileExists(atPath: file))
+            expectTrue(missing?.code == .mismatch && missing?.message.contains("adopt --slice 1") == true)
+            expectTrue(!FileManager.default.fileExists(atPath: file))
             _ = FileManager.default.createFile(atPath: file, contents: nil)
-            #expect(await refusal(folder, registry)?.message.contains("is empty") == true)
+            await expectEqual(refusal(folder, registry)?.message.contains("is empty"), true)
             try await control.forgetSlice(slice)
             _ = try await open(folder, registry)
-            #expect(try await control.slicesMade() == [slice: Epoch(0)])
+            try await expectEqual(control.slicesMade(), [slice: Epoch(0)])
         }
     }
 
     @Test func aSliceOfAnotherClusterIsRefused() async throws {
         try await withCluster { folder, _, registry in
             let store = try await open(folder, registry)
-            #expect(try await store.cluster() == "aa")
+            try await expectEqual(store.cluster(), "aa")
             try await store.setCluster("bb")
-            #expect(await refusal(folder, registry)?.message.contains("of cluster bb") == true)
+            await expectEqual(refusal(folder, registry)?.message.contains("of cluster bb"), true)
             let taken = await #expect(throws: StoreError.self) { try await registry.check(store) }
-            #expect(taken?.code == .mismatch)
+            expectEqual(taken?.code, .mismatch)
         }
     }
 
@@ -174,7 +174,7 @@ import Testing
             for _ in 1...3 { try await registry.taken(slice, epoch: try await store.take()) }
             try await registry.check(store)
             try await registry.taken(slice, epoch: Epoch(7))
-            #expect(await refusal(folder, registry)?.message.contains("older copy") == true)
+            await expectEqual(refusal(folder, registry)?.message.contains("older copy"), true)
             try await store.putBack(RestoreRecord(id: "r", at: 1), epoch: Epoch(7))
             _ = try await open(folder, registry)
         }
@@ -186,7 +186,7 @@ import Testing
             _ = try await SQLiteStores(folder: folder).store(for: slice).take()
             try await control.recordSlice(slice, epoch: Epoch(0))
             let store = try await open(folder, registry)
-            #expect(try await store.cluster() == "aa")
+            try await expectEqual(store.cluster(), "aa")
         }
     }
 }

@@ -80,20 +80,20 @@ import Testing
             let manifest = try await backUp(schema, to: backup)
             isOver.withLock { $0 = true }
             try await writing.value
-            #expect(manifest.cluster == "aa" && manifest.startedAt == 1_000 && manifest.finishedAt == 2_000)
-            #expect(manifest.files.map(\.name) == ["slice-0.sqlite", "slice-1.sqlite", "control.sqlite"])
+            expectTrue(manifest.cluster == "aa" && manifest.startedAt == 1_000 && manifest.finishedAt == 2_000)
+            expectEqual(manifest.files.map(\.name), ["slice-0.sqlite", "slice-1.sqlite", "control.sqlite"])
             let there = try FileManager.default.contentsOfDirectory(atPath: backup).sorted()
-            #expect(there == ["control.sqlite", "manifest.json", "slice-0.sqlite", "slice-1.sqlite"])
+            expectEqual(there, ["control.sqlite", "manifest.json", "slice-0.sqlite", "slice-1.sqlite"])
             // Nobody waited for it.
-            #expect(pace.withLock { $0 } > before + 1)
+            expectTrue(pace.withLock { $0 } > before + 1)
 
             let restored = "\(folder)/restored"
             _ = try await SQLiteStores.restore(backup, to: restored, as: restore)
             let copies = SQLiteStores(folder: restored)
             let first = try await versions(try await copies.store(for: SliceNumber(0), mayMake: false))
             let second = try await versions(try await copies.store(for: SliceNumber(1), mayMake: false))
-            #expect((0...1).contains(first - second), "\(first) and \(second)")
-            #expect(try await copies.inspector().cluster() == .named(cluster))
+            expectTrue((0...1).contains(first - second), "\(first) and \(second)")
+            try await expectEqual(copies.inspector().cluster(), .named(cluster))
         }
     }
 
@@ -107,14 +107,14 @@ import Testing
                 let work = "\(folder)/work"
                 _ = try await SQLiteStores.restore(
                     backup, to: PostgresTables(client), as: restore, work: work, report: { _ in })
-                #expect(!FileManager.default.fileExists(atPath: work))
+                expectTrue(!FileManager.default.fileExists(atPath: work))
                 let copy = try await stores.store(for: SliceNumber(0), mayMake: false)
-                #expect(try await copy.restore() == restore)
+                try await expectEqual(copy.restore(), restore)
                 let realm = try #require(try await copy.realm(Sample.realm().name))
-                #expect(realm.lostIdents == 5..<1_000_005)
-                #expect(try await copy.take().value > epochs[0].value + 900)
+                expectEqual(realm.lostIdents, 5..<1_000_005)
+                try await expectTrue(copy.take().value > epochs[0].value + 900)
                 let control = try await stores.control()
-                #expect(try await control.apps().map(\.id) == ["tasks"])
+                try await expectEqual(control.apps().map(\.id), ["tasks"])
                 let registry = SliceRegistry(cluster: "aa", control: control)
                 for number in 0..<2 { _ = try await registry.open(SliceNumber(number), in: stores) }
 
@@ -123,7 +123,7 @@ import Testing
                     _ = try await SQLiteStores.restore(
                         backup, to: PostgresTables(client), as: restore, work: work, report: { _ in })
                 }
-                #expect(again?.code == .alreadyExists)
+                expectEqual(again?.code, .alreadyExists)
             }
         }
     }
@@ -141,16 +141,16 @@ import Testing
                         backup, to: FailingTarget(tables, rows: 12), as: restore, work: "\(folder)/work",
                         report: { _ in })
                 }
-                #expect(stopped?.code == .unavailable)
+                expectEqual(stopped?.code, .unavailable)
                 let half = await #expect(throws: StoreError.self) { _ = try await stores.inspector().cluster() }
-                #expect(half?.message.contains("unfinished copy") == true)
+                expectEqual(half?.message.contains("unfinished copy"), true)
                 let later = RestoreRecord(id: "restore-2", at: 6_000)
                 _ = try await SQLiteStores.restore(
                     backup, to: tables, as: later, work: "\(folder)/work", report: { _ in })
-                #expect(try await stores.inspector().cluster() == .named(cluster))
+                try await expectEqual(stores.inspector().cluster(), .named(cluster))
                 for number in 0..<2 {
                     let slice = try await stores.store(for: SliceNumber(number), mayMake: false)
-                    #expect(try await slice.restore() == later)
+                    try await expectEqual(slice.restore(), later)
                 }
             }
         }
@@ -165,7 +165,7 @@ import Testing
     func whatACommitWaitsForIsWhatItSurvives(
         _ commit: String, _ syncs: Bool, _ standbys: String, _ expected: StoreDurability
     ) {
-        #expect(PostgresDurability(commit: commit, syncsFiles: syncs, standbys: standbys).extent == expected)
+        expectEqual(PostgresDurability(commit: commit, syncsFiles: syncs, standbys: standbys).extent, expected)
     }
 }
 

@@ -21,12 +21,12 @@ import Testing
         try await withPostgresSchema { schema in
             let installation = PostgresInstallation(try schema.client())
             let missing = await #expect(throws: StoreError.self) { try await installation.require() }
-            #expect(missing?.code == .notFound && missing?.message.contains("sluice store init") == true)
-            #expect(try await installation.make())
-            #expect(try await !installation.make())
-            #expect(try await installation.migrate().isEmpty)
+            expectTrue(missing?.code == .notFound && missing?.message.contains("sluice store init") == true)
+            try await expectTrue(installation.make())
+            try await expectTrue(!installation.make())
+            try await expectTrue(installation.migrate().isEmpty)
             let facts = try await installation.facts()
-            #expect(facts.parts.allSatisfy { $0.version == $0.latest } && facts.mayChangeTables && !facts.isReadOnly)
+            expectTrue(facts.parts.allSatisfy { $0.version == $0.latest } && facts.mayChangeTables && !facts.isReadOnly)
         }
     }
 
@@ -37,8 +37,8 @@ import Testing
             _ = try await installation.make()
             try await client.execute("UPDATE sluice_schema SET version = $1 WHERE part = 'slice'", .int(Int64(version)))
             let refused = await #expect(throws: StoreError.self) { try await installation.require() }
-            #expect(refused?.code == .mismatch)
-            #expect(refused?.message.contains(version == 0 ? "sluice store migrate" : "newer version") == true)
+            expectEqual(refused?.code, .mismatch)
+            expectEqual(refused?.message.contains(version == 0 ? "sluice store migrate" : "newer version"), true)
         }
     }
 
@@ -60,9 +60,9 @@ import Testing
             try await client.execute("CREATE TABLE things (id bigint PRIMARY KEY)")
             try await old.require(client)
             let lacking = await #expect(throws: StoreError.self) { try await new.require(client) }
-            #expect(lacking?.code == .mismatch && lacking?.message.contains("sluice store migrate") == true)
+            expectTrue(lacking?.code == .mismatch && lacking?.message.contains("sluice store migrate") == true)
             let level = try #require(try await new.level(client))
-            #expect(new.lacksAdditionsOnly(level) && !newest.lacksAdditionsOnly(level))
+            expectTrue(new.lacksAdditionsOnly(level) && !newest.lacksAdditionsOnly(level))
 
             try await new.migrate(client)
             try await new.migrate(client)
@@ -71,13 +71,13 @@ import Testing
             try await old.migrate(client)
             try await client.execute("INSERT INTO things (id) VALUES (1)")
             let colours = try await client.query("SELECT colour FROM things").map { $0.text(0) }
-            #expect(colours == ["red"])
-            #expect(try await old.level(client) == PostgresSchema.Level(version: 1, additions: 1))
+            expectEqual(colours, ["red"])
+            try await expectEqual(old.level(client), PostgresSchema.Level(version: 1, additions: 1))
 
             try await newest.migrate(client)
             for schema in [old, new] {
                 let refused = await #expect(throws: StoreError.self) { try await schema.require(client) }
-                #expect(refused?.code == .mismatch && refused?.message.contains("newer version") == true)
+                expectTrue(refused?.code == .mismatch && refused?.message.contains("newer version") == true)
             }
             try await newest.require(client)
         }
@@ -89,10 +89,10 @@ import Testing
             try await client.execute("CREATE SCHEMA \(schema.name)")
             try await client.execute("CREATE TABLE invoices (id bigint)")
             let refused = await #expect(throws: StoreError.self) { _ = try await PostgresInstallation(client).make() }
-            #expect(refused?.code == .mismatch)
+            expectEqual(refused?.code, .mismatch)
             let tables = try await client.query(
                 "SELECT count(*) FROM information_schema.tables WHERE table_schema = $1", .text(schema.name))
-            #expect(tables.first?.int(0) == 1)
+            expectEqual(tables.first?.int(0), 1)
         }
     }
 
@@ -105,7 +105,7 @@ import Testing
             let verifier = try #require(ScramVerifier(password: password))
             let passwords = Dictionary(uniqueKeysWithValues: PostgresRole.allCases.map { ($0, verifier) })
             let statements = try await installation.makeRoles(passwords: passwords, applying: true)
-            #expect(!statements.contains { $0.contains(password) })
+            expectTrue(!statements.contains { $0.contains(password) })
             // Again, for roles that are there.
             _ = try await installation.makeRoles(passwords: [:], applying: true)
             let control = try await PostgresControlStore.open(owner)
@@ -134,9 +134,9 @@ import Testing
 
             _ = try await coordinator.control().updateApp("tasks") { $0.maxOfflineDays = 1 }
             let realms = try await coordinator.inspector().reader(for: SliceNumber(0)).realms(after: nil, limit: 1)
-            #expect(realms.isEmpty)
+            expectTrue(realms.isEmpty)
             let foreign = try await coordinator.inspector().slices()
-            #expect(foreign == [SliceNumber(0)])
+            expectEqual(foreign, [SliceNumber(0)])
             for stores in [gateway, worker, coordinator] { await stores.close() }
             for role in PostgresRole.allCases {
                 try await owner.execute("DROP OWNED BY \(role.name(in: schema.name))")
@@ -147,7 +147,7 @@ import Testing
 
     private func denied(_ body: () async throws -> some Any) async {
         let error = await #expect(throws: StoreError.self) { _ = try await body() }
-        #expect(error?.code == .denied)
+        expectEqual(error?.code, .denied)
     }
 
     @Test func aPasswordBecomesWhatTheServerKeeps() {
@@ -155,10 +155,10 @@ import Testing
             0x5b, 0x6d, 0x99, 0x68, 0x9d, 0x12, 0x35, 0x8e, 0xec, 0xa0, 0x4b, 0x14, 0x12, 0x36, 0xfa, 0x81,
         ]
         // The user and the salt of the example in RFC 7677.
-        #expect(
-            ScramVerifier(password: "pencil", salt: salt)?.text
-                == "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU="
+        expectEqual(
+            ScramVerifier(password: "pencil", salt: salt)?.text,
+            "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU="
         )
-        #expect(ScramVerifier(password: "p\u{e4}ssw\u{f6}rd") == nil)
+        expectTrue(ScramVerifier(password: "p\u{e4}ssw\u{f6}rd") == nil)
     }
 }

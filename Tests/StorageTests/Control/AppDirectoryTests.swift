@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Storage
@@ -49,28 +50,28 @@ import Testing
     @Test func anAppIsReadOnceUntilItIsForgotten() async throws {
         let source = Source()
         let directory = AppDirectory(store: source, lifetime: .seconds(3600))
-        #expect(try await directory.app("tasks")?.maxOfflineDays == 1)
-        #expect(try await directory.app("tasks")?.maxOfflineDays == 1)
+        try await expectEqual(directory.app("tasks")?.maxOfflineDays, 1)
+        try await expectEqual(directory.app("tasks")?.maxOfflineDays, 1)
         directory.forget("tasks")
-        #expect(try await directory.app("tasks")?.maxOfflineDays == 2)
-        #expect(try await directory.latest("tasks")?.maxOfflineDays == 3)
-        #expect(try await directory.app("tasks")?.maxOfflineDays == 3)
+        try await expectEqual(directory.app("tasks")?.maxOfflineDays, 2)
+        try await expectEqual(directory.latest("tasks")?.maxOfflineDays, 3)
+        try await expectEqual(directory.app("tasks")?.maxOfflineDays, 3)
     }
 
     @Test func whatIsOlderThanItsLifetimeIsReadAgain() async throws {
         let directory = AppDirectory(store: Source(), lifetime: .zero)
-        #expect(try await directory.app("tasks")?.maxOfflineDays == 1)
-        #expect(try await directory.app("tasks")?.maxOfflineDays == 2)
+        try await expectEqual(directory.app("tasks")?.maxOfflineDays, 1)
+        try await expectEqual(directory.app("tasks")?.maxOfflineDays, 2)
     }
 
     @Test func unknownAppsAreRememberedToo() async throws {
         let source = Source()
         let directory = AppDirectory(store: source, lifetime: .seconds(3600))
-        #expect(try await directory.app("none") == nil)
-        #expect(try await directory.app("none") == nil)
-        #expect(source.readings.withLock { $0 } == 1)
-        #expect(try await directory.app(String(repeating: "n", count: 65)) == nil)
-        #expect(source.readings.withLock { $0 } == 1)
+        try await expectTrue(directory.app("none") == nil)
+        try await expectTrue(directory.app("none") == nil)
+        expectEqual(source.readings.withLock { $0 }, 1)
+        try await expectTrue(directory.app(String(repeating: "n", count: 65)) == nil)
+        expectEqual(source.readings.withLock { $0 }, 1)
     }
 
     @Test func aReadingThatBeganBeforeAForgettingIsNotRemembered() async throws {
@@ -81,16 +82,16 @@ import Testing
         while source.gate.withLock({ $0 }) == nil { await Task.yield() }
         directory.forget("tasks")
         source.gate.withLock { $0 }?.resume()
-        #expect(try await early?.maxOfflineDays == 1)
-        #expect(try await directory.app("tasks")?.maxOfflineDays == 2)
+        try await expectEqual(early?.maxOfflineDays, 1)
+        try await expectEqual(directory.app("tasks")?.maxOfflineDays, 2)
     }
 
     @Test func aFloodOfUnknownIdsIsNotRememberedWithoutEnd() async throws {
         let source = Source()
         let directory = AppDirectory(store: source, lifetime: .seconds(3600))
-        #expect(try await directory.app("tasks")?.maxOfflineDays == 1)
+        try await expectEqual(directory.app("tasks")?.maxOfflineDays, 1)
         for number in 0..<AppDirectory.maxEntries { _ = try await directory.app("n\(number)") }
         // It was forgotten with the rest.
-        #expect(try await directory.app("tasks")?.maxOfflineDays == AppDirectory.maxEntries + 2)
+        try await expectEqual(directory.app("tasks")?.maxOfflineDays, AppDirectory.maxEntries + 2)
     }
 }

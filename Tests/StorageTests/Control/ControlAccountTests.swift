@@ -1,6 +1,7 @@
 import Foundation
 import Storage
 import StorageSupport
+import TestSupport
 import Testing
 
 @testable import StorageSQLite
@@ -17,14 +18,14 @@ import Testing
         try await variant.withStore { store in
             try await store.insert(user("a"))
             try await store.insert(user("a", app: "other"))
-            #expect(try await store.user(app: "tasks", id: "a") == user("a"))
-            #expect(try await store.user(app: "none", id: "a") == nil)
-            #expect(try await store.userCount(app: "tasks") == 1)
+            try await expectEqual(store.user(app: "tasks", id: "a"), user("a"))
+            try await expectTrue(store.user(app: "none", id: "a") == nil)
+            try await expectEqual(store.userCount(app: "tasks"), 1)
             try await store.setDisabled(true, app: "tasks", user: "a")
-            #expect(try await store.user(app: "tasks", id: "a")?.isDisabled == true)
-            #expect(try await store.user(app: "other", id: "a")?.isDisabled == false)
+            try await expectEqual(store.user(app: "tasks", id: "a")?.isDisabled, true)
+            try await expectEqual(store.user(app: "other", id: "a")?.isDisabled, false)
             let error = await #expect(throws: StoreError.self) { try await store.insert(user("a")) }
-            #expect(error?.code == .alreadyExists)
+            expectEqual(error?.code, .alreadyExists)
         }
     }
 
@@ -33,25 +34,25 @@ import Testing
         try await variant.withStore { store in
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
             for id in ["a", "b", "c"] { try await store.insert(user(id)) }
-            #expect(try await store.userChanges(app: "tasks", after: 0) == [])
+            try await expectEqual(store.userChanges(app: "tasks", after: 0), [])
             try await store.setDisabled(true, app: "tasks", user: "a")
             try await store.setCustomData("{}", app: "tasks", user: "b")
             try await store.removeUser(app: "tasks", id: "a")
-            #expect(try await store.app("tasks")?.usersVersion == 3)
-            #expect(try await store.userChanges(app: "tasks", after: 0) == ["a", "b"])
-            #expect(try await store.userChanges(app: "tasks", after: 2) == ["a"])
-            #expect(try await store.userChanges(app: "tasks", after: 3) == [])
+            try await expectEqual(store.app("tasks")?.usersVersion, 3)
+            try await expectEqual(store.userChanges(app: "tasks", after: 0), ["a", "b"])
+            try await expectEqual(store.userChanges(app: "tasks", after: 2), ["a"])
+            try await expectEqual(store.userChanges(app: "tasks", after: 3), [])
             // A version of a time that has not come, and an app that is not there.
-            #expect(try await store.userChanges(app: "tasks", after: 4) == nil)
-            #expect(try await store.userChanges(app: "none", after: 0) == nil)
+            try await expectTrue(store.userChanges(app: "tasks", after: 4) == nil)
+            try await expectTrue(store.userChanges(app: "none", after: 0) == nil)
             _ = try await store.revokeLoginSessions(app: "tasks", user: "b")
-            #expect(try await store.userChanges(app: "tasks", after: 3) == ["b"])
+            try await expectEqual(store.userChanges(app: "tasks", after: 3), ["b"])
             _ = try await store.revokeLoginSessions(app: "tasks", user: nil)
-            #expect(try await store.userChanges(app: "tasks", after: 3) == nil)
+            try await expectTrue(store.userChanges(app: "tasks", after: 3) == nil)
             // The oldest go.
             for _ in 0..<UserRecord.keptChanges { try await store.setDisabled(true, app: "tasks", user: "c") }
-            #expect(try await store.userChanges(app: "tasks", after: 5) == ["c"])
-            #expect(try await store.userChanges(app: "tasks", after: 4) == nil)
+            try await expectEqual(store.userChanges(app: "tasks", after: 5), ["c"])
+            try await expectTrue(store.userChanges(app: "tasks", after: 4) == nil)
         }
     }
 
@@ -61,20 +62,20 @@ import Testing
             let password = PasswordRecord(app: "tasks", email: "a@b.c", passwordHash: "hash-hunter2", userID: nil)
             try await store.register(password)
             let error = await #expect(throws: StoreError.self) { try await store.register(password) }
-            #expect(error?.code == .alreadyExists)
-            #expect(error?.description.contains("hunter2") == false)
-            #expect(try await store.adopt(user("u1", email: "a@b.c"), app: "tasks", email: "a@b.c") == "u1")
-            #expect(try await store.adopt(user("u2", email: "a@b.c"), app: "tasks", email: "a@b.c") == "u1")
-            #expect(try await store.user(app: "tasks", id: "u2") == nil)
+            expectEqual(error?.code, .alreadyExists)
+            expectEqual(error?.description.contains("hunter2"), false)
+            try await expectEqual(store.adopt(user("u1", email: "a@b.c"), app: "tasks", email: "a@b.c"), "u1")
+            try await expectEqual(store.adopt(user("u2", email: "a@b.c"), app: "tasks", email: "a@b.c"), "u1")
+            try await expectTrue(store.user(app: "tasks", id: "u2") == nil)
             try await store.setPasswordHash("late", replacing: "another", app: "tasks", email: "a@b.c")
-            #expect(try await store.password(app: "tasks", email: "a@b.c")?.passwordHash == "hash-hunter2")
+            try await expectEqual(store.password(app: "tasks", email: "a@b.c")?.passwordHash, "hash-hunter2")
             try await store.setPasswordHash("new", replacing: "hash-hunter2", app: "tasks", email: "a@b.c")
             let stored = try await store.password(app: "tasks", email: "a@b.c")
-            #expect(stored?.passwordHash == "new" && stored?.userID == "u1")
+            expectTrue(stored?.passwordHash == "new" && stored?.userID == "u1")
             let missing = await #expect(throws: StoreError.self) {
                 _ = try await store.adopt(user("u3"), app: "tasks", email: "nobody@b.c")
             }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
         }
     }
 
@@ -89,16 +90,16 @@ import Testing
             try await store.insert(session("one", at: 10))
             try await store.touchLoginSession("one", at: 30)
             try await store.touchLoginSession("one", at: 20)
-            #expect(try await store.loginSession("one")?.lastUsedAt == 30)
+            try await expectEqual(store.loginSession("one")?.lastUsedAt, 30)
             try await store.revokeLoginSession("one")
-            #expect(try await store.loginSession("one")?.isRevoked == true)
-            #expect(try await store.loginSession("one")?.origin == "here")
-            #expect(try await store.hasLoginSession(app: "tasks", user: "u", origin: "here"))
-            #expect(try await !store.hasLoginSession(app: "tasks", user: "u", origin: "there"))
-            #expect(try await !store.hasLoginSession(app: "tasks", user: "v", origin: "here"))
+            try await expectEqual(store.loginSession("one")?.isRevoked, true)
+            try await expectEqual(store.loginSession("one")?.origin, "here")
+            try await expectTrue(store.hasLoginSession(app: "tasks", user: "u", origin: "here"))
+            try await expectTrue(!store.hasLoginSession(app: "tasks", user: "u", origin: "there"))
+            try await expectTrue(!store.hasLoginSession(app: "tasks", user: "v", origin: "here"))
             try await store.insert(session("two", at: 5000))
-            #expect(try await store.loginSession("one") == nil)
-            #expect(try await store.loginSession("two") != nil)
+            try await expectTrue(store.loginSession("one") == nil)
+            try await expectTrue(store.loginSession("two") != nil)
         }
     }
 
@@ -115,7 +116,7 @@ import Testing
                 }
                 return try await group.reduce(into: Set<[String]>()) { $0.insert($1) }
             }
-            #expect(keys.count == 1 && keys.first?.count == 1)
+            expectTrue(keys.count == 1 && keys.first?.count == 1)
         }
     }
 
@@ -125,17 +126,17 @@ import Testing
             func key(_ id: String, at: UInt64) -> SigningKeyRecord {
                 SigningKeyRecord(id: id, purpose: "access", privateKeyPEM: "pem \(id)", createdAt: at)
             }
-            #expect(try await store.addSigningKey(key("a", at: 100), unlessNewerThan: 0))
-            #expect(try await !store.addSigningKey(key("b", at: 200), unlessNewerThan: 99))
+            try await expectTrue(store.addSigningKey(key("a", at: 100), unlessNewerThan: 0))
+            try await expectTrue(!store.addSigningKey(key("b", at: 200), unlessNewerThan: 99))
             // Another machine's clock is behind: the key that was made last signs all the same.
-            #expect(try await store.addSigningKey(key("c", at: 50), unlessNewerThan: 100))
+            try await expectTrue(store.addSigningKey(key("c", at: 50), unlessNewerThan: 100))
             let other = SigningKeyRecord(id: "r", purpose: "refresh", privateKeyPEM: "pem r", createdAt: 1)
-            #expect(try await store.addSigningKey(other, unlessNewerThan: 0))
+            try await expectTrue(store.addSigningKey(other, unlessNewerThan: 0))
             let all = try await store.signingKeys()
-            #expect(SigningKeyRing(.access, among: all).keys.map(\.id) == ["c", "a"])
-            #expect(try await store.signingKeys(purpose: "access", orCreate: key("d", at: 1)).first?.id == "c")
+            expectEqual(SigningKeyRing(.access, among: all).keys.map(\.id), ["c", "a"])
+            try await expectEqual(store.signingKeys(purpose: "access", orCreate: key("d", at: 1)).first?.id, "c")
             try await store.removeSigningKeys(["a", "gone"])
-            #expect(try await Set(store.signingKeys().map(\.id)) == ["c", "r"])
+            try await expectEqual(Set(store.signingKeys().map(\.id)), ["c", "r"])
         }
     }
 
@@ -144,14 +145,14 @@ import Testing
             SigningKeyRecord(id: $1, purpose: "access", privateKeyPEM: "", createdAt: $0)
         }
         let ring = SigningKeyRing(.access, among: keys.shuffled())
-        #expect(ring.keys.map(\.id) == ["new", "middle", "old"])
+        expectEqual(ring.keys.map(\.id), ["new", "middle", "old"])
         // Half an hour, and eleven minutes until every gateway signs with the next one.
-        #expect(ring.lives.map(\.until) == [nil, 3_002_460_000, 2_002_460_000])
-        #expect(ring.spent(at: 3_002_459_999).map(\.id) == ["old"])
-        #expect(ring.spent(at: 3_002_460_000).map(\.id) == ["middle", "old"])
-        #expect(ring.spent(at: .max).map(\.id) == ["middle", "old"])
-        #expect(ring.age(at: 3_000_000_500) == 500)
-        #expect(SigningKeyRing(.refresh, among: keys).age(at: 1) == nil)
+        expectEqual(ring.lives.map(\.until), [nil, 3_002_460_000, 2_002_460_000])
+        expectEqual(ring.spent(at: 3_002_459_999).map(\.id), ["old"])
+        expectEqual(ring.spent(at: 3_002_460_000).map(\.id), ["middle", "old"])
+        expectEqual(ring.spent(at: .max).map(\.id), ["middle", "old"])
+        expectEqual(ring.age(at: 3_000_000_500), 500)
+        expectTrue(SigningKeyRing(.refresh, among: keys).age(at: 1) == nil)
     }
 
     @Test(arguments: ControlVariant.allCases)
@@ -163,7 +164,7 @@ import Testing
                     isRevoked: false))
             // An engine with signed integers keeps the highest one that it has.
             let expiresAt = try #require(try await store.loginSession("s")?.expiresAt)
-            #expect(expiresAt >= UInt64(Int64.max))
+            expectTrue(expiresAt >= UInt64(Int64.max))
         }
     }
 }

@@ -1,5 +1,6 @@
 import Storage
 import StorageSupport
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ControlAdminTests {
@@ -11,14 +12,14 @@ import Testing
             try await store.insert(token)
             try await store.insert(other)
             let taken = await #expect(throws: StoreError.self) { try await store.insert(token) }
-            #expect(taken?.code == .alreadyExists)
-            #expect(try await store.adminToken(digest: "d1") == token)
-            #expect(try await store.adminToken(digest: "d3") == nil)
-            #expect(try await store.adminTokens() == [other, token])
+            expectEqual(taken?.code, .alreadyExists)
+            try await expectEqual(store.adminToken(digest: "d1"), token)
+            try await expectTrue(store.adminToken(digest: "d3") == nil)
+            try await expectEqual(store.adminTokens(), [other, token])
             try await store.removeAdminToken("ci")
-            #expect(try await store.adminToken(digest: "d1") == nil)
+            try await expectTrue(store.adminToken(digest: "d1") == nil)
             let missing = await #expect(throws: StoreError.self) { try await store.removeAdminToken("ci") }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
         }
     }
 
@@ -30,17 +31,17 @@ import Testing
                 let entry = AuditEntry(at: UInt64(at), token: "ci", role: .operate, method: "POST", path: "/apps")
                 numbers.append(try await store.beginAudit(entry, keeping: 5))
             }
-            #expect(numbers == numbers.sorted() && Set(numbers).count == 7)
-            #expect(try await store.auditEntries(before: nil, limit: 10).map(\.at) == [7, 6, 5, 4, 3])
+            expectTrue(numbers == numbers.sorted() && Set(numbers).count == 7)
+            try await expectEqual(store.auditEntries(before: nil, limit: 10).map(\.at), [7, 6, 5, 4, 3])
             // Of a coordinator that died it is not known how its request ended.
-            #expect(try await store.auditEntries(before: nil, limit: 1).first?.status == nil)
+            try await expectTrue(store.auditEntries(before: nil, limit: 1).first?.status == nil)
             try await store.endAudit(numbers[6], status: 201, details: "id=\"a\"")
             // One that is forgotten by now.
             try await store.endAudit(numbers[0], status: 201, details: nil)
             let newest = try #require(try await store.auditEntries(before: nil, limit: 1).first)
-            #expect(newest.status == 201 && newest.details == "id=\"a\"" && newest.number == numbers[6])
-            #expect(try await store.auditEntries(before: numbers[5], limit: 2).map(\.at) == [5, 4])
-            #expect(try await store.auditEntries(before: numbers[2], limit: 2).isEmpty)
+            expectTrue(newest.status == 201 && newest.details == "id=\"a\"" && newest.number == numbers[6])
+            try await expectEqual(store.auditEntries(before: numbers[5], limit: 2).map(\.at), [5, 4])
+            try await expectTrue(store.auditEntries(before: numbers[2], limit: 2).isEmpty)
         }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import Storage
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import StorageSQLite
@@ -14,15 +15,15 @@ import Testing
             let beta = AppRecord(id: "beta", syncMode: .flexible, developmentMode: false, createdAt: 2)
             try await store.insert(beta)
             try await store.insert(AppRecord(id: "alpha", createdAt: 1))
-            #expect(try await store.apps().map(\.id) == ["alpha", "beta"])
-            #expect(try await store.app("beta") == beta)
-            #expect(try await store.app("gamma") == nil)
+            try await expectEqual(store.apps().map(\.id), ["alpha", "beta"])
+            try await expectEqual(store.app("beta"), beta)
+            try await expectTrue(store.app("gamma") == nil)
             let changed = try await store.updateApp("beta") {
                 $0.maxOfflineDays = 3
                 $0.id = "other"
             }
-            #expect(changed.id == "beta" && changed.maxOfflineDays == 3)
-            #expect(try await store.app("beta") == changed)
+            expectTrue(changed.id == "beta" && changed.maxOfflineDays == 3)
+            try await expectEqual(store.app("beta"), changed)
         }
     }
 
@@ -33,9 +34,9 @@ import Testing
             let error = await #expect(throws: StoreError.self) {
                 try await store.insert(AppRecord(id: "tasks", createdAt: 2))
             }
-            #expect(error?.code == .alreadyExists)
+            expectEqual(error?.code, .alreadyExists)
             let missing = await #expect(throws: StoreError.self) { _ = try await store.updateApp("none") { _ in } }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
         }
     }
 
@@ -45,8 +46,8 @@ import Testing
             try await store.insert(AppRecord(id: "own", compatibility: .convergent, createdAt: 1))
             try await store.insert(AppRecord(id: "any", createdAt: 1))
             let changed = try await store.updateApp("own") { $0.generation += 1 }
-            #expect(changed.compatibility == .convergent)
-            #expect(try await store.apps().map(\.compatibility) == [.stockClients, .convergent])
+            expectEqual(changed.compatibility, .convergent)
+            try await expectEqual(store.apps().map(\.compatibility), [.stockClients, .convergent])
         }
     }
 
@@ -58,26 +59,27 @@ import Testing
             let missing = await #expect(throws: StoreError.self) {
                 try await store.extendSchema(ofApp: "tasks", with: [dog])
             }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
             try await store.insert(AppRecord(id: "other", createdAt: 1))
             try await store.extendSchema(ofApp: "tasks", with: [age])
             try await store.extendSchema(ofApp: "tasks", with: [dog, age])
-            #expect(try await store.schema(ofApp: "tasks") == [dog, age])
-            #expect(try await store.schema(ofApp: "other").isEmpty)
+            try await expectEqual(store.schema(ofApp: "tasks"), [dog, age])
+            try await expectTrue(store.schema(ofApp: "other").isEmpty)
             let other = SchemaElement(className: "Dog", property: "age", type: "string")
-            #expect(
-                try await store.schema(ofApp: "tasks", among: [other, age, dog]).sorted(by: { $0.type < $1.type }) == [
+            try await expectEqual(
+                store.schema(ofApp: "tasks", among: [other, age, dog]).sorted(by: { $0.type < $1.type }),
+                [
                     age, dog,
                 ])
-            #expect(try await store.schema(ofApp: "other", among: [age]).isEmpty)
-            #expect(try await store.schema(ofApp: "tasks", among: []).isEmpty)
+            try await expectTrue(store.schema(ofApp: "other", among: [age]).isEmpty)
+            try await expectTrue(store.schema(ofApp: "tasks", among: []).isEmpty)
             let many = (1..<SchemaElement.maxPerApp).map { SchemaElement(className: "C\($0)", type: "embedded") }
             let full = await #expect(throws: StoreError.self) {
                 try await store.extendSchema(ofApp: "tasks", with: many)
             }
-            #expect(full?.code == .full)
-            #expect(try await store.schema(ofApp: "tasks") == [dog, age])
+            expectEqual(full?.code, .full)
+            try await expectEqual(store.schema(ofApp: "tasks"), [dog, age])
         }
     }
 
@@ -93,26 +95,27 @@ import Testing
             let full = await #expect(throws: StoreError.self) {
                 try await store.extendSchema(ofApp: "tasks", with: [element("C")], by: flood)
             }
-            #expect(full?.code == .full)
-            #expect(
-                full?.message.contains("user flood would have added 3 entries to the schema of app tasks; 2") == true)
+            expectEqual(full?.code, .full)
+            expectEqual(
+                full?.message.contains("user flood would have added 3 entries to the schema of app tasks; 2"), true)
             try await store.extendSchema(ofApp: "tasks", with: [element("C")], by: SchemaAuthor(user: "calm", limit: 2))
             try await store.extendSchema(ofApp: "tasks", with: [element("D")])
-            #expect(try await store.schema(ofApp: "tasks").map(\.className) == ["A", "B", "C", "D"])
+            try await expectEqual(store.schema(ofApp: "tasks").map(\.className), ["A", "B", "C", "D"])
 
-            #expect(try await store.reduceSchema(ofApp: "tasks", by: [element("X")]) == 0)
-            #expect(try await store.app("tasks")?.schemaVersion == 0)
-            #expect(try await store.reduceSchema(ofApp: "tasks", by: [element("A"), element("D"), element("X")]) == 2)
-            #expect(try await store.app("tasks")?.schemaVersion == 1)
+            try await expectEqual(store.reduceSchema(ofApp: "tasks", by: [element("X")]), 0)
+            try await expectEqual(store.app("tasks")?.schemaVersion, 0)
+            try await expectEqual(
+                store.reduceSchema(ofApp: "tasks", by: [element("A"), element("D"), element("X")]), 2)
+            try await expectEqual(store.app("tasks")?.schemaVersion, 1)
             // A change of the settings leaves the version alone.
             _ = try await store.updateApp("tasks") { $0.schemaVersion = 0 }
-            #expect(try await store.app("tasks")?.schemaVersion == 1)
+            try await expectEqual(store.app("tasks")?.schemaVersion, 1)
             try await store.extendSchema(ofApp: "tasks", with: [element("E")], by: flood)
-            #expect(try await store.schema(ofApp: "tasks").map(\.className) == ["B", "C", "E"])
+            try await expectEqual(store.schema(ofApp: "tasks").map(\.className), ["B", "C", "E"])
             let missing = await #expect(throws: StoreError.self) {
                 _ = try await store.reduceSchema(ofApp: "none", by: [])
             }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
         }
     }
 
@@ -120,15 +123,15 @@ import Testing
     func anAppsQuotasAreKept(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
-            #expect(try await store.app("tasks")?.quotas.isEmpty == true)
+            try await expectEqual(store.app("tasks")?.quotas.isEmpty, true)
             _ = try await store.updateApp("tasks") { $0.quotas[.userSockets] = 7 }
             let app = try #require(try await store.app("tasks"))
-            #expect(app.quotas[.userSockets] == 7)
-            #expect(app.limit(of: .userSockets, by: QuotaValues([.userSockets: 5])) == 7)
-            #expect(app.limit(of: .realms, by: QuotaValues([.realms: 5])) == 5)
-            #expect(app.limit(of: .bytes, by: QuotaValues()) == Quota.bytes.standard)
+            expectEqual(app.quotas[.userSockets], 7)
+            expectEqual(app.limit(of: .userSockets, by: QuotaValues([.userSockets: 5])), 7)
+            expectEqual(app.limit(of: .realms, by: QuotaValues([.realms: 5])), 5)
+            expectEqual(app.limit(of: .bytes, by: QuotaValues()), Quota.bytes.standard)
             _ = try await store.updateApp("tasks") { $0.quotas[.userSockets] = nil }
-            #expect(try await store.app("tasks")?.quotas.isEmpty == true)
+            try await expectEqual(store.app("tasks")?.quotas.isEmpty, true)
         }
     }
 
@@ -138,7 +141,7 @@ import Testing
                 file: "\(folder)/control.sqlite",
                 with: "INSERT INTO apps VALUES ('old', 'partition', 'enabled', 1, 1, 30, 4, 1, 1, 7)")
             let store = try await SQLiteStores(folder: folder).control()
-            #expect(try await store.app("old") == AppRecord(id: "old", generation: 4, rulesVersion: 1, createdAt: 7))
+            try await expectEqual(store.app("old"), AppRecord(id: "old", generation: 4, rulesVersion: 1, createdAt: 7))
         }
     }
 
@@ -146,7 +149,7 @@ import Testing
     func theFirstSliceCountStays(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
             let counts = [try await store.sliceCount(orCreate: 8), try await store.sliceCount(orCreate: 16)]
-            #expect(counts == [8, 8])
+            expectEqual(counts, [8, 8])
         }
     }
 
@@ -161,9 +164,9 @@ import Testing
                     }
                 }
                 let counts = try await group.reduce(into: Set<Int>()) { $0.insert($1) }
-                #expect(counts.count == 1)
+                expectEqual(counts.count, 1)
             }
-            #expect(try await SQLiteStores(folder: folder).control().apps().count == 8)
+            try await expectEqual(SQLiteStores(folder: folder).control().apps().count, 8)
         }
     }
 
@@ -182,7 +185,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(try await stores[1].app("tasks")?.generation == 40)
+            try await expectEqual(stores[1].app("tasks")?.generation, 40)
         }
     }
 
@@ -192,7 +195,7 @@ import Testing
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
             for name in ["control.sqlite", "control.sqlite-wal"] {
                 let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
-                #expect(attributes[.posixPermissions] as? Int == 0o600)
+                expectTrue(attributes[.posixPermissions] as? Int == 0o600)
             }
         }
     }
@@ -200,7 +203,7 @@ import Testing
     @Test func whatIsWrittenIsThereWhenOpenedAgain() async throws {
         try await withControlFolder { folder in
             try await SQLiteStores(folder: folder).control().insert(AppRecord(id: "tasks", createdAt: 7))
-            #expect(try await SQLiteStores(folder: folder).control().app("tasks")?.createdAt == 7)
+            try await expectEqual(SQLiteStores(folder: folder).control().app("tasks")?.createdAt, 7)
         }
     }
 
@@ -212,7 +215,7 @@ import Testing
             let error = await #expect(throws: StoreError.self) {
                 _ = try await SQLiteStores(folder: folder).control()
             }
-            #expect(error?.code == .corrupt)
+            expectEqual(error?.code, .corrupt)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Storage
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import StorageSQLite
@@ -52,17 +53,18 @@ import Testing
                 lookup.campaigns = ["c1", "c2", "none"]
                 lookup.clientRealms = [Self.clientRealm]
                 let found = try transaction.read(lookup)
-                #expect(found.apps.mapValues(\.generation) == ["tasks": 2])
-                #expect(Set(found.campaigns.keys) == ["c1", "c2"])
+                expectEqual(found.apps.mapValues(\.generation), ["tasks": 2])
+                expectEqual(Set(found.campaigns.keys), ["c1", "c2"])
                 let (first, second) = (found.standings["c1"]?.number ?? 0, found.standings["c2"]?.number ?? 0)
-                #expect(first < second)
+                expectTrue(first < second)
                 let listed = try #require(found.entries[Self.clientRealm])
-                #expect(listed.count == 3 && entries.allSatisfy(listed.contains))
-                #expect(found.standings["never recorded"] == nil && found.standings["c1"]?.generation == 2)
-                #expect(found.parked == [Self.clientRealm: parked])
-                #expect(try transaction.slicesReported(to: ["c1", "c2"]) == ["c1": 1])
-                #expect(
-                    try transaction.counts(of: ["c1", "none"]) == [
+                expectTrue(listed.count == 3 && entries.allSatisfy(listed.contains))
+                expectTrue(found.standings["never recorded"] == nil && found.standings["c1"]?.generation == 2)
+                expectEqual(found.parked, [Self.clientRealm: parked])
+                try expectEqual(transaction.slicesReported(to: ["c1", "c2"]), ["c1": 1])
+                try expectEqual(
+                    transaction.counts(of: ["c1", "none"]),
+                    [
                         "c1": CampaignCounts(pending: 1), "none": CampaignCounts(),
                     ])
                 try transaction.removeClosedCampaigns(ofApp: "tasks", beyond: 1)
@@ -70,9 +72,9 @@ import Testing
                 changes.unparked = [Self.clientRealm]
                 try transaction.write(changes)
                 let rest = try transaction.read(lookup)
-                #expect(Set(rest.campaigns.keys) == ["c2"] && rest.parked.isEmpty)
-                #expect(try transaction.removeUnfound(beyond: 0) == 1)
-                #expect(try transaction.read(lookup).entries[Self.clientRealm]?.count == 1)
+                expectTrue(Set(rest.campaigns.keys) == ["c2"] && rest.parked.isEmpty)
+                try expectEqual(transaction.removeUnfound(beyond: 0), 1)
+                try expectEqual(transaction.read(lookup).entries[Self.clientRealm]?.count, 1)
             }
         }
     }
@@ -89,7 +91,7 @@ import Testing
                     INSERT INTO campaign_realms VALUES ('c1', '"nw"', 2, 'tasks', 'u1', 0, 5, 6, 7, 'pending', NULL, 8);
                     """)
             let store = try await SQLiteControlStore.open(folder: folder)
-            #expect(try await store.campaign("c1")?.counts == CampaignCounts(notified: 1, pending: 1))
+            try await expectEqual(store.campaign("c1")?.counts, CampaignCounts(notified: 1, pending: 1))
             try await store.changeCampaigns { transaction in
                 var lookup = CampaignLookup()
                 lookup.clientRealms = [Self.clientRealm]
@@ -99,7 +101,7 @@ import Testing
                 changes.entries = [entry]
                 try transaction.write(changes)
             }
-            #expect(try await store.campaign("c1")?.counts == CampaignCounts(notified: 1, superseded: 1))
+            try await expectEqual(store.campaign("c1")?.counts, CampaignCounts(notified: 1, superseded: 1))
         }
     }
 }

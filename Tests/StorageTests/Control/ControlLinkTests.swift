@@ -1,5 +1,6 @@
 import Storage
 import StorageSupport
+import TestSupport
 import Testing
 
 /// Users that get further ways to log in.
@@ -31,19 +32,19 @@ import Testing
                     email: "a@b.c", to: "u1", app: "tasks", as: .init(id: "i2", provider: "local-userpass"))
             }
             let linked = try #require(try await store.user(app: "tasks", id: "u1"))
-            #expect(linked.identities.map(\.id) == ["i-u1", "i2"] && linked.email == "A@b.C")
-            #expect(try await store.password(app: "tasks", email: "a@b.c")?.userID == "u1")
-            #expect(try await store.userChanges(app: "tasks", after: before) == ["u1"])
+            expectTrue(linked.identities.map(\.id) == ["i-u1", "i2"] && linked.email == "A@b.C")
+            try await expectEqual(store.password(app: "tasks", email: "a@b.c")?.userID, "u1")
+            try await expectEqual(store.userChanges(app: "tasks", after: before), ["u1"])
             let taken = await #expect(throws: StoreError.self) {
                 try await store.link(
                     email: "a@b.c", to: "u2", app: "tasks", as: .init(id: "i3", provider: "local-userpass"))
             }
-            #expect(taken?.code == .alreadyExists)
-            #expect(try await store.user(app: "tasks", id: "u2") == user("u2"))
+            expectEqual(taken?.code, .alreadyExists)
+            try await expectEqual(store.user(app: "tasks", id: "u2"), user("u2"))
             // Such a user is not anonymous any more, and stays.
             let removal = try await store.removeUnseenAnonymousUsers(before: 100, after: nil, limit: 10)
-            #expect(removal.removed == 1)
-            #expect(try await store.user(app: "tasks", id: "u1") != nil)
+            expectEqual(removal.removed, 1)
+            try await expectTrue(store.user(app: "tasks", id: "u1") != nil)
         }
     }
 
@@ -55,16 +56,16 @@ import Testing
                     externalID: "ann", profile: ["name": name], to: "u1", app: "tasks",
                     as: .init(id: "i2", provider: "custom-token"))
             }
-            #expect(try await store.user(app: "tasks", id: "u1")?.identities.map(\.id) == ["i-u1", "i2"])
-            #expect(try await store.externalIdentities(app: "tasks", user: "u1").map(\.profile) == [["name": "Anna"]])
+            try await expectEqual(store.user(app: "tasks", id: "u1")?.identities.map(\.id), ["i-u1", "i2"])
+            try await expectEqual(store.externalIdentities(app: "tasks", user: "u1").map(\.profile), [["name": "Anna"]])
             let taken = await #expect(throws: StoreError.self) {
                 try await store.link(
                     externalID: "ann", profile: [:], to: "u2", app: "tasks",
                     as: .init(id: "i3", provider: "custom-token"))
             }
-            #expect(taken?.code == .alreadyExists)
-            #expect(
-                try await store.adopt(user("u3"), provider: "custom-token", externalID: "ann", profile: [:]) == "u1")
+            expectEqual(taken?.code, .alreadyExists)
+            try await expectEqual(
+                store.adopt(user("u3"), provider: "custom-token", externalID: "ann", profile: [:]), "u1")
         }
     }
 
@@ -76,16 +77,16 @@ import Testing
                     try await store.link(
                         email: email, to: user, app: "tasks", as: .init(id: "i2", provider: "local-userpass"))
                 }
-                #expect(missing?.code == .notFound)
+                expectEqual(missing?.code, .notFound)
             }
             let missing = await #expect(throws: StoreError.self) {
                 try await store.link(
                     externalID: "ann", profile: [:], to: "u9", app: "tasks",
                     as: .init(id: "i2", provider: "custom-token"))
             }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
             let registered = try #require(try await store.password(app: "tasks", email: "a@b.c"))
-            #expect(registered.userID == nil)
+            expectTrue(registered.userID == nil)
         }
     }
 }

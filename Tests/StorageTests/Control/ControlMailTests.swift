@@ -1,5 +1,6 @@
 import Storage
 import StorageSupport
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ControlMailTests {
@@ -22,21 +23,21 @@ import Testing
             try await store.register(registration("h1", pending: "here"))
             let second = registration("h2", pending: "there", spelling: "A@b.C")
             try await store.register(second)
-            #expect(try await store.password(app: "tasks", email: "a@b.c") == second)
-            #expect(second.registeredEmail == "A@b.C")
+            try await expectEqual(store.password(app: "tasks", email: "a@b.c"), second)
+            expectEqual(second.registeredEmail, "A@b.C")
             try await store.register(registration("h2", pending: "there"))
-            #expect(try await store.password(app: "tasks", email: "a@b.c") == registration("h2", pending: "there"))
+            try await expectEqual(store.password(app: "tasks", email: "a@b.c"), registration("h2", pending: "there"))
             try await store.insert(token("t1", hash: "h1"), at: 1)
             try await store.insert(token("t2", hash: "h2"), at: 1)
-            #expect(try await store.confirm(token("t1", hash: "h1")))
+            try await expectTrue(store.confirm(token("t1", hash: "h1")))
             // The mail that was read decides which password counts.
-            #expect(try await store.password(app: "tasks", email: "a@b.c") == registration("h1", pending: nil))
-            #expect(try await !store.confirm(token("t2", hash: "h2")))
-            #expect(try await !store.confirm(token("t1", hash: "h1")))
+            try await expectEqual(store.password(app: "tasks", email: "a@b.c"), registration("h1", pending: nil))
+            try await expectTrue(!store.confirm(token("t2", hash: "h2")))
+            try await expectTrue(!store.confirm(token("t1", hash: "h1")))
             let taken = await #expect(throws: StoreError.self) {
                 try await store.register(registration("h3", pending: "there"))
             }
-            #expect(taken?.code == .alreadyExists)
+            expectEqual(taken?.code, .alreadyExists)
         }
     }
 
@@ -54,12 +55,12 @@ import Testing
                         expiresAt: 1_000, isRevoked: false))
             }
             try await store.insert(token("t1", .reset), at: 1)
-            #expect(try await store.resetPassword(token("t1", .reset), to: "h2"))
-            #expect(try await store.password(app: "tasks", email: "a@b.c")?.passwordHash == "h2")
-            #expect(try await store.loginSession("s1")?.isRevoked == true)
-            #expect(try await store.loginSession("s2")?.isRevoked == false)
-            #expect(try await !store.resetPassword(token("t1", .reset), to: "h3"))
-            #expect(try await store.password(app: "tasks", email: "a@b.c")?.passwordHash == "h2")
+            try await expectTrue(store.resetPassword(token("t1", .reset), to: "h2"))
+            try await expectEqual(store.password(app: "tasks", email: "a@b.c")?.passwordHash, "h2")
+            try await expectEqual(store.loginSession("s1")?.isRevoked, true)
+            try await expectEqual(store.loginSession("s2")?.isRevoked, false)
+            try await expectTrue(!store.resetPassword(token("t1", .reset), to: "h3"))
+            try await expectEqual(store.password(app: "tasks", email: "a@b.c")?.passwordHash, "h2")
         }
     }
 
@@ -67,14 +68,14 @@ import Testing
     func tokensExpireAndAreBounded(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
             try await store.insert(token("old", expiresAt: 10), at: 1)
-            #expect(try await store.mailToken(app: "tasks", id: "old", at: 9) != nil)
-            #expect(try await store.mailToken(app: "other", id: "old", at: 9) == nil)
-            #expect(try await store.mailToken(app: "tasks", id: "old", at: 10) == nil)
+            try await expectTrue(store.mailToken(app: "tasks", id: "old", at: 9) != nil)
+            try await expectTrue(store.mailToken(app: "other", id: "old", at: 9) == nil)
+            try await expectTrue(store.mailToken(app: "tasks", id: "old", at: 10) == nil)
             for number in 1...(MailTokenRecord.most + 2) {
                 try await store.insert(token("t\(number)", expiresAt: UInt64(100 + number)), at: 20)
             }
-            #expect(try await store.mailToken(app: "tasks", id: "t2", at: 20) == nil)
-            #expect(try await store.mailToken(app: "tasks", id: "t3", at: 20)?.digest == "digest t3")
+            try await expectTrue(store.mailToken(app: "tasks", id: "t2", at: 20) == nil)
+            try await expectEqual(store.mailToken(app: "tasks", id: "t3", at: 20)?.digest, "digest t3")
         }
     }
 }

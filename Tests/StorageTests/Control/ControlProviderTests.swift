@@ -1,6 +1,7 @@
 import Foundation
 import Storage
 import StorageSupport
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct ControlProviderTests {
@@ -22,19 +23,19 @@ import Testing
             let missing = await #expect(throws: StoreError.self) {
                 try await store.setLoginSettings(Data("{}".utf8), app: "tasks", provider: "api-key")
             }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
-            #expect(try await store.loginSettings(app: "tasks", provider: "api-key") == nil)
+            try await expectTrue(store.loginSettings(app: "tasks", provider: "api-key") == nil)
             for text in ["{}", #"{"a":1}"#] {
                 try await store.setLoginSettings(Data(text.utf8), app: "tasks", provider: "api-key")
-                #expect(try await store.loginSettings(app: "tasks", provider: "api-key") == Data(text.utf8))
+                try await expectEqual(store.loginSettings(app: "tasks", provider: "api-key"), Data(text.utf8))
             }
             // Other settings of the app leave them alone.
             _ = try await store.updateApp("tasks") { $0.maxOfflineDays = 3 }
-            #expect(try await store.loginSettings(app: "tasks").keys.sorted() == ["api-key"])
-            #expect(try await store.loginSettings(app: "other", provider: "api-key") == nil)
+            try await expectEqual(store.loginSettings(app: "tasks").keys.sorted(), ["api-key"])
+            try await expectTrue(store.loginSettings(app: "other", provider: "api-key") == nil)
             try await store.setLoginSettings(nil, app: "tasks", provider: "api-key")
-            #expect(try await store.loginSettings(app: "tasks").isEmpty)
+            try await expectTrue(store.loginSettings(app: "tasks").isEmpty)
         }
     }
 
@@ -45,13 +46,13 @@ import Testing
             try await store.insert(key("k1"))
             try await store.insert(key("k2"))
             let taken = await #expect(throws: StoreError.self) { try await store.insert(key("k3", name: "k1")) }
-            #expect(taken?.code == .alreadyExists)
+            expectEqual(taken?.code, .alreadyExists)
             try await store.insert(key("k4", of: "u2", name: "k1"))
-            #expect(try await store.apiKeys(app: "tasks", user: "u1") == [key("k1"), key("k2")])
-            #expect(try await store.apiKey(app: "tasks", digest: "digest k2") == key("k2"))
-            #expect(try await store.apiKey(app: "other", digest: "digest k2") == nil)
+            try await expectEqual(store.apiKeys(app: "tasks", user: "u1"), [key("k1"), key("k2")])
+            try await expectEqual(store.apiKey(app: "tasks", digest: "digest k2"), key("k2"))
+            try await expectTrue(store.apiKey(app: "other", digest: "digest k2") == nil)
             try await store.setAPIKeyDisabled(true, app: "tasks", user: "u1", id: "k1")
-            #expect(try await store.apiKey(app: "tasks", digest: "digest k1")?.isDisabled == true)
+            try await expectEqual(store.apiKey(app: "tasks", digest: "digest k1")?.isDisabled, true)
             for isRemoval in [false, true] {
                 let foreign = await #expect(throws: StoreError.self) {
                     if isRemoval {
@@ -60,13 +61,13 @@ import Testing
                         try await store.setAPIKeyDisabled(false, app: "tasks", user: "u2", id: "k1")
                     }
                 }
-                #expect(foreign?.code == .notFound)
+                expectEqual(foreign?.code, .notFound)
             }
             try await store.removeAPIKey(app: "tasks", user: "u1", id: "k1")
-            #expect(try await store.apiKey(app: "tasks", digest: "digest k1") == nil)
+            try await expectTrue(store.apiKey(app: "tasks", digest: "digest k1") == nil)
             for number in 1..<APIKeyRecord.most { try await store.insert(key("n\(number)")) }
             let full = await #expect(throws: StoreError.self) { try await store.insert(key("one too many")) }
-            #expect(full?.code == .full)
+            expectEqual(full?.code, .full)
         }
     }
 
@@ -78,12 +79,12 @@ import Testing
                     user(id, provider: "custom-token"), provider: "custom-token", externalID: external,
                     profile: ["name": name])
             }
-            #expect(try await adopt("u1", "ann", "Ann") == "u1")
-            #expect(try await adopt("u2", "ann", "Ann B.") == "u1")
-            #expect(try await adopt("u3", "bob", "Bob") == "u3")
-            #expect(try await store.user(app: "tasks", id: "u2") == nil)
+            try await expectEqual(adopt("u1", "ann", "Ann"), "u1")
+            try await expectEqual(adopt("u2", "ann", "Ann B."), "u1")
+            try await expectEqual(adopt("u3", "bob", "Bob"), "u3")
+            try await expectTrue(store.user(app: "tasks", id: "u2") == nil)
             let identities = try await store.externalIdentities(app: "tasks", user: "u1")
-            #expect(identities.map(\.externalID) == ["ann"] && identities.first?.profile == ["name": "Ann B."])
+            expectTrue(identities.map(\.externalID) == ["ann"] && identities.first?.profile == ["name": "Ann B."])
         }
     }
 
@@ -106,16 +107,16 @@ import Testing
             try await store.insert(key("k1", of: "e-unseen"))
 
             let first = try await store.removeUnseenAnonymousUsers(before: 100, after: nil, limit: 3)
-            #expect(first.removed == 1 && first.next == UserCursor(app: "tasks", user: "c-new"))
+            expectTrue(first.removed == 1 && first.next == UserCursor(app: "tasks", user: "c-new"))
             let second = try await store.removeUnseenAnonymousUsers(before: 100, after: first.next, limit: 3)
-            #expect(second.removed == 1 && second.next == nil)
+            expectTrue(second.removed == 1 && second.next == nil)
             for (id, stays) in [
                 ("a-unseen", false), ("b-seen", true), ("c-new", true), ("d-account", true), ("e-unseen", false),
-            ] { #expect(try await (store.user(app: "tasks", id: id) != nil) == stays, "\(id)") }
-            #expect(try await store.loginSession("s a-unseen") == nil)
-            #expect(try await store.loginSession("s b-seen") != nil)
+            ] { try await expectEqual((store.user(app: "tasks", id: id) != nil), stays, "\(id)") }
+            try await expectTrue(store.loginSession("s a-unseen") == nil)
+            try await expectTrue(store.loginSession("s b-seen") != nil)
             // What belongs to a user goes with it.
-            #expect(try await store.apiKey(app: "tasks", digest: "digest k1") == nil)
+            try await expectTrue(store.apiKey(app: "tasks", digest: "digest k1") == nil)
         }
     }
 }

@@ -3,6 +3,7 @@ import Rules
 import Storage
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import StorageSQLite
@@ -18,18 +19,18 @@ import Testing
         try await variant.withStore { store in
             try await store.insert(AppRecord(id: "shut", rulesVersion: 9, createdAt: 1))
             try await store.insert(AppRecord(id: "open", createdAt: 1), rules: change("{}"))
-            #expect(try await store.app("shut")?.rulesVersion == 0)
-            #expect(try await store.rulesHistory(app: "shut", after: nil, limit: 10).isEmpty)
-            #expect(try await store.app("open")?.rulesVersion == 1)
-            #expect(
-                try await store.rules(app: "open", version: 1)
-                    == RulesRecord(app: "open", version: 1, document: Array("{}".utf8), author: "ops", at: 7))
-            #expect(try await store.rules(app: "open", version: 2) == nil)
+            try await expectEqual(store.app("shut")?.rulesVersion, 0)
+            try await expectTrue(store.rulesHistory(app: "shut", after: nil, limit: 10).isEmpty)
+            try await expectEqual(store.app("open")?.rulesVersion, 1)
+            try await expectEqual(
+                store.rules(app: "open", version: 1),
+                RulesRecord(app: "open", version: 1, document: Array("{}".utf8), author: "ops", at: 7))
+            try await expectTrue(store.rules(app: "open", version: 2) == nil)
             let again = await #expect(throws: StoreError.self) {
                 try await store.insert(AppRecord(id: "open", createdAt: 1), rules: change("{}"))
             }
-            #expect(again?.code == .alreadyExists)
-            #expect(try await store.app("open")?.rulesVersion == 1)
+            expectEqual(again?.code, .alreadyExists)
+            try await expectEqual(store.app("open")?.rulesVersion, 1)
         }
     }
 
@@ -39,19 +40,19 @@ import Testing
             let missing = await #expect(throws: StoreError.self) {
                 _ = try await store.replaceRules(app: "tasks", expecting: 0, with: change("a"))
             }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
-            #expect(try await store.replaceRules(app: "tasks", expecting: 0, with: change("a")).version == 1)
-            #expect(try await store.replaceRules(app: "tasks", expecting: 1, with: change("b")).version == 2)
+            try await expectEqual(store.replaceRules(app: "tasks", expecting: 0, with: change("a")).version, 1)
+            try await expectEqual(store.replaceRules(app: "tasks", expecting: 1, with: change("b")).version, 2)
             for stale in [UInt64(0), 1, 3] {
                 let error = await #expect(throws: StoreError.self) {
                     _ = try await store.replaceRules(app: "tasks", expecting: stale, with: change("c"))
                 }
-                #expect(error?.code == .stale && error?.message.contains("version 2") == true)
+                expectTrue(error?.code == .stale && error?.message.contains("version 2") == true)
             }
-            #expect(try await store.app("tasks")?.rulesVersion == 2)
-            #expect(try await store.rules(app: "tasks", version: 2)?.document == Array("b".utf8))
-            #expect(try await store.rules(app: "tasks", version: 3) == nil)
+            try await expectEqual(store.app("tasks")?.rulesVersion, 2)
+            try await expectEqual(store.rules(app: "tasks", version: 2)?.document, Array("b".utf8))
+            try await expectTrue(store.rules(app: "tasks", version: 3) == nil)
             // No change of settings touches what counts.
             let changed = try await store.updateApp("tasks") { app in
                 app.rulesVersion = 77
@@ -59,9 +60,9 @@ import Testing
                 app.onReadDenied = .delete
                 app.onWriteDenied = .error
             }
-            #expect(changed.rulesVersion == 2 && changed.usersVersion == 0)
-            #expect(try await store.app("tasks") == changed && changed.onReadDenied == .delete)
-            #expect(changed.onWriteDenied == .error)
+            expectTrue(changed.rulesVersion == 2 && changed.usersVersion == 0)
+            try await expectTrue(store.app("tasks") == changed && changed.onReadDenied == .delete)
+            expectEqual(changed.onWriteDenied, .error)
         }
     }
 
@@ -76,14 +77,14 @@ import Testing
                     app: "tasks", expecting: version, with: change(String(repeating: "x", count: Int(version + 1))))
             }
             let all = try await store.rulesHistory(app: "tasks", after: nil, limit: 1000)
-            #expect(all.map(\.version) == Array((21...count).reversed()))
-            #expect(
+            expectEqual(all.map(\.version), Array((21...count).reversed()))
+            expectTrue(
                 all.map(\.bytes) == all.map { Int($0.version) } && all.allSatisfy { $0.author == "ops" && $0.at == 7 })
-            #expect(try await store.rules(app: "tasks", version: 20) == nil)
-            #expect(try await store.rules(app: "tasks", version: 21) != nil)
+            try await expectTrue(store.rules(app: "tasks", version: 20) == nil)
+            try await expectTrue(store.rules(app: "tasks", version: 21) != nil)
             let page = try await store.rulesHistory(app: "tasks", after: 30, limit: 3)
-            #expect(page.map(\.version) == [29, 28, 27])
-            #expect(try await store.rulesHistory(app: "other", after: nil, limit: 10).map(\.version) == [1])
+            expectEqual(page.map(\.version), [29, 28, 27])
+            try await expectEqual(store.rulesHistory(app: "other", after: nil, limit: 10).map(\.version), [1])
         }
     }
 
@@ -106,8 +107,8 @@ import Testing
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            #expect(winners == 1)
-            #expect(try await stores[1].rulesHistory(app: "tasks", after: nil, limit: 10).count == 1)
+            expectEqual(winners, 1)
+            try await expectEqual(stores[1].rulesHistory(app: "tasks", after: nil, limit: 10).count, 1)
         }
     }
 
@@ -121,19 +122,19 @@ import Testing
                     """)
             let store = try await SQLiteStores(folder: folder).control()
             let app = try #require(try await store.app("old"))
-            #expect(app.rulesVersion == 1 && app.onReadDenied == .keep && app.onWriteDenied == .discard)
+            expectTrue(app.rulesVersion == 1 && app.onReadDenied == .keep && app.onWriteDenied == .discard)
             let rules = try #require(try await AppRules(store: store).document(of: app))
-            #expect(rules.generated == "upgrade" && rules.summary.contains("made by an upgrade"))
-            #expect(rules.partitionRights(of: RuleUser(id: "u"), partition: "\"x\"") == .readWrite)
+            expectTrue(rules.generated == "upgrade" && rules.summary.contains("made by an upgrade"))
+            expectEqual(rules.partitionRights(of: RuleUser(id: "u"), partition: "\"x\""), .readWrite)
             // What was stored is what the template says, marked.
             let record = try #require(try await store.rules(app: "old", version: 1))
-            #expect(record.document == rules.bytes && record.author == "upgrade" && record.at > 1_700_000_000_000)
+            expectTrue(record.document == rules.bytes && record.author == "upgrade" && record.at > 1_700_000_000_000)
             let template = try #require(RulesCheck("open").document).source.objectValue ?? [:]
-            #expect(rules.source == .object(template.merging(["generated": "upgrade"]) { $1 }))
-            #expect(try await store.user(app: "old", id: "u1")?.customData == nil)
+            expectEqual(rules.source, .object(template.merging(["generated": "upgrade"]) { $1 }))
+            try await expectTrue(store.user(app: "old", id: "u1")?.customData == nil)
             // A new app of the same store gets nothing.
             try await store.insert(AppRecord(id: "new", createdAt: 1))
-            #expect(try await store.app("new")?.rulesVersion == 0)
+            try await expectEqual(store.app("new")?.rulesVersion, 0)
         }
     }
 
@@ -144,7 +145,7 @@ import Testing
         let rules = AppRules(store: store)
         var app = AppRecord(id: "tasks", createdAt: 1)
         try await store.insert(app)
-        #expect(try await rules.document(of: app) == nil)
+        try await expectTrue(rules.document(of: app) == nil)
         for (version, template) in [(UInt64(0), "open"), (1, "none")] {
             let document = try #require(RulesCheck(.string(template)).document)
             _ = try await store.replaceRules(
@@ -155,14 +156,14 @@ import Testing
         // Whoever has an older record of the app decides by the rules of that time.
         for (version, rights) in [(UInt64(1), PartitionRights.readWrite), (2, .none), (1, .readWrite)] {
             app.rulesVersion = version
-            #expect(try await rules.document(of: app)?.partitionRights(of: user, partition: "\"x\"") == rights)
+            try await expectEqual(rules.document(of: app)?.partitionRights(of: user, partition: "\"x\""), rights)
         }
         app.rulesVersion = 3
         let unknown = await #expect(throws: StoreError.self) { _ = try await rules.document(of: app) }
-        #expect(unknown?.code == .stale)
+        expectEqual(unknown?.code, .stale)
         _ = try await store.replaceRules(app: "tasks", expecting: 2, with: change("{\"odd\":1}"))
         let damaged = await #expect(throws: StoreError.self) { _ = try await rules.document(of: app) }
-        #expect(damaged?.code == .corrupt && damaged?.message.contains("/odd") == true)
+        expectTrue(damaged?.code == .corrupt && damaged?.message.contains("/odd") == true)
     }
 
     // MARK: Users
@@ -183,29 +184,29 @@ import Testing
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
             try await store.insert(user("u1"))
             func version() async throws -> UInt64? { try await store.app("tasks")?.usersVersion }
-            #expect(try await version() == 0)
+            try await expectEqual(version(), 0)
             try await store.setDisabled(true, app: "tasks", user: "u1")
-            #expect(try await version() == 1)
+            try await expectEqual(version(), 1)
             try await store.setCustomData(#"{"team":"red"}"#, app: "tasks", user: "u1")
-            #expect(try await version() == 2)
-            #expect(try await store.user(app: "tasks", id: "u1")?.customData == #"{"team":"red"}"#)
+            try await expectEqual(version(), 2)
+            try await expectEqual(store.user(app: "tasks", id: "u1")?.customData, #"{"team":"red"}"#)
             try await store.setCustomData(nil, app: "tasks", user: "u1")
-            #expect(try await version() == 3)
-            #expect(try await store.user(app: "tasks", id: "u1")?.customData == nil)
+            try await expectEqual(version(), 3)
+            try await expectTrue(store.user(app: "tasks", id: "u1")?.customData == nil)
             let large = String(repeating: "x", count: UserRecord.maxCustomDataBytes + 1)
             let full = await #expect(throws: StoreError.self) {
                 try await store.setCustomData(large, app: "tasks", user: "u1")
             }
-            #expect(full?.code == .full)
+            expectEqual(full?.code, .full)
             for body in [
                 { try await store.setDisabled(true, app: "tasks", user: "none") },
                 { try await store.setCustomData("{}", app: "tasks", user: "none") },
                 { try await store.removeUser(app: "tasks", id: "none") },
             ] as [() async throws -> Void] {
                 let missing = await #expect(throws: StoreError.self) { try await body() }
-                #expect(missing?.code == .notFound)
+                expectEqual(missing?.code, .notFound)
             }
-            #expect(try await version() == 3)
+            try await expectEqual(version(), 3)
         }
     }
 
@@ -214,9 +215,9 @@ import Testing
         try await variant.withStore { store in
             for id in ["c", "a", "b", "d"] { try await store.insert(user(id)) }
             try await store.insert(user("aa", app: "other"))
-            #expect(try await store.users(app: "tasks", after: nil, limit: 3).map(\.id) == ["a", "b", "c"])
-            #expect(try await store.users(app: "tasks", after: "c", limit: 3).map(\.id) == ["d"])
-            #expect(try await store.users(app: "none", after: nil, limit: 3).isEmpty)
+            try await expectEqual(store.users(app: "tasks", after: nil, limit: 3).map(\.id), ["a", "b", "c"])
+            try await expectEqual(store.users(app: "tasks", after: "c", limit: 3).map(\.id), ["d"])
+            try await expectTrue(store.users(app: "none", after: nil, limit: 3).isEmpty)
         }
     }
 
@@ -231,12 +232,12 @@ import Testing
             try await store.insert(session("s1", of: "u1"))
             try await store.insert(session("s2", of: "u2"))
             try await store.removeUser(app: "tasks", id: "u1")
-            #expect(try await store.user(app: "tasks", id: "u1") == nil)
-            #expect(try await store.loginSession("s1") == nil)
-            #expect(try await store.password(app: "tasks", email: "a@b.c") == nil)
-            #expect(try await store.user(app: "tasks", id: "u2") != nil)
-            #expect(try await store.loginSession("s2") != nil)
-            #expect(try await store.app("tasks")?.usersVersion == 1)
+            try await expectTrue(store.user(app: "tasks", id: "u1") == nil)
+            try await expectTrue(store.loginSession("s1") == nil)
+            try await expectTrue(store.password(app: "tasks", email: "a@b.c") == nil)
+            try await expectTrue(store.user(app: "tasks", id: "u2") != nil)
+            try await expectTrue(store.loginSession("s2") != nil)
+            try await expectEqual(store.app("tasks")?.usersVersion, 1)
             try await store.register(password)
         }
     }
@@ -249,17 +250,17 @@ import Testing
             try await store.insert(session("s2", of: "u1"))
             try await store.insert(session("s3", of: "u2"))
             try await store.insert(session("s4", of: "u1", app: "other"))
-            #expect(try await store.revokeLoginSessions(app: "tasks", user: "u1") == 2)
-            #expect(try await store.loginSession("s1")?.isRevoked == true)
-            #expect(try await store.loginSession("s3")?.isRevoked == false)
-            #expect(try await store.revokeLoginSessions(app: "tasks", user: nil) == 1)
-            #expect(try await store.loginSession("s3")?.isRevoked == true)
-            #expect(try await store.loginSession("s4")?.isRevoked == false)
-            #expect(try await store.app("tasks")?.usersVersion == 2)
+            try await expectEqual(store.revokeLoginSessions(app: "tasks", user: "u1"), 2)
+            try await expectEqual(store.loginSession("s1")?.isRevoked, true)
+            try await expectEqual(store.loginSession("s3")?.isRevoked, false)
+            try await expectEqual(store.revokeLoginSessions(app: "tasks", user: nil), 1)
+            try await expectEqual(store.loginSession("s3")?.isRevoked, true)
+            try await expectEqual(store.loginSession("s4")?.isRevoked, false)
+            try await expectEqual(store.app("tasks")?.usersVersion, 2)
             let missing = await #expect(throws: StoreError.self) {
                 _ = try await store.revokeLoginSessions(app: "none", user: nil)
             }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
         }
     }
 
@@ -270,11 +271,11 @@ import Testing
         record.identities = [.init(id: "i1", provider: "local-userpass")]
         record.customData = #"{"team":"red","since":{"$date":{"$numberLong":"5"}}}"#
         let seen = RuleUser(record)
-        #expect(seen.id == "u1" && seen.kind == .normal && seen.data == ["email": .string("a@b.c")])
-        #expect(seen.customData == ["team": .string("red"), "since": .date(5)])
-        #expect(seen.identities.first?.data == ["email": .string("a@b.c")])
+        expectTrue(seen.id == "u1" && seen.kind == .normal && seen.data == ["email": .string("a@b.c")])
+        expectEqual(seen.customData, ["team": .string("red"), "since": .date(5)])
+        expectEqual(seen.identities.first?.data, ["email": .string("a@b.c")])
         record.customData = "{"
         record.identities = [.init(id: "i1", provider: "api-key")]
-        #expect(RuleUser(record).customData.isEmpty && RuleUser(record).kind == .server)
+        expectTrue(RuleUser(record).customData.isEmpty && RuleUser(record).kind == .server)
     }
 }

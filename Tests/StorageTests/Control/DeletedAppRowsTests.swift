@@ -1,6 +1,7 @@
 import GRDB
 import Storage
 import StorageSupport
+import TestSupport
 import Testing
 
 @testable import StorageSQLite
@@ -19,7 +20,7 @@ import Testing
             for app in ["tasks", "other"] { for table in tables { try Self.fill(table, of: app, db) } }
             return tables
         }
-        #expect(tables.count > 10 && tables.contains("campaign_chunks") && tables.contains("login_settings"))
+        expectTrue(tables.count > 10 && tables.contains("campaign_chunks") && tables.contains("login_settings"))
         _ = try await store.deleteApp(AppDeletionRecord(app: "tasks", by: "me", at: 1, slices: 1))
         while try await store.removeRows(ofDeletedApp: "tasks", limit: 3) == 3 {}
         let left = try await store.read("the rows") { db in
@@ -28,7 +29,7 @@ import Testing
                 return try String.fetchAll(db, sql: "SELECT \(mark) FROM \(table)")
             }
         }
-        for (table, rows) in zip(tables, left) { #expect(rows == ["other"], "\(table)") }
+        for (table, rows) in zip(tables, left) { expectEqual(rows, ["other"], "\(table)") }
     }
 
     private static func columns(of table: String, _ db: Database) throws -> [String] {

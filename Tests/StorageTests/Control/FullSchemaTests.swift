@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Storage
 import StorageSQLite
+import TestSupport
 import Testing
 
 /// A client that goes on adding to a full schema, in SQLite, where all of a cluster's processes share one lock for writing.
@@ -19,11 +20,11 @@ import Testing
                 try await control.extendSchema(
                     ofApp: "tasks", with: [element], by: SchemaAuthor(user: "flood", limit: 0))
             }
-            #expect(full?.code == .full)
+            expectEqual(full?.code, .full)
             try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
             try await control.extendSchema(
                 ofApp: "tasks", with: [element], by: SchemaAuthor(user: "calm", limit: 1))
-            #expect(try await control.schema(ofApp: "tasks") == [element])
+            try await expectEqual(control.schema(ofApp: "tasks"), [element])
         }
     }
 }

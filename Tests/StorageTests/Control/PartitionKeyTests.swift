@@ -1,5 +1,6 @@
 import Changesets
 import Storage
+import TestSupport
 import Testing
 
 /// Partition values as realms are named, as objects hold them, and as queries compare with them.
@@ -16,10 +17,10 @@ import Testing
     ])
     func aPartitionIsReadAndWritten(partition: String, query: String) throws {
         let key = try #require(PartitionKey(partition: partition))
-        #expect(PartitionKey(partition: key.partition) == key)
-        #expect(key.query(on: "p") == query)
+        expectEqual(PartitionKey(partition: key.partition), key)
+        expectEqual(key.query(on: "p"), query)
     }
 
     @Test(arguments: ["", "store", "7", "{}", #"{"$oid":"12"}"#, #"{"$numberLong":"x"}"#, "[]"])
-    func anythingElseIsNone(text: String) { #expect(PartitionKey(partition: text) == nil) }
+    func anythingElseIsNone(text: String) { expectTrue(PartitionKey(partition: text) == nil) }
 }

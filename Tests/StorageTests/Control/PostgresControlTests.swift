@@ -39,7 +39,7 @@ import Testing
                 }
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
-            #expect(ids.count == 1)
+            expectEqual(ids.count, 1)
         }
     }
 
@@ -56,8 +56,8 @@ import Testing
                 return index
             }
             let app = try await stores[1].app("tasks")
-            #expect(app?.generation == 30 && app?.usersVersion == 30)
-            #expect(try await stores[2].userChanges(app: "tasks", after: 0) == ["u"])
+            expectTrue(app?.generation == 30 && app?.usersVersion == 30)
+            try await expectEqual(stores[2].userChanges(app: "tasks", after: 0), ["u"])
         }
     }
 
@@ -70,15 +70,15 @@ import Testing
                         app: "tasks", id: "u\(index)", identities: [], email: nil, isDisabled: false, createdAt: 1),
                     provider: "custom-token", externalID: "x", profile: [:])
             }
-            #expect(users.count == 1)
-            #expect(try await stores[0].userCount(app: "tasks") == 1)
+            expectEqual(users.count, 1)
+            try await expectEqual(stores[0].userCount(app: "tasks"), 1)
             let keys = try await results(of: stores) { store, index in
                 try await store.signingKeys(
                     purpose: "access",
                     orCreate: SigningKeyRecord(id: "k\(index)", purpose: "access", privateKeyPEM: "", createdAt: 1)
                 ).map(\.id)
             }
-            #expect(keys.count == 1 && keys.first?.count == 1)
+            expectTrue(keys.count == 1 && keys.first?.count == 1)
             try await stores[0].register(
                 PasswordRecord(app: "tasks", email: "a@b", passwordHash: "h", userID: nil))
             let owners = try await results(of: stores) { store, index in
@@ -87,7 +87,7 @@ import Testing
                         app: "tasks", id: "v\(index)", identities: [], email: "a@b", isDisabled: false, createdAt: 1),
                     app: "tasks", email: "a@b")
             }
-            #expect(owners.count == 1)
+            expectEqual(owners.count, 1)
         }
     }
 
@@ -107,7 +107,7 @@ import Testing
                 }
                 return index
             }
-            #expect(try await stores[1].app("tasks")?.generation == 16)
+            try await expectEqual(stores[1].app("tasks")?.generation, 16)
         }
     }
 
@@ -116,7 +116,7 @@ import Testing
             try await stores[0].insert(AppRecord(id: "tasks", createdAt: 1))
             let odd = SchemaElement(className: "a\0b\u{FFFE}", type: "embedded")
             try await stores[0].extendSchema(ofApp: "tasks", with: [odd])
-            #expect(try await stores[0].schema(ofApp: "tasks") == [odd])
+            try await expectEqual(stores[0].schema(ofApp: "tasks"), [odd])
         }
     }
 
@@ -136,7 +136,7 @@ import Testing
                 tables[row.text(0), default: []].append((row.text(1), row.text(2)))
             }
             tables = tables.filter { $0.value.contains { $0.name == "app" || $0.name == "campaign" } }
-            #expect(tables.count > 10)
+            expectTrue(tables.count > 10)
             for (table, columns) in tables {
                 for app in ["tasks", "other"] {
                     let values = columns.map { column in
@@ -157,7 +157,7 @@ import Testing
             for (table, columns) in tables {
                 let mark = columns.contains { $0.name == "app" } ? "app" : "campaign"
                 let left = try await client.query("SELECT \(mark) FROM \(table)").map { $0.text(0) }
-                #expect(left == ["other"], "\(table)")
+                expectEqual(left, ["other"], "\(table)")
             }
         }
     }

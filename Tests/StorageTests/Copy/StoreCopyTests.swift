@@ -72,26 +72,27 @@ import Testing
             let report = try await StoreCopy(
                 from: SQLiteTables(folder: store), to: SQLiteTables(folder: target), slices: slices, cluster: "aa"
             ) { step in steps.withLock { $0.append(step) } }.run()
-            #expect(report.slices == 2 && report.realms == 6 && report.rows > 300 && !report.isContinued)
-            #expect(
-                steps.withLock { $0.map(\.part) } == [
+            expectTrue(report.slices == 2 && report.realms == 6 && report.rows > 300 && !report.isContinued)
+            expectEqual(
+                steps.withLock { $0.map(\.part) },
+                [
                     .slice(slices[0]), .slice(slices[1]), .control, .slice(slices[0]), .slice(slices[1]), .control,
                 ])
             let inspector = SQLiteStores(folder: target).inspector()
-            #expect(try await inspector.cluster() == .named(cluster))
-            #expect(try await inspector.slicesMade().count == 2)
+            try await expectEqual(inspector.cluster(), .named(cluster))
+            try await expectEqual(inspector.slicesMade().count, 2)
             let control = try await SQLiteStores(folder: target).control()
-            #expect(try await control.userCount(app: "tasks") == 40)
-            #expect(try await control.user(app: "tasks", id: "u7")?.isDisabled == true)
+            try await expectEqual(control.userCount(app: "tasks"), 40)
+            try await expectEqual(control.user(app: "tasks", id: "u7")?.isDisabled, true)
             let slice = try await SQLiteStores(folder: target).store(for: slices[1], mayMake: false)
-            #expect(try await slice.cluster() == "aa")
+            try await expectEqual(slice.cluster(), "aa")
             let original = try await SQLiteStores(folder: store).store(for: slices[1], mayMake: false)
             let (found, expected) = (
                 try await slice.usage(ofApp: "tasks"), try await original.usage(ofApp: "tasks")
             )
-            #expect(found == expected && found.realms == 3 && found.clientFiles == 6)
+            expectTrue(found == expected && found.realms == 3 && found.clientFiles == 6)
             let waiting = try await slice.outbox(after: 0, maxBytes: 1000).map(\.record.id)
-            #expect(waiting == ["m1", "m2", "m3"])
+            expectEqual(waiting, ["m1", "m2", "m3"])
         }
     }
 
@@ -104,19 +105,19 @@ import Testing
                     try await StoreCopy(from: from, to: to, slices: slices, cluster: "aa") { _ in }.run()
                 }
                 let there = try await copied(SQLiteTables(folder: store), PostgresTables(client))
-                #expect(there.slices == 2 && there.realms == 6 && there.rows > 300)
+                expectTrue(there.slices == 2 && there.realms == 6 && there.rows > 300)
                 let stores = PostgresStores(
                     try PostgresConfiguration(schema.url), schema: schema.name, logger: Logger(label: "test"))
                 let found = try await stores.inspector().cluster()
-                #expect(found == .named(cluster))
+                expectEqual(found, .named(cluster))
                 let slice = try await stores.store(for: slices[1], mayMake: false)
                 let realm = try await slice.realm(RealmName(app: "tasks", partition: "\"p2\""))
-                #expect(realm?.id == RealmID(2))
+                expectEqual(realm?.id, RealmID(2))
                 let bodies = try await slice.objects(in: RealmID(2), at: [ObjectRow(table: 1, key: .int(1))])
-                #expect(bodies.values.first == [2])
+                expectEqual(bodies.values.first, [2])
                 let history = try await slice.history(
                     of: HistoryKey(realm: RealmID(2), generation: 1), after: 0, through: 50, maxBytes: 1 << 20)
-                #expect(history.count == 50)
+                expectEqual(history.count, 50)
                 // It goes on living there.
                 let epoch = try await slice.take("v")
                 var batch = SliceBatch()
@@ -137,15 +138,15 @@ import Testing
                 let full = await #expect(throws: StoreError.self) {
                     try await copied(SQLiteTables(folder: store), PostgresTables(client))
                 }
-                #expect(full?.code == .alreadyExists)
+                expectEqual(full?.code, .alreadyExists)
                 let back = try await copied(PostgresTables(client), SQLiteTables(folder: target))
-                #expect(back.realms == 6)
+                expectEqual(back.realms, 6)
                 let home = try await SQLiteStores(folder: target).store(for: slices[1], mayMake: false)
                 let entries = try await home.history(
                     of: HistoryKey(realm: RealmID(2), generation: 1), after: 50, through: 51, maxBytes: 1 << 20)
-                #expect(entries.count == 1)
+                expectEqual(entries.count, 1)
                 let campaign = try await SQLiteStores(folder: target).control().campaign("c1")
-                #expect(campaign?.campaign.app == "tasks")
+                expectEqual(campaign?.campaign.app, "tasks")
             }
         }
     }
@@ -157,14 +158,14 @@ import Testing
             let refused = await #expect(throws: StoreError.self) {
                 _ = try await SQLiteStores(folder: target).inspector().cluster()
             }
-            #expect(refused?.code == .mismatch && refused?.message.contains("sluice store copy") == true)
+            expectTrue(refused?.code == .mismatch && refused?.message.contains("sluice store copy") == true)
             let other = await #expect(throws: StoreError.self) {
                 _ = try await copy(SQLiteTables(folder: store), to: target, cluster: "bb")
             }
-            #expect(other?.code == .mismatch)
+            expectEqual(other?.code, .mismatch)
             let report = try await copy(SQLiteTables(folder: store), to: target)
             let found = try await SQLiteStores(folder: target).inspector().cluster()
-            #expect(report.isContinued && found == .named(cluster))
+            expectTrue(report.isContinued && found == .named(cluster))
         }
     }
 
@@ -174,7 +175,7 @@ import Testing
             let error = await #expect(throws: StoreError.self) {
                 try await copy(SQLiteTables(folder: store), to: target)
             }
-            #expect(error?.code == .alreadyExists)
+            expectEqual(error?.code, .alreadyExists)
         }
     }
 
@@ -190,7 +191,7 @@ import Testing
             let error = await #expect(throws: StoreError.self) {
                 try await copy(SQLiteTables(folder: store), to: target)
             }
-            #expect(
+            expectTrue(
                 error?.code == .mismatch
                     && error?.message.contains("objects; 1 realms, among them those numbered 2") == true)
             await #expect(throws: StoreError.self) { _ = try await SQLiteStores(folder: target).inspector().cluster() }

@@ -1,5 +1,6 @@
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 /// Which realms leave their slices, and under which numbers they arrive.
@@ -18,13 +19,13 @@ struct RealmDivisionTests {
         var moving = 0
         for slice in old.all {
             for (target, chunks) in division.moves(of: realms(200, in: slice, of: old), in: slice) {
-                #expect(target.value >= from)
+                expectTrue(target.value >= from)
                 moving += chunks.joined().count
             }
         }
         let share = Double(moving) / Double(200 * from)
-        #expect(abs(share - Double(to - from) / Double(to)) < 0.15)
-        #expect(division.realms.values.reduce(0, +) == moving)
+        expectTrue(abs(share - Double(to - from) / Double(to)) < 0.15)
+        expectEqual(division.realms.values.reduce(0, +), moving)
     }
 
     @Test func numbersAreTheSameHoweverRealmsArePaged() throws {
@@ -44,9 +45,9 @@ struct RealmDivisionTests {
             return found
         }
         let whole = numbers(1_000)
-        #expect(whole == numbers(7))
+        expectEqual(whole, numbers(7))
         for moves in whole.values {
-            #expect(moves.map(\.new.value) == (1...moves.count).map(Int64.init))
+            expectEqual(moves.map(\.new.value), (1...moves.count).map(Int64.init))
         }
     }
 
@@ -56,25 +57,24 @@ struct RealmDivisionTests {
                 old: RealmID(Int64(number)), new: RealmID(Int64(number)), bytes: number == 700 ? 1 << 40 : 1_000)
         }
         let chunks = RealmMove.chunks(moves)
-        #expect(Array(chunks.joined()) == moves)
-        #expect(chunks.allSatisfy { !$0.isEmpty && $0.count <= 500 })
-        #expect(chunks.first { $0.contains { $0.old == RealmID(700) } }?.count == 1)
+        expectEqual(Array(chunks.joined()), moves)
+        expectTrue(chunks.allSatisfy { !$0.isEmpty && $0.count <= 500 })
+        expectEqual(chunks.first { $0.contains { $0.old == RealmID(700) } }?.count, 1)
     }
 
     @Test func whatIsRecordedOfAGrowthIsRead() throws {
         let growth = SliceGrowth(
             from: try #require(SliceCount(8)), to: try #require(SliceCount(16)), step: .clearing)
-        #expect(try SliceGrowth(growth.text) == growth)
-        #expect(growth.newSlices == (8..<16).map { SliceNumber($0) })
+        try expectEqual(SliceGrowth(growth.text), growth)
+        expectEqual(growth.newSlices, (8..<16).map { SliceNumber($0) })
         for text in ["", "8 16", "8 16 sleeping", "16 8 copying", "8 99999 copying", "a b copying"] {
             #expect(throws: StoreError.self) { try SliceGrowth(text) }
         }
     }
 
     @Test func aTableThatNobodyKnowsIsRefused() throws {
-        #expect(
-            try SliceTable(StoredTable(name: "subscriptions", columns: ["realm", "ident"]))
-                == .ofRealms(column: "realm"))
+        try expectEqual(
+            SliceTable(StoredTable(name: "subscriptions", columns: ["realm", "ident"])), .ofRealms(column: "realm"))
         #expect(throws: StoreError.self) { try SliceTable(StoredTable(name: "novelties", columns: ["app"])) }
     }
 }

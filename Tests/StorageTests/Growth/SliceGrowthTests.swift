@@ -1,6 +1,7 @@
 import Changesets
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 /// A cluster with more slices has every realm once, in its slice, as it was; whatever happened on the way there.
@@ -9,41 +10,41 @@ import Testing
 
     private func requireGrown(_ cluster: GrowingCluster, _ before: [String: [String]]) async throws {
         let after = try await cluster.realmRows(slices: Self.to)
-        #expect(after.keys.sorted() == before.keys.sorted())
-        #expect(after == before)
+        expectEqual(after.keys.sorted(), before.keys.sorted())
+        expectEqual(after, before)
         let (_, growth) = try await cluster.store.growth()
-        #expect(growth == nil)
+        expectTrue(growth == nil)
         let stores = cluster.open()
         let inspector = stores.inspector()
-        #expect(try await inspector.recordedSliceCount() == Self.to)
-        #expect(try await inspector.slices().count == Self.to)
-        #expect(try await inspector.cluster() == .named(GrowingCluster.record))
+        try await expectEqual(inspector.recordedSliceCount(), Self.to)
+        try await expectEqual(inspector.slices().count, Self.to)
+        try await expectEqual(inspector.cluster(), .named(GrowingCluster.record))
         let control = try await stores.control()
         let registry = SliceRegistry(cluster: GrowingCluster.record.id, control: control)
         let count = try #require(SliceCount(Self.to))
         var usage: [String: (realms: Int, files: Int)] = [:]
         for slice in count.all {
             let store = try await registry.open(slice, in: stores)
-            #expect(try await store.ownership()?.isReleased == true)
+            try await expectEqual(store.ownership()?.isReleased, true)
             for app in ["app0", "app1"] {
                 let found = try await store.usage(ofApp: app)
                 usage[app, default: (0, 0)].realms += found.realms
                 usage[app, default: (0, 0)].files += found.clientFiles
             }
         }
-        #expect(usage.values.map(\.realms).reduce(0, +) == before.count)
-        #expect(usage.values.map(\.files).reduce(0, +) == before.count * 3)
+        expectEqual(usage.values.map(\.realms).reduce(0, +), before.count)
+        expectEqual(usage.values.map(\.files).reduce(0, +), before.count * 3)
     }
 
     @Test(arguments: GrowthEngine.allCases) func everyRealmIsInItsSliceAsItWas(_ engine: GrowthEngine) async throws {
         try await engine.withCluster(slices: Self.from) { cluster in
             let before = try await cluster.realmRows(slices: Self.from)
-            #expect(before.count == 36 && before.values.allSatisfy { $0.count == 1 + 3 + 5 + 5 + 9 + 1 + 1 })
+            expectTrue(before.count == 36 && before.values.allSatisfy { $0.count == 1 + 3 + 5 + 5 + 9 + 1 + 1 })
             let plan = try await cluster.division(to: Self.to).plan()
-            #expect(plan.realms == 36 && plan.moving > 10 && plan.moving < 36)
-            #expect(try await cluster.realmRows(slices: Self.from) == before)
+            expectTrue(plan.realms == 36 && plan.moving > 10 && plan.moving < 36)
+            try await expectEqual(cluster.realmRows(slices: Self.from), before)
             let report = try await cluster.division(to: Self.to).run()
-            #expect(report.realms == 36 && report.moving == plan.moving && !report.isContinued)
+            expectTrue(report.realms == 36 && report.moving == plan.moving && !report.isContinued)
             try await requireGrown(cluster, before)
         }
     }
@@ -61,15 +62,15 @@ import Testing
                 var lookup = SliceLookup()
                 lookup.messages = ["everywhere", "s0", "s1", "s2", "s3"]
                 let seen = try await store.read(lookup).messages
-                #expect(seen == ["everywhere", "s0", "s1", "s2"])
-                #expect(try await store.resetHolds().map(\.heldSince) == [9])
-                #expect(try await store.restore() == restore)
-                #expect(try await store.outbox(after: 0, maxBytes: 1_000).isEmpty)
+                expectEqual(seen, ["everywhere", "s0", "s1", "s2"])
+                try await expectEqual(store.resetHolds().map(\.heldSince), [9])
+                try await expectEqual(store.restore(), restore)
+                try await expectTrue(store.outbox(after: 0, maxBytes: 1_000).isEmpty)
                 // Above the epoch of every slice that its realms come from, so that salts are drawn anew.
-                #expect(try await store.take() > Epoch(40))
+                try await expectTrue(store.take() > Epoch(40))
             }
             let first = try await stores.store(for: SliceNumber(0), mayMake: false)
-            #expect(try await first.outbox(after: 0, maxBytes: 1_000).map(\.record.id) == ["m0"])
+            try await expectEqual(first.outbox(after: 0, maxBytes: 1_000).map(\.record.id), ["m0"])
         }
     }
 
@@ -90,14 +91,14 @@ import Testing
                     ).run()
                     isThrough = true
                 } catch let error as StoreError {
-                    #expect(error.message == "the power is cut")
+                    expectEqual(error.message, "the power is cut")
                     let (_, growth) = try await cluster.store.growth()
                     if growth != nil {
                         let refused = await #expect(throws: StoreError.self) {
                             _ = try await cluster.open().inspector().cluster()
                         }
-                        #expect(refused?.message.contains("sluice slices grow --to 7") == true)
-                        #expect(growth?.step != .copying || refused?.message.contains("--abort") == true)
+                        expectEqual(refused?.message.contains("sluice slices grow --to 7"), true)
+                        expectTrue(growth?.step != .copying || refused?.message.contains("--abort") == true)
                         _ = try await cluster.division(to: nil).run()
                     } else if try await cluster.store.sliceCount().value == Self.from {
                         _ = try await cluster.division(to: Self.to).run()
@@ -107,7 +108,7 @@ import Testing
             }
             calls += step
         }
-        #expect(calls > 60)
+        expectTrue(calls > 60)
     }
 
     @Test(arguments: GrowthEngine.allCases) func itIsGivenUpAsLongAsTheClusterHasItsOldSlices(
@@ -120,13 +121,13 @@ import Testing
                     to: Self.to, in: InterruptedGrowth(cluster.store, calls: 40)
                 ).run()
             }
-            #expect(try await cluster.store.growth().growth?.step == .copying)
+            try await expectEqual(cluster.store.growth().growth?.step, .copying)
             try await cluster.division(to: nil).abort()
-            #expect(try await cluster.realmRows(slices: Self.from) == before)
-            #expect(try await cluster.open().inspector().slices().count == Self.from)
-            #expect(try await cluster.store.growth().growth == nil)
+            try await expectEqual(cluster.realmRows(slices: Self.from), before)
+            try await expectEqual(cluster.open().inspector().slices().count, Self.from)
+            try await expectTrue(cluster.store.growth().growth == nil)
             let first = try await cluster.open().store(for: SliceNumber(0), mayMake: false)
-            #expect(try await first.ownership()?.isReleased == true)
+            try await expectEqual(first.ownership()?.isReleased, true)
             // Another number, as if nothing had been.
             _ = try await cluster.division(to: Self.to).run()
             try await requireGrown(cluster, before)
@@ -140,9 +141,9 @@ import Testing
             let store = try await cluster.open().store(for: SliceNumber(2), mayMake: false)
             _ = try await store.claim(by: "w", now: 9_000, leaseUntil: 20_000, gone: nil)
             let error = await #expect(throws: StoreError.self) { _ = try await cluster.division(to: Self.to).run() }
-            #expect(error?.code == .unavailable && error?.message.contains("worker w has slice 2") == true)
-            #expect(try await cluster.store.growth().growth == nil)
-            #expect(try await store.ownership()?.owner == "w")
+            expectTrue(error?.code == .unavailable && error?.message.contains("worker w has slice 2") == true)
+            try await expectTrue(cluster.store.growth().growth == nil)
+            try await expectEqual(store.ownership()?.owner, "w")
         }
     }
 
@@ -169,12 +170,12 @@ import Testing
             let error = await #expect(throws: StoreError.self) {
                 _ = try await cluster.division(to: Self.to, in: interfering).run()
             }
-            #expect(error?.code == .fenced)
-            #expect(try await cluster.store.sliceCount().value == Self.from)
+            expectEqual(error?.code, .fenced)
+            try await expectEqual(cluster.store.sliceCount().value, Self.from)
             let before = try await cluster.realmRows(slices: Self.from)
-            #expect(before.values.contains { $0.count > 20 })
+            expectTrue(before.values.contains { $0.count > 20 })
             let report = try await cluster.division(to: nil).run()
-            #expect(report.isContinued)
+            expectTrue(report.isContinued)
             try await requireGrown(cluster, before)
         }
     }
@@ -182,7 +183,7 @@ import Testing
     @Test(arguments: GrowthEngine.allCases) func aCopyThatDiffersIsNotCounted(_ engine: GrowthEngine) async throws {
         try await engine.withCluster(slices: Self.from) { cluster in
             _ = try? await cluster.division(to: Self.to, in: InterruptedGrowth(cluster.store, calls: 40)).run()
-            #expect(try await cluster.store.growth().growth?.step == .copying)
+            try await expectEqual(cluster.store.growth().growth?.step, .copying)
             var copied: (slice: SliceNumber, realm: RealmID)?
             for slice in Self.from..<Self.to where copied == nil {
                 let realm = try await cluster.store.realms(in: SliceNumber(slice), after: nil, limit: 1).first
@@ -195,9 +196,9 @@ import Testing
             batch.objects[realm] = [ObjectRow(table: 1, key: .int(1)): [99]]
             try await damaged.commit(batch, epoch: epoch)
             let error = await #expect(throws: StoreError.self) { _ = try await cluster.division(to: nil).run() }
-            #expect(
+            expectTrue(
                 error?.code == .mismatch && error?.message.contains("does not equal what it was copied from") == true)
-            #expect(try await cluster.store.sliceCount().value == Self.from)
+            try await expectEqual(cluster.store.sliceCount().value, Self.from)
         }
     }
 
@@ -205,12 +206,12 @@ import Testing
         try await engine.withCluster(slices: Self.from) { cluster in
             for to in [1, 3] {
                 let error = await #expect(throws: StoreError.self) { _ = try await cluster.division(to: to) }
-                #expect(error?.code == .mismatch)
+                expectEqual(error?.code, .mismatch)
             }
             await #expect(throws: StoreError.self) { _ = try await cluster.division(to: nil) }
             _ = try? await cluster.division(to: Self.to, in: InterruptedGrowth(cluster.store, calls: 40)).run()
             let other = await #expect(throws: StoreError.self) { _ = try await cluster.division(to: 12) }
-            #expect(other?.message.contains("from 3 to 7") == true)
+            expectEqual(other?.message.contains("from 3 to 7"), true)
         }
     }
 }

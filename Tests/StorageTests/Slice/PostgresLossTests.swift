@@ -58,9 +58,9 @@ import Testing
             _ = try? await killer.value
             let key = HistoryKey(realm: RealmID(1), generation: 1)
             let history = try await store.history(of: key, after: 0, through: version, maxBytes: .max)
-            #expect(history.map(\.version.rawValue) == (1...version.rawValue).map { $0 })
-            #expect(try await store.outbox(after: 0, maxBytes: .max).count == Int(version.rawValue))
-            #expect(stores.client.statistics.losses > 0)
+            expectEqual(history.map(\.version.rawValue), (1...version.rawValue).map { $0 })
+            try await expectEqual(store.outbox(after: 0, maxBytes: .max).count, Int(version.rawValue))
+            expectTrue(stores.client.statistics.losses > 0)
         }
     }
 
@@ -89,35 +89,35 @@ import Testing
                 return commit
             }
             try await commit.value
-            #expect(stores.client.statistics.losses > 0)
-            #expect(try await store.outbox(after: 0, maxBytes: .max).map(\.record.id) == ["m1", "m2"])
+            expectTrue(stores.client.statistics.losses > 0)
+            try await expectEqual(store.outbox(after: 0, maxBytes: .max).map(\.record.id), ["m1", "m2"])
         }
     }
 
     @Test func whatIsWrongWithADatabaseIsTold() async throws {
         try await withPostgres { stores, schema in
             let missing = await #expect(throws: StoreError.self) { try await stores.store(for: slice, mayMake: false) }
-            #expect(missing?.code == .notFound)
+            expectEqual(missing?.code, .notFound)
             _ = try await stores.store(for: slice)
             let other = try schema.stores()
             let unmade = await #expect(throws: StoreError.self) {
                 try await other.store(for: SliceNumber(9), mayMake: false)
             }
-            #expect(unmade?.code == .notFound)
+            expectEqual(unmade?.code, .notFound)
             try await stores.client.execute("UPDATE sluice_schema SET version = version + 1")
             for mayMake in [true, false] {
                 let newer = try schema.stores()
                 let error = await #expect(throws: StoreError.self) {
                     try await newer.store(for: slice, mayMake: mayMake)
                 }
-                #expect(error?.code == .mismatch)
-                #expect(error?.message.contains("newer version") == true)
+                expectEqual(error?.code, .mismatch)
+                expectEqual(error?.message.contains("newer version"), true)
                 await newer.close()
             }
             try await stores.client.execute("UPDATE sluice_schema SET version = 0")
             let older = try schema.stores()
             let behind = await #expect(throws: StoreError.self) { try await older.store(for: slice, mayMake: false) }
-            #expect(behind?.code == .mismatch)
+            expectEqual(behind?.code, .mismatch)
             await older.close()
             await other.close()
         }
@@ -135,7 +135,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(try await stores.client.query("SELECT count(*) FROM ownership")[0].int(0) == 1)
+            try await expectEqual(stores.client.query("SELECT count(*) FROM ownership")[0].int(0), 1)
         }
     }
 }

@@ -62,16 +62,16 @@ import Testing
             try await store.commit(SliceBatch(), epoch: epoch)
             let before = stores.client.statistics.roundTrips
             try await store.commit(batch(1...count), epoch: epoch)
-            #expect(stores.client.statistics.roundTrips - before == 1)
+            expectEqual(stores.client.statistics.roundTrips - before, 1)
             let found = try await store.read(lookup(1...count))
-            #expect(stores.client.statistics.roundTrips - before == 2)
-            #expect(found.realms.count == Int(count) && found.clientFiles.count == Int(count))
-            #expect(found.history.allSatisfy { $0.map(\.version) == [1] })
-            #expect(found.reciprocals.allSatisfy { $0 == [1: [4]] })
-            #expect(found.objects[RealmID(1)] == [ObjectRow(table: 0, key: .int(1)): [1, 2, 3]])
-            #expect(found.messages.count == Int(count) && found.userUsage.count == Int(count))
-            #expect(
-                found.appUsage["tasks"] == AppUsage(realms: Int(count), clientFiles: Int(count), bytes: Int(count) * 6))
+            expectEqual(stores.client.statistics.roundTrips - before, 2)
+            expectTrue(found.realms.count == Int(count) && found.clientFiles.count == Int(count))
+            expectTrue(found.history.allSatisfy { $0.map(\.version) == [1] })
+            expectTrue(found.reciprocals.allSatisfy { $0 == [1: [4]] })
+            expectEqual(found.objects[RealmID(1)], [ObjectRow(table: 0, key: .int(1)): [1, 2, 3]])
+            expectTrue(found.messages.count == Int(count) && found.userUsage.count == Int(count))
+            expectEqual(
+                found.appUsage["tasks"], AppUsage(realms: Int(count), clientFiles: Int(count), bytes: Int(count) * 6))
         }
     }
 
@@ -86,8 +86,8 @@ import Testing
             }
             for number in 0..<3 {
                 let store = try await stores.store(for: SliceNumber(number))
-                #expect(try await store.ownership()?.owner == "w\(number)")
-                #expect(try await store.realm(Sample.realm().name)?.latest.version.rawValue == UInt64(number))
+                try await expectEqual(store.ownership()?.owner, "w\(number)")
+                try await expectEqual(store.realm(Sample.realm().name)?.latest.version.rawValue, UInt64(number))
             }
         }
     }
@@ -101,10 +101,10 @@ import Testing
             try await first.commit(batch(1...1), epoch: old)
             let new = try await second.take("b")
             let error = await #expect(throws: StoreError.self) { try await first.commit(batch(2...2), epoch: old) }
-            #expect(error?.code == .fenced)
+            expectEqual(error?.code, .fenced)
             try await second.commit(batch(3...3), epoch: new)
             let found = try await first.realms(after: nil, limit: 10)
-            #expect(found.map(\.id.value) == [1, 3])
+            expectEqual(found.map(\.id.value), [1, 3])
             await others.close()
         }
     }
@@ -120,7 +120,7 @@ import Testing
                 try await first.commit(batch((2 * id)...(2 * id)), epoch: epoch)
                 try await second.commit(batch((2 * id + 1)...(2 * id + 1)), epoch: epoch)
             }
-            #expect(try await first.realms(after: nil, limit: 10).count == 6)
+            try await expectEqual(first.realms(after: nil, limit: 10).count, 6)
             await others.close()
         }
     }
@@ -135,7 +135,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            #expect(try await store.realms(after: nil, limit: 100).count == 20)
+            try await expectEqual(store.realms(after: nil, limit: 100).count, 20)
         }
     }
 
@@ -146,19 +146,19 @@ import Testing
         try await withPostgres { stores, _ in
             let store = try await stores.store(for: slice)
             let hour: UInt64 = 3_600_000
-            #expect(try await store.claim(by: "a", now: 0, leaseUntil: hour, gone: nil) == .owned(Epoch(1)))
+            try await expectEqual(store.claim(by: "a", now: 0, leaseUntil: hour, gone: nil), .owned(Epoch(1)))
             let claim = try await store.claim(by: "b", now: 1 << 50, leaseUntil: (1 << 50) + hour, gone: nil)
             guard case .heldBy("a", let until) = claim else { throw StoreError(.fenced, "\(claim)") }
             // Of the database's time, which is today's.
-            #expect(until > 1_600_000_000_000)
+            expectTrue(until > 1_600_000_000_000)
             try await store.renew(epoch: Epoch(1), leaseUntil: 1)
-            #expect(try await store.ownership().map { $0.leaseUntil >= until } == true)
+            try await expectEqual(store.ownership().map { $0.leaseUntil >= until }, true)
             try await store.release(epoch: Epoch(1), at: 1)
-            #expect(try await store.claim(by: "b", now: 0, leaseUntil: 1, gone: nil) == .owned(Epoch(2)))
+            try await expectEqual(store.claim(by: "b", now: 0, leaseUntil: 1, gone: nil), .owned(Epoch(2)))
             try await eventually("the lease is over by the database's clock") {
                 try await store.claim(by: "c", now: 0, leaseUntil: 1, gone: nil) == .owned(Epoch(3))
             }
-            #expect(try await store.ownershipHistory(limit: 1).map(\.reason) == [.leaseExpired])
+            try await expectEqual(store.ownershipHistory(limit: 1).map(\.reason), [.leaseExpired])
         }
     }
 
@@ -186,16 +186,16 @@ import Testing
             try await store.commit(batch, epoch: epoch)
             for (index, name) in names.enumerated() {
                 let found = try await store.realm(name)
-                #expect(found?.id == RealmID(Int64(index + 1)) && found?.name == name)
+                expectTrue(found?.id == RealmID(Int64(index + 1)) && found?.name == name)
             }
-            #expect(try await store.objects(in: RealmID(1), at: rows).count == 3)
+            try await expectEqual(store.objects(in: RealmID(1), at: rows).count, 3)
             var paged: [ObjectRow] = []
             while let next = try await store.objects(in: RealmID(1), after: paged.last, maxBytes: 1).first {
                 paged.append(next.row)
             }
-            #expect(Set(paged) == Set(rows) && paged.count == 3)
-            #expect(try await store.usage(of: AppUser(app: "tasks", user: long + "\0"))?.amounts.bytes == 2)
-            #expect(try await store.clientFile(ClientFileKey(realm: RealmID(1), ident: 2))?.user == "\0" + long)
+            expectTrue(Set(paged) == Set(rows) && paged.count == 3)
+            try await expectEqual(store.usage(of: AppUser(app: "tasks", user: long + "\0"))?.amounts.bytes, 2)
+            try await expectEqual(store.clientFile(ClientFileKey(realm: RealmID(1), ident: 2))?.user, "\0" + long)
         }
     }
 
@@ -212,10 +212,10 @@ import Testing
                 (0, 1), (1, 1), (40, 1), (41, 2), (40 * 256, 256), (40 * 700 + 1, 701), (.max, 1_500),
             ] {
                 let found = try await store.history(of: key, after: 0, through: 2_000, maxBytes: maxBytes)
-                #expect(found.map(\.version.rawValue) == (1...UInt64(count)).map { $0 })
+                expectEqual(found.map(\.version.rawValue), (1...UInt64(count)).map { $0 })
             }
             let later = try await store.history(of: key, after: 1_400, through: 1_450, maxBytes: .max)
-            #expect(later.map(\.version.rawValue) == (1_401...1_450).map { $0 })
+            expectEqual(later.map(\.version.rawValue), (1_401...1_450).map { $0 })
         }
     }
 }

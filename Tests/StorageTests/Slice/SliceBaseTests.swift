@@ -1,6 +1,7 @@
 import Changesets
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SliceBaseTests {
@@ -15,7 +16,7 @@ import Testing
     private func commit(_ store: any SliceStore, _ epoch: Epoch, _ change: (inout SliceBatch) -> Void) async throws {
         var batch = SliceBatch()
         change(&batch)
-        #expect(!batch.isEmpty)
+        expectTrue(!batch.isEmpty)
         try await store.commit(batch, epoch: epoch)
     }
 
@@ -31,22 +32,22 @@ import Testing
                 $0.historyDigests = [HistoryDigest(key: base.historyKey, after: 0, through: 2, body: [1])]
                 $0.bases = [base, self.base(4, generation: 2), self.base(8, isComplete: false)]
             }
-            #expect(try await store.bases(of: RealmID(1)).map(\.version) == [4, 8, 9])
-            #expect(try await store.newestBase(of: RealmID(1), generation: 1) == base)
-            #expect(try await store.newestBase(of: RealmID(1), generation: 3) == nil)
-            #expect(try await store.bases(of: RealmID(1)).last == base)
-            #expect(try await store.history(of: key, after: 0, through: 99, maxBytes: .max).count == 9)
+            try await expectEqual(store.bases(of: RealmID(1)).map(\.version), [4, 8, 9])
+            try await expectEqual(store.newestBase(of: RealmID(1), generation: 1), base)
+            try await expectTrue(store.newestBase(of: RealmID(1), generation: 3) == nil)
+            try await expectEqual(store.bases(of: RealmID(1)).last, base)
+            try await expectEqual(store.history(of: key, after: 0, through: 99, maxBytes: .max).count, 9)
             let entries = try await store.history(of: base.historyKey, after: 0, through: 99, maxBytes: .max)
-            #expect(entries.map(\.entry.changeset) == [[7], [7]])
-            #expect(try await store.historyDigests(of: key, after: 0, maxBytes: .max).isEmpty)
-            #expect(try await store.historyDigests(of: base.historyKey, after: 0, maxBytes: .max).count == 1)
+            expectEqual(entries.map(\.entry.changeset), [[7], [7]])
+            try await expectTrue(store.historyDigests(of: key, after: 0, maxBytes: .max).isEmpty)
+            try await expectEqual(store.historyDigests(of: base.historyKey, after: 0, maxBytes: .max).count, 1)
 
             try await commit(store, epoch) {
                 $0.historyTrims = [base.historyKey: 99]
                 $0.baseRemovals = [base]
             }
-            #expect(try await store.bases(of: RealmID(1)).map(\.version) == [4, 8])
-            #expect(try await store.history(of: key, after: 0, through: 99, maxBytes: .max).count == 9)
+            try await expectEqual(store.bases(of: RealmID(1)).map(\.version), [4, 8])
+            try await expectEqual(store.history(of: key, after: 0, through: 99, maxBytes: .max).count, 9)
         }
     }
 
@@ -60,18 +61,17 @@ import Testing
                 $0.history = [key: (1...9).map { Sample.entry($0) }]
             }
             try await commit(store, epoch) { $0.compactions = [key: 4] }
-            #expect(try await store.realm(realm.name)?.historyBase == 4)
-            #expect(
-                try await store.history(of: key, after: 0, through: 99, maxBytes: .max).map(\.version)
-                    == [5, 6, 7, 8, 9])
+            try await expectEqual(store.realm(realm.name)?.historyBase, 4)
+            try await expectEqual(
+                store.history(of: key, after: 0, through: 99, maxBytes: .max).map(\.version), [5, 6, 7, 8, 9])
             try await commit(store, epoch) { $0.realms = [realm] }
-            #expect(try await store.realm(realm.name)?.historyBase == 4)
+            try await expectEqual(store.realm(realm.name)?.historyBase, 4)
             // A new generation's history begins anew.
             realm.generation = 2
             try await commit(store, epoch) { $0.realms = [realm] }
-            #expect(try await store.realm(realm.name)?.historyBase == 0)
+            try await expectEqual(store.realm(realm.name)?.historyBase, 0)
             try await commit(store, epoch) { $0.compactions = [key: 7] }
-            #expect(try await store.realm(realm.name)?.historyBase == 0)
+            try await expectEqual(store.realm(realm.name)?.historyBase, 0)
         }
     }
 
@@ -88,11 +88,11 @@ import Testing
                 try await store.historyStretch(
                     of: key, after: after, through: through, maxVersions: versions, maxBytes: bytes)
             }
-            #expect(try await stretch(after: 0, through: 99, versions: 4, bytes: .max) == 4)
-            #expect(try await stretch(after: 0, through: 3, versions: 4, bytes: .max) == 3)
-            #expect(try await stretch(after: 2, through: 99, versions: 40, bytes: 1) == 4)
-            #expect(try await stretch(after: 2, through: 99, versions: 40, bytes: 0) == 3)
-            #expect(try await stretch(after: 9, through: 99, versions: 40, bytes: .max) == nil)
+            try await expectEqual(stretch(after: 0, through: 99, versions: 4, bytes: .max), 4)
+            try await expectEqual(stretch(after: 0, through: 3, versions: 4, bytes: .max), 3)
+            try await expectEqual(stretch(after: 2, through: 99, versions: 40, bytes: 1), 4)
+            try await expectEqual(stretch(after: 2, through: 99, versions: 40, bytes: 0), 3)
+            try await expectTrue(stretch(after: 9, through: 99, versions: 40, bytes: .max) == nil)
         }
     }
 
@@ -121,16 +121,16 @@ import Testing
                     file(4, start: 0, uploaded: 1, generation: 2),
                 ]
             }
-            #expect(try await needed() == nil)
+            try await expectTrue(needed() == nil)
             let other = file(5, start: 0, uploaded: 30)
             try await commit(store, epoch) { $0.clientFiles = [other, file(6, start: 20, uploaded: 3)] }
-            #expect(try await needed() == 20)
-            #expect(try await store.isNeeded(base(20)))
-            #expect(try await !store.isNeeded(base(21)))
-            #expect(try await store.clientFile(other.key) == other)
+            try await expectEqual(needed(), 20)
+            try await expectTrue(store.isNeeded(base(20)))
+            try await expectTrue(!store.isNeeded(base(21)))
+            try await expectEqual(store.clientFile(other.key), other)
             try await commit(store, epoch) { $0.clientFiles = [file(6, start: 20, uploaded: 25)] }
-            #expect(try await needed() == 25)
-            #expect(try await !store.isNeeded(base(20)))
+            try await expectEqual(needed(), 25)
+            try await expectTrue(!store.isNeeded(base(20)))
         }
     }
 
@@ -148,10 +148,10 @@ import Testing
                     $0.realms = [Sample.realm(latest: 4)]
                     $0.objectRemovals = [RealmID(1): [row]]
                 }
-                #expect(try await snapshot.realm(Sample.realm().name)?.latest.version == 3)
-                #expect(try await snapshot.objects(in: RealmID(1), at: [row]) == [row: [1]])
+                try await expectEqual(snapshot.realm(Sample.realm().name)?.latest.version, 3)
+                try await expectEqual(snapshot.objects(in: RealmID(1), at: [row]), [row: [1]])
             }
-            #expect(try await store.objects(in: RealmID(1), at: [row]).isEmpty)
+            try await expectTrue(store.objects(in: RealmID(1), at: [row]).isEmpty)
         }
     }
 
@@ -159,7 +159,7 @@ import Testing
     func spaceIsReturnedInSteps(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await store.take()
-            #expect(try await store.returnSpace(maxBytes: 1 << 20, epoch: epoch) == 0)
+            try await expectEqual(store.returnSpace(maxBytes: 1 << 20, epoch: epoch), 0)
             for version in 1...16 as ClosedRange<ServerVersion> {
                 try await commit(store, epoch) {
                     $0.history = [key: [Sample.entry(version, [UInt8](repeating: 5, count: 1 << 20))]]
@@ -169,11 +169,11 @@ import Testing
             var steps = 0
             var total = 0
             while case let bytes = try await store.returnSpace(maxBytes: 4 << 20, epoch: epoch), bytes > 0 {
-                #expect(bytes <= 4 << 20)
+                expectTrue(bytes <= 4 << 20)
                 total += bytes
                 steps += 1
             }
-            #expect(steps >= 3 && total > 12 << 20)
+            expectTrue(steps >= 3 && total > 12 << 20)
             await #expect(throws: StoreError.self) {
                 try await commit(store, epoch) {
                     $0.history = [key: [Sample.entry(1, [UInt8](repeating: 5, count: 8 << 20))]]

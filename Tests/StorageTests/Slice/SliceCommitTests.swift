@@ -1,6 +1,7 @@
 import Changesets
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 /// All of a batch or nothing, and what a key that comes again does.
@@ -44,22 +45,21 @@ import Testing
             batch.outbox = [OutboxRecord(id: "b", body: [1])]
             batch.outboxRemovals = ["a"]
             batch.history = [key: [Sample.entry(3), Sample.entry(2)]]
-            #expect(await refusal(store, batch, epoch) == .alreadyExists)
+            await expectEqual(refusal(store, batch, epoch), .alreadyExists)
 
-            #expect(try await store.realms(after: nil, limit: 9) == before.realms)
-            #expect(try await store.appGenerations().isEmpty)
-            #expect(try await store.reason(campaign: "c") == nil)
-            #expect(try await store.history(of: key, after: 0, through: 9, maxBytes: .max).map(\.version) == [1, 2])
-            #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: .max) == [1: [1]])
-            #expect(try await store.bases(of: RealmID(1)).isEmpty)
-            #expect(try await store.objects(in: RealmID(1), after: nil, maxBytes: .max).map(\.row) == [row])
-            #expect(try await store.objects(in: RealmID(2), after: nil, maxBytes: .max).isEmpty)
-            #expect(try await store.historyDigests(of: key, after: 0, maxBytes: .max).isEmpty)
-            #expect(
-                try await store.clientFiles(in: RealmID(1), state: nil, after: 0, limit: 9) == before.clientFiles)
-            #expect(try await store.dueResetCases(at: 9, limit: 9).isEmpty)
-            #expect(try await !store.isSeen(messageID: "m"))
-            #expect(try await store.outbox(after: 0, maxBytes: .max).map(\.record) == before.outbox)
+            try await expectEqual(store.realms(after: nil, limit: 9), before.realms)
+            try await expectTrue(store.appGenerations().isEmpty)
+            try await expectTrue(store.reason(campaign: "c") == nil)
+            try await expectEqual(store.history(of: key, after: 0, through: 9, maxBytes: .max).map(\.version), [1, 2])
+            try await expectEqual(store.reciprocals(of: owner, after: 0, maxBytes: .max), [1: [1]])
+            try await expectTrue(store.bases(of: RealmID(1)).isEmpty)
+            try await expectEqual(store.objects(in: RealmID(1), after: nil, maxBytes: .max).map(\.row), [row])
+            try await expectTrue(store.objects(in: RealmID(2), after: nil, maxBytes: .max).isEmpty)
+            try await expectTrue(store.historyDigests(of: key, after: 0, maxBytes: .max).isEmpty)
+            try await expectEqual(store.clientFiles(in: RealmID(1), state: nil, after: 0, limit: 9), before.clientFiles)
+            try await expectTrue(store.dueResetCases(at: 9, limit: 9).isEmpty)
+            try await expectTrue(!store.isSeen(messageID: "m"))
+            try await expectEqual(store.outbox(after: 0, maxBytes: .max).map(\.record), before.outbox)
         }
     }
 
@@ -73,7 +73,7 @@ import Testing
             let other = RealmRecord(
                 id: RealmID(2), name: Sample.realm(1).name, generation: 1, salt: 1, saltEpoch: epoch)
             batch.realms = [other]
-            #expect(await refusal(store, batch, epoch) == .alreadyExists)
+            await expectEqual(refusal(store, batch, epoch), .alreadyExists)
             // A realm keeps its name and its rules for life, whatever a later heading says.
             batch.realms = [
                 RealmRecord(
@@ -82,7 +82,7 @@ import Testing
             ]
             try await store.commit(batch, epoch: epoch)
             let realm = try #require(try await store.realm(Sample.realm(1).name))
-            #expect(realm.generation == 2 && realm.salt == 5 && realm.compatibility == .stockClients)
+            expectTrue(realm.generation == 2 && realm.salt == 5 && realm.compatibility == .stockClients)
         }
     }
 
@@ -111,13 +111,13 @@ import Testing
             second.reasons = ["c": "second"]
             second.reciprocals = [owner: [1: [2]]]
             try await store.commit(second, epoch: epoch)
-            #expect(try await store.appGenerations() == [record(1)])
-            #expect(try await store.reason(campaign: "c") == "first")
-            #expect(try await store.outbox(after: 0, maxBytes: .max).map(\.record.body) == [[1]])
-            #expect(try await store.clientFile(owner)?.user == "v")
-            #expect(try await store.reciprocals(of: owner, at: [1]) == [1: [2]])
-            #expect(try await store.historyDigests(of: key, after: 0, maxBytes: .max).map(\.body) == [[2], [3]])
-            #expect(try await store.historyDigests(of: key, after: 3, maxBytes: .max).map(\.body) == [[3]])
+            try await expectEqual(store.appGenerations(), [record(1)])
+            try await expectEqual(store.reason(campaign: "c"), "first")
+            try await expectEqual(store.outbox(after: 0, maxBytes: .max).map(\.record.body), [[1]])
+            try await expectEqual(store.clientFile(owner)?.user, "v")
+            try await expectEqual(store.reciprocals(of: owner, at: [1]), [1: [2]])
+            try await expectEqual(store.historyDigests(of: key, after: 0, maxBytes: .max).map(\.body), [[2], [3]])
+            try await expectEqual(store.historyDigests(of: key, after: 3, maxBytes: .max).map(\.body), [[3]])
         }
     }
 
@@ -126,17 +126,17 @@ import Testing
         try await variant.withStore { store in
             var batch = SliceBatch()
             batch.seenMessages = ["m"]
-            #expect(await refusal(store, batch, Epoch(1)) == .fenced)
+            await expectEqual(refusal(store, batch, Epoch(1)), .fenced)
             let epoch = try await store.take()
             try await store.renew(epoch: epoch, leaseUntil: 77)
-            #expect(try await store.ownership()?.leaseUntil == 77)
+            try await expectEqual(store.ownership()?.leaseUntil, 77)
             try await store.release(epoch: epoch, at: 5)
-            #expect(await refusal(store, batch, epoch) == .fenced)
+            await expectEqual(refusal(store, batch, epoch), .fenced)
             let renewal = await #expect(throws: StoreError.self) {
                 try await store.renew(epoch: epoch, leaseUntil: 99)
             }
-            #expect(renewal?.code == .fenced)
-            #expect(try await !store.isSeen(messageID: "m"))
+            expectEqual(renewal?.code, .fenced)
+            try await expectTrue(!store.isSeen(messageID: "m"))
         }
     }
 }

@@ -2,6 +2,7 @@ import Changesets
 import Storage
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import StorageSQLite
@@ -13,15 +14,15 @@ import Testing
     func realmsAreReadBackAsWritten(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await store.take()
-            #expect(try await store.nextRealmID() == RealmID(1))
+            try await expectEqual(store.nextRealmID(), RealmID(1))
             var batch = SliceBatch()
             batch.realms = [Sample.realm(1), Sample.realm(2, compatibility: .convergent)]
             try await store.commit(batch, epoch: epoch)
             batch.realms = [Sample.realm(2, generation: 4, latest: ServerVersion(.max), compatibility: .convergent)]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.realms(after: nil, limit: 9) == [Sample.realm(1), batch.realms[0]])
-            #expect(try await store.realms(after: RealmID(1), limit: 9) == batch.realms)
-            #expect(try await store.nextRealmID() == RealmID(3))
+            try await expectEqual(store.realms(after: nil, limit: 9), [Sample.realm(1), batch.realms[0]])
+            try await expectEqual(store.realms(after: RealmID(1), limit: 9), batch.realms)
+            try await expectEqual(store.nextRealmID(), RealmID(3))
         }
     }
 
@@ -32,7 +33,7 @@ import Testing
                 with: "INSERT INTO realms VALUES (1, 'tasks', 'p', 1, 0, 0, 7, 1, 0, 0, 2, X'')")
             let store = try await SQLiteStores(folder: folder).store(for: SliceNumber(0))
             let realm = try await store.realm(RealmName(app: "tasks", partition: "p"))
-            #expect(realm?.compatibility == .stockClients && realm?.salt == 7)
+            expectTrue(realm?.compatibility == .stockClients && realm?.salt == 7)
         }
     }
 
@@ -53,17 +54,17 @@ import Testing
             batch.objects[RealmID(2)] = [rows[0]: [99]]
             try await store.commit(batch, epoch: epoch)
             let some = try await store.objects(in: RealmID(1), at: [rows[1], rows[9], ObjectRow(table: 8, key: .null)])
-            #expect(some == [rows[1]: [1, 1, 2], rows[9]: [9, 1, 2]])
+            expectEqual(some, [rows[1]: [1, 1, 2], rows[9]: [9, 1, 2]])
             var streamed: [ObjectRow] = []
             while true {
                 let page = try await store.objects(in: RealmID(1), after: streamed.last, maxBytes: 40)
-                #expect(page.count <= 2)
+                expectTrue(page.count <= 2)
                 guard !page.isEmpty else { break }
                 streamed += page.map(\.row)
             }
-            #expect(streamed.count == rows.count)
-            #expect(Set(streamed) == Set(rows))
-            #expect(streamed.map(\.table) == streamed.map(\.table).sorted())
+            expectEqual(streamed.count, rows.count)
+            expectEqual(Set(streamed), Set(rows))
+            expectEqual(streamed.map(\.table), streamed.map(\.table).sorted())
         }
     }
 
@@ -80,11 +81,11 @@ import Testing
             batch.objectRemovals = [RealmID(1): [rows[0]]]
             batch.objects = [RealmID(1): [rows[1]: [2]]]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.objects(in: RealmID(1), at: rows) == [rows[1]: [2], rows[2]: [1]])
+            try await expectEqual(store.objects(in: RealmID(1), at: rows), [rows[1]: [2], rows[2]: [1]])
             batch = SliceBatch()
             batch.tableRemovals = [RealmID(1): [0]]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.objects(in: RealmID(1), at: rows) == [rows[2]: [1]])
+            try await expectEqual(store.objects(in: RealmID(1), at: rows), [rows[2]: [1]])
         }
     }
 
@@ -96,20 +97,21 @@ import Testing
             let entries = (1...10).map { Sample.entry($0, Array(repeating: 7, count: $0 == 4 ? 0 : 100)) }
             batch.history = [key: entries]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.history(of: key, after: 2, through: 5, maxBytes: .max) == Array(entries[2..<5]))
-            #expect(try await store.history(of: key, after: 0, through: 10, maxBytes: 1).map(\.version) == [1])
-            #expect(try await store.history(of: key, after: 0, through: 10, maxBytes: 300).count == 3)
-            #expect(try await store.history(of: key, after: 10, through: 10, maxBytes: 300).isEmpty)
+            try await expectEqual(store.history(of: key, after: 2, through: 5, maxBytes: .max), Array(entries[2..<5]))
+            try await expectEqual(store.history(of: key, after: 0, through: 10, maxBytes: 1).map(\.version), [1])
+            try await expectEqual(store.history(of: key, after: 0, through: 10, maxBytes: 300).count, 3)
+            try await expectTrue(store.history(of: key, after: 10, through: 10, maxBytes: 300).isEmpty)
             let heading = try await store.historyHeading(of: key, version: 5)
-            #expect(heading?.salt == 9)
-            #expect(heading?.entry.changeset.isEmpty == true)
-            #expect(try await store.historyHeading(of: key, version: 11) == nil)
+            expectEqual(heading?.salt, 9)
+            expectEqual(heading?.entry.changeset.isEmpty, true)
+            try await expectTrue(store.historyHeading(of: key, version: 11) == nil)
             let other = HistoryKey(realm: RealmID(1), generation: 2)
-            #expect(try await store.history(of: other, after: 0, through: 10, maxBytes: .max).isEmpty)
+            try await expectTrue(store.history(of: other, after: 0, through: 10, maxBytes: .max).isEmpty)
             batch = SliceBatch()
             batch.historyTrims = [key: 8]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.history(of: key, after: 0, through: 99, maxBytes: .max).map(\.version) == [9, 10])
+            try await expectEqual(
+                store.history(of: key, after: 0, through: 99, maxBytes: .max).map(\.version), [9, 10])
         }
     }
 
@@ -122,7 +124,7 @@ import Testing
             try await store.commit(batch, epoch: epoch)
             batch.realms = [Sample.realm()]
             await #expect(throws: StoreError.self) { try await store.commit(batch, epoch: epoch) }
-            #expect(try await store.realm(Sample.realm().name) == nil)
+            try await expectTrue(store.realm(Sample.realm().name) == nil)
         }
     }
 
@@ -136,16 +138,16 @@ import Testing
                 owner: [3: [], 5: [1]], ClientFileKey(realm: RealmID(1), ident: 3): [4: [2]],
             ]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: .max) == [3: [], 5: [1]])
-            #expect(try await store.reciprocals(of: owner, after: 3, maxBytes: .max) == [5: [1]])
+            try await expectEqual(store.reciprocals(of: owner, after: 0, maxBytes: .max), [3: [], 5: [1]])
+            try await expectEqual(store.reciprocals(of: owner, after: 3, maxBytes: .max), [5: [1]])
             batch = SliceBatch()
             batch.reciprocalTrims = [owner: 4]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: .max) == [5: [1]])
+            try await expectEqual(store.reciprocals(of: owner, after: 0, maxBytes: .max), [5: [1]])
             batch = SliceBatch()
             batch.reciprocalResets = [RealmID(1)]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: .max)?.isEmpty == true)
+            try await expectEqual(store.reciprocals(of: owner, after: 0, maxBytes: .max)?.isEmpty, true)
         }
     }
 
@@ -156,9 +158,9 @@ import Testing
             var batch = SliceBatch()
             batch.seenMessages = (0..<SliceBatch.rememberedMessages + 5).map { "m\($0)" } + ["m7"]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.isSeen(messageID: "m4") == false)
-            #expect(try await store.isSeen(messageID: "m6"))
-            #expect(try await store.isSeen(messageID: "m\(SliceBatch.rememberedMessages)"))
+            try await expectEqual(store.isSeen(messageID: "m4"), false)
+            try await expectTrue(store.isSeen(messageID: "m6"))
+            try await expectTrue(store.isSeen(messageID: "m\(SliceBatch.rememberedMessages)"))
         }
     }
 }

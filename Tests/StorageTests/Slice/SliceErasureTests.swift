@@ -1,6 +1,7 @@
 import Changesets
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 /// What the contract of slices says of realms and apps that are taken away.
@@ -77,12 +78,12 @@ import Testing
             var batch = SliceBatch()
             batch.erasures = [record]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.realm(realm.name) == nil)
-            #expect(try await store.nextRealmID() == RealmID(3))
-            #expect(try await store.erasures(of: realm.name) == [record])
-            #expect(try await store.unsweptErasures(limit: 9) == [record])
-            #expect(try await store.erasures(since: 50, limit: 9) == [record])
-            #expect(try await store.erasures(since: 51, limit: 9).isEmpty)
+            try await expectTrue(store.realm(realm.name) == nil)
+            try await expectEqual(store.nextRealmID(), RealmID(3))
+            try await expectEqual(store.erasures(of: realm.name), [record])
+            try await expectEqual(store.unsweptErasures(limit: 9), [record])
+            try await expectEqual(store.erasures(since: 50, limit: 9), [record])
+            try await expectTrue(store.erasures(since: 51, limit: 9).isEmpty)
             // A realm of the same name may come at once, and be erased as well.
             var other = Sample.realm(3)
             other = RealmRecord(id: other.id, name: realm.name, generation: 1, salt: 1, saltEpoch: epoch)
@@ -92,7 +93,7 @@ import Testing
             batch = SliceBatch()
             batch.erasures = [Self.erasure(other)]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.erasures(of: realm.name).map(\.realm) == [RealmID(3), RealmID(2)])
+            try await expectEqual(store.erasures(of: realm.name).map(\.realm), [RealmID(3), RealmID(2)])
         }
     }
 
@@ -104,23 +105,23 @@ import Testing
             var batch = SliceBatch()
             batch.erasures = [record]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.countClientFiles(in: RealmID(1)) == 10)
+            try await expectEqual(store.countClientFiles(in: RealmID(1)), 10)
             var steps = 1
             while try await !store.sweep(RealmID(1), maxRows: 7, maxBytes: 1 << 20, epoch: epoch) { steps += 1 }
             // 40 objects and 10 versions alone take eight steps of seven rows.
-            #expect(steps >= 8)
-            #expect(try await isEmpty(RealmID(1), in: store))
-            #expect(try await store.sweep(RealmID(1), maxRows: 7, maxBytes: 1, epoch: epoch))
-            #expect(try await store.objects(in: RealmID(2), after: nil, maxBytes: .max).count == 40)
-            #expect(try await store.clientFiles(in: RealmID(2), state: nil, after: 0, limit: 99).count == 10)
+            expectTrue(steps >= 8)
+            try await expectTrue(isEmpty(RealmID(1), in: store))
+            try await expectTrue(store.sweep(RealmID(1), maxRows: 7, maxBytes: 1, epoch: epoch))
+            try await expectEqual(store.objects(in: RealmID(2), after: nil, maxBytes: .max).count, 40)
+            try await expectEqual(store.clientFiles(in: RealmID(2), state: nil, after: 0, limit: 99).count, 10)
             record.isSwept = true
             batch.erasures = [record]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.unsweptErasures(limit: 1).isEmpty)
+            try await expectTrue(store.unsweptErasures(limit: 1).isEmpty)
             batch = SliceBatch()
             batch.erasureRemovals = [record.realm]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.erasures(of: record.name).isEmpty)
+            try await expectTrue(store.erasures(of: record.name).isEmpty)
         }
     }
 
@@ -129,8 +130,8 @@ import Testing
         try await variant.withStore { store in
             let epoch = try await filled(store)
             // One row at least, however large it is.
-            #expect(try await !store.sweep(RealmID(1), maxRows: 1_000, maxBytes: 1, epoch: epoch))
-            #expect(try await store.objects(in: RealmID(1), after: nil, maxBytes: .max).count == 39)
+            try await expectTrue(!store.sweep(RealmID(1), maxRows: 1_000, maxBytes: 1, epoch: epoch))
+            try await expectEqual(store.objects(in: RealmID(1), after: nil, maxBytes: .max).count, 39)
             _ = try await store.take("other")
             await #expect(throws: StoreError.self) {
                 _ = try await store.sweep(RealmID(1), maxRows: 1, maxBytes: 1, epoch: epoch)
@@ -146,10 +147,10 @@ import Testing
             var batch = SliceBatch()
             batch.clientFileRemovals = [file]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.clientFile(file) == nil)
-            #expect(try await store.resetCase(file) == nil)
-            #expect(try await store.reciprocals(of: file, after: 0, maxBytes: 99)?.isEmpty == true)
-            #expect(try await store.countClientFiles(in: RealmID(1)) == 9)
+            try await expectTrue(store.clientFile(file) == nil)
+            try await expectTrue(store.resetCase(file) == nil)
+            try await expectEqual(store.reciprocals(of: file, after: 0, maxBytes: 99)?.isEmpty, true)
+            try await expectEqual(store.countClientFiles(in: RealmID(1)), 9)
         }
     }
 
@@ -160,16 +161,16 @@ import Testing
             var batch = SliceBatch()
             batch.appErasures = [AppErasureRecord(app: "tasks", realms: 1)]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.appErasures() == batch.appErasures)
-            #expect(try await store.realms(ofApp: "tasks", limit: 1).count == 1)
-            #expect(try await store.countRealms(ofApp: "tasks") == 2)
-            #expect(try await store.countRealms(ofApp: "task") == 0)
+            try await expectEqual(store.appErasures(), batch.appErasures)
+            try await expectEqual(store.realms(ofApp: "tasks", limit: 1).count, 1)
+            try await expectEqual(store.countRealms(ofApp: "tasks"), 2)
+            try await expectEqual(store.countRealms(ofApp: "task"), 0)
             batch = SliceBatch()
             batch.appRemovals = ["tasks"]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.appErasures().isEmpty)
-            #expect(try await store.appGenerations().isEmpty)
-            #expect(try await store.resetHolds().isEmpty)
+            try await expectTrue(store.appErasures().isEmpty)
+            try await expectTrue(store.appGenerations().isEmpty)
+            try await expectTrue(store.resetHolds().isEmpty)
         }
     }
 
@@ -184,8 +185,8 @@ import Testing
             batch = SliceBatch()
             batch.reasons = ["other": "other"]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.reason(campaign: "c") == "moved away")
-            #expect(try await store.reason(campaign: "gone") == nil)
+            try await expectEqual(store.reason(campaign: "c"), "moved away")
+            try await expectTrue(store.reason(campaign: "gone") == nil)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 /// What the contract of slices says of the indexes by which objects of flexible realms are found.
@@ -50,7 +51,7 @@ import Testing
             ]
                 as [(Int64, UInt32, Int, Int)]
             {
-                #expect(try await store.countObjects(in: RealmID(realm), of: table, limit: limit) == count)
+                try await expectEqual(store.countObjects(in: RealmID(realm), of: table, limit: limit), count)
             }
         }
     }
@@ -61,22 +62,22 @@ import Testing
             _ = try await filled(store)
             let ranges = [point([1]), IndexRange(low: [2, 5], high: [3])]
             let all = try await store.objects(query(ranges), maxBytes: .max)
-            #expect(Set(keys(all)) == Set((0..<40 as Range<Int64>).filter { $0 % 4 == 1 || $0 % 4 == 3 }))
-            #expect(all.map(\.value) == Array(repeating: [1], count: 10) + Array(repeating: [3], count: 10))
-            #expect(all.allSatisfy { $0.body.count == 3 && $0.row.table == 1 })
+            expectTrue(Set(keys(all)) == Set((0..<40 as Range<Int64>).filter { $0 % 4 == 1 || $0 % 4 == 3 }))
+            expectEqual(all.map(\.value), Array(repeating: [1], count: 10) + Array(repeating: [3], count: 10))
+            expectTrue(all.allSatisfy { $0.body.count == 3 && $0.row.table == 1 })
             // Page by page, each object once.
             var found: [IndexedObject] = []
             while case let page = try await store.objects(
                 query(ranges, after: found.last.map { ($0.value, $0.row.key) }), maxBytes: 80), !page.isEmpty
             {
-                #expect(page.count <= 3)
+                expectTrue(page.count <= 3)
                 found += page
             }
-            #expect(found == all)
-            #expect(try await store.objects(query(ranges), maxBytes: 1).count == 1)
-            #expect(try await store.objects(query([]), maxBytes: 1).isEmpty)
-            #expect(try await store.objects(query([point([1, 0])]), maxBytes: .max).isEmpty)
-            #expect(try await store.objects(query([IndexRange(low: [], high: [0xFF])]), maxBytes: .max).count == 40)
+            expectEqual(found, all)
+            try await expectEqual(store.objects(query(ranges), maxBytes: 1).count, 1)
+            try await expectTrue(store.objects(query([]), maxBytes: 1).isEmpty)
+            try await expectTrue(store.objects(query([point([1, 0])]), maxBytes: .max).isEmpty)
+            try await expectEqual(store.objects(query([IndexRange(low: [], high: [0xFF])]), maxBytes: .max).count, 40)
         }
     }
 
@@ -93,10 +94,11 @@ import Testing
             try await store.commit(batch, epoch: epoch)
             let ranges = (0..<50 as Range<UInt8>).map { point([$0, 1]) }
             let found = try await store.objects(query(ranges), maxBytes: .max)
-            #expect(keys(found).count == 1_250 && Set(keys(found)).count == 1_250)
-            #expect(try await store.objects(query([IndexRange(low: [], high: [0xFF])]), maxBytes: .max).count == 2_500)
-            #expect(try await store.countEntries(query(ranges), limit: 2_000) == 1_250)
-            #expect(try await store.countEntries(query(ranges), limit: 100) == 100)
+            expectTrue(keys(found).count == 1_250 && Set(keys(found)).count == 1_250)
+            try await expectEqual(
+                store.objects(query([IndexRange(low: [], high: [0xFF])]), maxBytes: .max).count, 2_500)
+            try await expectEqual(store.countEntries(query(ranges), limit: 2_000), 1_250)
+            try await expectEqual(store.countEntries(query(ranges), limit: 100), 100)
         }
     }
 
@@ -109,21 +111,21 @@ import Testing
             batch.indexRemovals = [Self.realm: [Self.entry(5, [1]), Self.entry(5, [3])]]
             batch.indexEntries = [Self.realm: [Self.entry(5, [2]), Self.entry(6, [2])]]
             try await store.commit(batch, epoch: epoch)
-            #expect(keys(try await store.objects(query([point([1])]), maxBytes: .max)).contains(5) == false)
-            #expect(try await store.countEntries(query([point([2])]), limit: 99) == 11)
-            #expect(try await store.countEntries(query([IndexRange(low: [], high: [0xFF])]), limit: 99) == 40)
+            expectEqual(keys(try await store.objects(query([point([1])]), maxBytes: .max)).contains(5), false)
+            try await expectEqual(store.countEntries(query([point([2])]), limit: 99), 11)
+            try await expectEqual(store.countEntries(query([IndexRange(low: [], high: [0xFF])]), limit: 99), 40)
             // One that another commit removes and adds is there.
             batch.indexRemovals = [Self.realm: [Self.entry(7, [3])]]
             batch.indexEntries = [Self.realm: [Self.entry(7, [3])]]
             try await store.commit(batch, epoch: epoch)
-            #expect(keys(try await store.objects(query([point([3])]), maxBytes: .max)).contains(7))
+            expectTrue(keys(try await store.objects(query([point([3])]), maxBytes: .max)).contains(7))
             // A table's objects go with their entries.
             batch = SliceBatch()
             batch.tableRemovals = [Self.realm: [1]]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.countEntries(query([IndexRange(low: [], high: [0xFF])]), limit: 99) == 0)
+            try await expectEqual(store.countEntries(query([IndexRange(low: [], high: [0xFF])]), limit: 99), 0)
             let rest = try await store.indexEntries(in: Self.realm, after: nil, limit: 999)
-            #expect(rest.count == 40 && rest.allSatisfy { $0.row.table == 2 })
+            expectTrue(rest.count == 40 && rest.allSatisfy { $0.row.table == 2 })
         }
     }
 
@@ -144,10 +146,10 @@ import Testing
             {
                 entries += page
             }
-            #expect(entries.count == 121 && Set(entries).count == 121 && entries.contains(long))
-            #expect(entries.map(\.row.table) == entries.map(\.row.table).sorted())
+            expectTrue(entries.count == 121 && Set(entries).count == 121 && entries.contains(long))
+            expectEqual(entries.map(\.row.table), entries.map(\.row.table).sorted())
             let found = try await store.objects(query([point(long.value)]), maxBytes: .max)
-            #expect(found == [IndexedObject(value: long.value, row: long.row, body: [1])])
+            expectEqual(found, [IndexedObject(value: long.value, row: long.row, body: [1])])
         }
     }
 
@@ -160,8 +162,8 @@ import Testing
             try await store.commit(batch, epoch: epoch)
             batch.realms[0].indexed = [1, 2, 3]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.realm(Sample.realm(1).name)?.indexed == [1, 2, 3])
-            #expect(try await store.realms(after: nil, limit: 1).first?.indexed == [1, 2, 3])
+            try await expectEqual(store.realm(Sample.realm(1).name)?.indexed, [1, 2, 3])
+            try await expectEqual(store.realms(after: nil, limit: 1).first?.indexed, [1, 2, 3])
         }
     }
 
@@ -170,15 +172,15 @@ import Testing
         try await variant.withStore { store in
             _ = try await filled(store)
             let first = try await store.objects(in: Self.realm, of: 1, after: nil, maxBytes: .max)
-            #expect(first.count == 40 && first.allSatisfy { $0.row.table == 1 })
+            expectTrue(first.count == 40 && first.allSatisfy { $0.row.table == 1 })
             var second: [ObjectRow] = []
             while case let page = try await store.objects(in: Self.realm, of: 2, after: second.last, maxBytes: 50),
                 !page.isEmpty
             {
                 second += page.map(\.row)
             }
-            #expect(second.count == 40 && second.allSatisfy { $0.table == 2 })
-            #expect(try await store.objects(in: Self.realm, of: 3, after: nil, maxBytes: .max).isEmpty)
+            expectTrue(second.count == 40 && second.allSatisfy { $0.table == 2 })
+            try await expectTrue(store.objects(in: Self.realm, of: 3, after: nil, maxBytes: .max).isEmpty)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 /// What one call finds, and where reading ends.
@@ -63,18 +64,18 @@ import Testing
                         ReciprocalQuery(owner: keys[0], versions: .after(0, maxBytes: 1)),
                     ],
                     messages: ["m", "n"], reasons: ["c", "d"]))
-            #expect(found.realms == [Sample.realm(1).name: Sample.realm(1), Sample.realm(2).name: Sample.realm(2)])
-            #expect(found.appGenerations.mapValues(\.generation) == ["tasks": 1])
-            #expect(found.clientFiles == [keys[0]: Sample.file(2), keys[1]: Sample.file(2, realm: 2)])
-            #expect(found.resetCases == [keys[0]: resetCase(2), keys[1]: resetCase(2, realm: 2)])
-            #expect(found.users.mapValues { $0.openCases.count }.values.sorted() == [0, 1])
-            #expect(found.bases.mapValues { $0.map(\.isComplete) } == [first: [true], second: [false], missing: []])
-            #expect(found.objects == [first: [rows[0]: [1]], second: [rows[1]: [2]]])
-            #expect(found.history.map { $0.map(\.version) } == [[2], [2, 3]])
-            #expect(found.history.map { $0.map(\.entry.changeset) } == [[[2]], [[], []]])
-            #expect(found.digests.map { $0.map(\.body) } == [[[2]], []])
-            #expect(found.reciprocals == [[3: [2]], nil])
-            #expect(found.messages == ["m"] && found.reasons == ["c": "schema change"])
+            expectEqual(found.realms, [Sample.realm(1).name: Sample.realm(1), Sample.realm(2).name: Sample.realm(2)])
+            expectEqual(found.appGenerations.mapValues(\.generation), ["tasks": 1])
+            expectEqual(found.clientFiles, [keys[0]: Sample.file(2), keys[1]: Sample.file(2, realm: 2)])
+            expectEqual(found.resetCases, [keys[0]: resetCase(2), keys[1]: resetCase(2, realm: 2)])
+            expectEqual(found.users.mapValues { $0.openCases.count }.values.sorted(), [0, 1])
+            expectEqual(found.bases.mapValues { $0.map(\.isComplete) }, [first: [true], second: [false], missing: []])
+            expectEqual(found.objects, [first: [rows[0]: [1]], second: [rows[1]: [2]]])
+            expectEqual(found.history.map { $0.map(\.version) }, [[2], [2, 3]])
+            expectEqual(found.history.map { $0.map(\.entry.changeset) }, [[[2]], [[], []]])
+            expectEqual(found.digests.map { $0.map(\.body) }, [[[2]], []])
+            expectEqual(found.reciprocals, [[3: [2]], nil])
+            expectTrue(found.messages == ["m"] && found.reasons == ["c": "schema change"])
         }
     }
 
@@ -83,8 +84,10 @@ import Testing
         try await variant.withStore { store in
             try await fill(store)
             let found = try await store.read(SliceLookup())
-            #expect(found.realms.isEmpty && found.clientFiles.isEmpty && found.bases.isEmpty && found.objects.isEmpty)
-            #expect(found.history.isEmpty && found.digests.isEmpty && found.reciprocals.isEmpty && found.users.isEmpty)
+            expectTrue(
+                found.realms.isEmpty && found.clientFiles.isEmpty && found.bases.isEmpty && found.objects.isEmpty)
+            expectTrue(
+                found.history.isEmpty && found.digests.isEmpty && found.reciprocals.isEmpty && found.users.isEmpty)
         }
     }
 
@@ -103,9 +106,9 @@ import Testing
             batch.clientFiles += [Sample.file(98), Sample.file(99, user: "v")]
             try await store.commit(batch, epoch: try await store.take())
             let resets = try await store.resets(of: RealmUser(realm: RealmID(1), user: "u"))
-            #expect(resets.openCases.map(\.identOld.rawValue) == (6...limit + 5).reversed())
+            expectEqual(resets.openCases.map(\.identOld.rawValue), (6...limit + 5).reversed())
             // Of two that were seen at the same time, the one with the higher ident comes first.
-            #expect(
+            expectTrue(
                 resets.waiting.count == Int(limit) && resets.waiting.prefix(4).map(\.ident.rawValue) == [3, 2, 5, 4])
         }
     }
@@ -127,9 +130,9 @@ import Testing
                 let digests = try await store.historyDigests(of: key, after: 0, maxBytes: maxBytes)
                 let objects = try await store.objects(in: RealmID(1), after: nil, maxBytes: maxBytes)
                 let messages = try await store.outbox(after: 0, maxBytes: maxBytes)
-                #expect(
-                    [range.count, some.count, digests.count, objects.count, messages.count]
-                        == Array(repeating: count, count: 5), "\(maxBytes) bytes")
+                expectEqual(
+                    [range.count, some.count, digests.count, objects.count, messages.count],
+                    Array(repeating: count, count: 5), "\(maxBytes) bytes")
             }
         }
     }
@@ -141,11 +144,11 @@ import Testing
             let body = [UInt8](repeating: 7, count: 100 - HistoryQuery.overhead)
             batch.reciprocals = [owner: [1: body, 2: body, 3: body]]
             try await store.commit(batch, epoch: try await store.take())
-            #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: 299) == nil)
-            #expect(try await store.reciprocals(of: owner, after: 0, maxBytes: 300)?.count == 3)
-            #expect(try await store.reciprocals(of: owner, after: 2, maxBytes: 100) == [3: body])
-            #expect(try await store.reciprocals(of: owner, after: 3, maxBytes: 0) == [:])
-            #expect(try await store.reciprocals(of: owner, at: [2, 7]) == [2: body])
+            try await expectTrue(store.reciprocals(of: owner, after: 0, maxBytes: 299) == nil)
+            try await expectEqual(store.reciprocals(of: owner, after: 0, maxBytes: 300)?.count, 3)
+            try await expectEqual(store.reciprocals(of: owner, after: 2, maxBytes: 100), [3: body])
+            try await expectEqual(store.reciprocals(of: owner, after: 3, maxBytes: 0), [:])
+            try await expectEqual(store.reciprocals(of: owner, at: [2, 7]), [2: body])
         }
     }
 
@@ -163,13 +166,13 @@ import Testing
             func idents(_ state: ClientFileRecord.State?, after: FileIdent) async throws -> [UInt64] {
                 try await store.clientFiles(in: RealmID(1), state: state, after: after, limit: 3).map(\.ident.rawValue)
             }
-            #expect(try await idents(nil, after: 0) == [2, 3, 4])
-            #expect(try await idents(nil, after: 4) == [5, 6, 7])
-            #expect(try await idents(.live, after: 3) == [5, 7, 9])
-            #expect(try await idents(.superseded, after: 0) == [])
+            try await expectEqual(idents(nil, after: 0), [2, 3, 4])
+            try await expectEqual(idents(nil, after: 4), [5, 6, 7])
+            try await expectEqual(idents(.live, after: 3), [5, 7, 9])
+            try await expectEqual(idents(.superseded, after: 0), [])
             var visited: [UInt64] = []
             try await store.forEachClientFile(in: RealmID(1)) { visited.append($0.ident.rawValue) }
-            #expect(visited == Array(2...9))
+            expectEqual(visited, Array(2...9))
         }
     }
 }

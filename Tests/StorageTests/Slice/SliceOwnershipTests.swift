@@ -2,33 +2,34 @@ import Foundation
 import Storage
 import StorageSQLite
 import SyncModel
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SliceOwnershipTests {
     @Test(arguments: SliceVariant.allCases)
     func aSliceIsTakenOnlyFromWhoLetGoOrIsGone(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
-            #expect(try await store.ownership() == nil)
-            #expect(try await store.claim(by: "a", now: 100, leaseUntil: 200, gone: nil) == .owned(Epoch(1)))
-            #expect(
-                try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: nil) == .heldBy(owner: "a", until: 200))
+            try await expectTrue(store.ownership() == nil)
+            try await expectEqual(store.claim(by: "a", now: 100, leaseUntil: 200, gone: nil), .owned(Epoch(1)))
+            try await expectEqual(
+                store.claim(by: "b", now: 150, leaseUntil: 300, gone: nil), .heldBy(owner: "a", until: 200))
             // A proof about somebody else is none.
-            #expect(
-                try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: "z") == .heldBy(owner: "a", until: 200))
-            #expect(try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: "a") == .owned(Epoch(2)))
-            #expect(try await store.claim(by: "c", now: 300, leaseUntil: 400, gone: nil) == .owned(Epoch(3)))
+            try await expectEqual(
+                store.claim(by: "b", now: 150, leaseUntil: 300, gone: "z"), .heldBy(owner: "a", until: 200))
+            try await expectEqual(store.claim(by: "b", now: 150, leaseUntil: 300, gone: "a"), .owned(Epoch(2)))
+            try await expectEqual(store.claim(by: "c", now: 300, leaseUntil: 400, gone: nil), .owned(Epoch(3)))
             try await store.release(epoch: Epoch(3), at: 300)
-            #expect(try await store.ownership()?.isReleased == true)
-            #expect(try await store.claim(by: "a", now: 301, leaseUntil: 400, gone: nil) == .owned(Epoch(4)))
-            #expect(try await store.claim(by: "a", now: 302, leaseUntil: 400, gone: nil) == .owned(Epoch(5)))
+            try await expectEqual(store.ownership()?.isReleased, true)
+            try await expectEqual(store.claim(by: "a", now: 301, leaseUntil: 400, gone: nil), .owned(Epoch(4)))
+            try await expectEqual(store.claim(by: "a", now: 302, leaseUntil: 400, gone: nil), .owned(Epoch(5)))
             let history = try await store.ownershipHistory(limit: 10)
-            #expect(history.map(\.epoch.value) == [5, 4, 3, 2, 1])
-            #expect(history.map(\.reason) == [.reclaimed, .released, .leaseExpired, .ownerGone, .first])
+            expectEqual(history.map(\.epoch.value), [5, 4, 3, 2, 1])
+            expectEqual(history.map(\.reason), [.reclaimed, .released, .leaseExpired, .ownerGone, .first])
             // Only one let go by itself, and when it does so again that changes nothing.
-            #expect(history.map(\.releasedAt) == [nil, nil, 300, nil, nil])
+            expectEqual(history.map(\.releasedAt), [nil, nil, 300, nil, nil])
             try await store.release(epoch: Epoch(5), at: 400)
             try await store.release(epoch: Epoch(5), at: 500)
-            #expect(try await store.ownershipHistory(limit: 1).map(\.releasedAt) == [400])
+            try await expectEqual(store.ownershipHistory(limit: 1).map(\.releasedAt), [400])
         }
     }
 
@@ -37,11 +38,10 @@ import Testing
         try await variant.withStore { store in
             _ = try await store.claim(by: "a", now: 9_000, leaseUntil: 9_100, gone: nil)
             let held = SliceClaim.heldBy(owner: "a", until: 9_100)
-            #expect(try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: nil, overdue: 9_099) == held)
-            #expect(
-                try await store.claim(by: "b", now: 150, leaseUntil: 300, gone: nil, overdue: 9_100) == .owned(Epoch(2))
-            )
-            #expect(try await store.ownershipHistory(limit: 1).map(\.reason) == [.leaseExpired])
+            try await expectEqual(store.claim(by: "b", now: 150, leaseUntil: 300, gone: nil, overdue: 9_099), held)
+            try await expectEqual(
+                store.claim(by: "b", now: 150, leaseUntil: 300, gone: nil, overdue: 9_100), .owned(Epoch(2)))
+            try await expectEqual(store.ownershipHistory(limit: 1).map(\.reason), [.leaseExpired])
         }
     }
 
@@ -52,7 +52,7 @@ import Testing
                 _ = try await store.claim(by: "a", now: now, leaseUntil: now + 1, gone: nil)
             }
             let history = try await store.ownershipHistory(limit: 1_000)
-            #expect(history.map(\.epoch.value) == (31...130).reversed())
+            expectEqual(history.map(\.epoch.value), (31...130).reversed())
         }
     }
 
@@ -63,7 +63,7 @@ import Testing
             let epoch = try await store.take("a")
             try await store.putBack(RestoreRecord(id: "restore", at: 5), epoch: Epoch(epoch.value + 1_000))
             _ = try await store.take("b")
-            #expect(try await store.ownershipHistory(limit: 10).map(\.owner) == ["b", "a"])
+            try await expectEqual(store.ownershipHistory(limit: 10).map(\.owner), ["b", "a"])
         }
     }
 
@@ -75,15 +75,15 @@ import Testing
             var batch = SliceBatch()
             batch.realms = [Sample.realm()]
             let commit = await #expect(throws: StoreError.self) { try await store.commit(batch, epoch: old) }
-            #expect(commit?.code == .fenced)
+            expectEqual(commit?.code, .fenced)
             let renewal = await #expect(throws: StoreError.self) { try await store.renew(epoch: old, leaseUntil: 9) }
-            #expect(renewal?.code == .fenced)
+            expectEqual(renewal?.code, .fenced)
             // Releasing what is lost takes nothing from the new owner.
             try await store.release(epoch: old, at: 1)
-            #expect(try await store.ownership()?.isReleased == false)
-            #expect(try await store.realm(Sample.realm().name) == nil)
+            try await expectEqual(store.ownership()?.isReleased, false)
+            try await expectTrue(store.realm(Sample.realm().name) == nil)
             try await store.commit(batch, epoch: new)
-            #expect(try await store.realm(Sample.realm().name) == Sample.realm())
+            try await expectEqual(store.realm(Sample.realm().name), Sample.realm())
         }
     }
 
@@ -96,9 +96,9 @@ import Testing
             var batch = SliceBatch()
             batch.seenMessages = ["m"]
             let error = await #expect(throws: StoreError.self) { try await first.commit(batch, epoch: old) }
-            #expect(error?.code == .fenced)
+            expectEqual(error?.code, .fenced)
             try await second.commit(batch, epoch: new)
-            #expect(try await first.isSeen(messageID: "m"))
+            try await expectTrue(first.isSeen(messageID: "m"))
         }
     }
 
@@ -112,7 +112,7 @@ import Testing
             try FileManager.default.moveItem(atPath: "\(folder)/slice-0.sqlite", toPath: "\(folder)/slice-1.sqlite")
             let stores = SQLiteStores(folder: folder)
             let error = await #expect(throws: StoreError.self) { try await stores.store(for: SliceNumber(1)) }
-            #expect(error?.code == .mismatch)
+            expectEqual(error?.code, .mismatch)
         }
     }
 }

@@ -1,5 +1,6 @@
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SliceResetTests {
@@ -27,10 +28,10 @@ import Testing
             var batch = SliceBatch()
             batch.clientFiles = [file]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.clientFile(file.key) == file)
-            #expect(try await store.clientFile(Sample.file(2).key) == Sample.file(2, lastSeen: 10))
-            #expect(try await store.clientFile(ClientFileKey(realm: RealmID(1), ident: 4)) == nil)
-            #expect(try await store.clientFiles(in: RealmID(1), state: .live, after: 0, limit: 9).map(\.ident) == [2])
+            try await expectEqual(store.clientFile(file.key), file)
+            try await expectEqual(store.clientFile(Sample.file(2).key), Sample.file(2, lastSeen: 10))
+            try await expectTrue(store.clientFile(ClientFileKey(realm: RealmID(1), ident: 4)) == nil)
+            try await expectEqual(store.clientFiles(in: RealmID(1), state: .live, after: 0, limit: 9).map(\.ident), [2])
         }
     }
 
@@ -47,30 +48,29 @@ import Testing
                 record, AppGenerationRecord(app: "other", generation: 7, campaign: "c-2", at: 5),
             ]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.countClientFiles(campaign: "c-1") == 3)
-            #expect(try await store.countClientFiles(campaign: "c-2") == 0)
+            try await expectEqual(store.countClientFiles(campaign: "c-1"), 3)
+            try await expectEqual(store.countClientFiles(campaign: "c-2"), 0)
             let first = try await store.clientFiles(campaign: "c-1", after: nil, limit: 2)
-            #expect(first.map(\.record.ident) == [2, 3])
+            expectEqual(first.map(\.record.ident), [2, 3])
             let rest = try await store.clientFiles(campaign: "c-1", after: first.last?.record.key, limit: 2)
-            #expect(rest.map(\.name.partition) == ["\"p2\""])
-            #expect(rest.allSatisfy { $0.record.state == .resetRequired })
-            #expect(try await store.clientFile(Sample.file(5).key)?.state == .live)
-            #expect(try await store.appGeneration("tasks") == record)
-            #expect(try await store.appGeneration(campaign: "c-1") == record)
-            #expect(try await store.appGenerations().map(\.generation).sorted() == [2, 7])
+            expectEqual(rest.map(\.name.partition), ["\"p2\""])
+            expectTrue(rest.allSatisfy { $0.record.state == .resetRequired })
+            try await expectEqual(store.clientFile(Sample.file(5).key)?.state, .live)
+            try await expectEqual(store.appGeneration("tasks"), record)
+            try await expectEqual(store.appGeneration(campaign: "c-1"), record)
+            try await expectEqual(store.appGenerations().map(\.generation).sorted(), [2, 7])
             let firstApp = try #require(try await store.appGenerations(after: nil, limit: 1).first?.app)
-            #expect(try await store.appGenerations(after: firstApp, limit: 9).count == 1)
-            #expect(try await store.terminations(since: 0, limit: 9).contains(record))
-            #expect(try await store.terminations(since: record.at + 1, limit: 9).allSatisfy { $0.campaign != "c-1" })
+            try await expectEqual(store.appGenerations(after: firstApp, limit: 9).count, 1)
+            try await expectTrue(store.terminations(since: 0, limit: 9).contains(record))
+            try await expectTrue(store.terminations(since: record.at + 1, limit: 9).allSatisfy { $0.campaign != "c-1" })
             let waiting = try await store.resets(of: RealmUser(realm: RealmID(1), user: "v")).waiting
-            #expect(waiting.map(\.ident) == [3])
+            expectEqual(waiting.map(\.ident), [3])
             // A second campaign takes over the client realms that have yet to reset for the first one.
             batch.terminations = [AppGenerationRecord(app: "tasks", generation: 3, campaign: "c-3", at: 6)]
             try await store.commit(batch, epoch: epoch)
-            #expect(
-                try await store.clientFiles(campaign: "c-3", after: nil, limit: 9).map(\.record.ident)
-                    == [2, 3, 5, 2])
-            #expect(try await store.countClientFiles(campaign: "c-1") == 0)
+            try await expectEqual(
+                store.clientFiles(campaign: "c-3", after: nil, limit: 9).map(\.record.ident), [2, 3, 5, 2])
+            try await expectEqual(store.countClientFiles(campaign: "c-1"), 0)
         }
     }
 
@@ -83,9 +83,9 @@ import Testing
             try await store.commit(batch, epoch: epoch)
             batch.reasons = ["c-1": "another", "c-2": "disk"]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.reason(campaign: "c-1") == "schema change")
-            #expect(try await store.reason(campaign: "c-2") == "disk")
-            #expect(try await store.reason(campaign: "c-3") == nil)
+            try await expectEqual(store.reason(campaign: "c-1"), "schema change")
+            try await expectEqual(store.reason(campaign: "c-2"), "disk")
+            try await expectTrue(store.reason(campaign: "c-3") == nil)
         }
     }
 
@@ -94,8 +94,8 @@ import Testing
         try await variant.withStore { store in
             _ = try await filled(store)
             let idle = try await store.idleClientFiles(app: "tasks", seenBefore: 30, limit: 9)
-            #expect(idle.map(\.lastSeen) == [10, 20])
-            #expect(try await store.idleClientFiles(app: "other", seenBefore: 30, limit: 9).isEmpty)
+            expectEqual(idle.map(\.lastSeen), [10, 20])
+            try await expectTrue(store.idleClientFiles(app: "other", seenBefore: 30, limit: 9).isEmpty)
         }
     }
 
@@ -113,11 +113,11 @@ import Testing
             var batch = SliceBatch()
             batch.resetCases = [record(2, due: 100), record(3, open: false), record(4, user: "v"), record(5, due: 50)]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.resetCase(record(3).key) == record(3, open: false))
-            #expect(
-                try await store.resets(of: RealmUser(realm: RealmID(1), user: "u")).openCases.map(\.identOld) == [5, 2])
-            #expect(try await store.dueResetCases(at: 60, limit: 9) == [record(5, due: 50)])
-            #expect(try await store.dueResetCases(at: 100, limit: 9).map(\.identOld) == [5, 2])
+            try await expectEqual(store.resetCase(record(3).key), record(3, open: false))
+            try await expectEqual(
+                store.resets(of: RealmUser(realm: RealmID(1), user: "u")).openCases.map(\.identOld), [5, 2])
+            try await expectEqual(store.dueResetCases(at: 60, limit: 9), [record(5, due: 50)])
+            try await expectEqual(store.dueResetCases(at: 100, limit: 9).map(\.identOld), [5, 2])
         }
     }
 
@@ -137,12 +137,12 @@ import Testing
             batch.terminations = [AppGenerationRecord(app: "other", generation: 2, campaign: "latest", at: 5)]
             batch.reasons = ["waiting": "w", "over": "o", "latest": "l"]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.reason(campaign: "over") == "o")
+            try await expectEqual(store.reason(campaign: "over"), "o")
             batch = SliceBatch()
             batch.reasons = ["new": "n"]
             try await store.commit(batch, epoch: epoch)
             let found = try await store.read(SliceLookup(reasons: ["waiting", "over", "latest", "new"])).reasons
-            #expect(found == ["waiting": "w", "latest": "l", "new": "n"])
+            expectEqual(found, ["waiting": "w", "latest": "l", "new": "n"])
         }
     }
 }

@@ -1,5 +1,6 @@
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 /// What the contract of slices says of terminations that go in steps.
@@ -22,7 +23,7 @@ import Testing
         batch.clientFiles.append(Sample.file(3, realm: 3, generation: 2))
         batch.terminations = [AppGenerationRecord(app: "tasks", generation: 2, campaign: "c-2", at: 1)]
         batch.terminationSteps = [Self.steps]
-        #expect(!batch.isEmpty)
+        expectTrue(!batch.isEmpty)
         try await store.commit(batch, epoch: epoch)
         return epoch
     }
@@ -31,41 +32,42 @@ import Testing
     func beginsWithTheGenerationAloneAndMarksStepByStep(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await filled(store)
-            #expect(try await store.appGeneration("tasks")?.generation == 2)
-            #expect(try await store.countClientFiles(campaign: "c-2") == 0)
-            #expect(try await store.terminationSteps() == [Self.steps])
+            try await expectEqual(store.appGeneration("tasks")?.generation, 2)
+            try await expectEqual(store.countClientFiles(campaign: "c-2"), 0)
+            try await expectEqual(store.terminationSteps(), [Self.steps])
 
             // Whoever has gone a step further says so with the same commit; what needs no mark counts as looked at.
             let first = try await store.mark(Self.steps, limit: 3, epoch: epoch)
-            #expect(first.last == Sample.file(4).key && !first.isMarked)
-            #expect(try await store.terminationSteps() == [first])
-            #expect(try await store.clientFiles(campaign: "c-2", after: nil, limit: 9).map(\.record.ident) == [2, 4])
-            #expect(first.hasYetToMark(Sample.file(5)) && first.hasYetToMark(Sample.file(2, realm: 3)))
-            #expect(!first.hasYetToMark(Sample.file(4)) && !first.hasYetToMark(Sample.file(9, generation: 2)))
+            expectTrue(first.last == Sample.file(4).key && !first.isMarked)
+            try await expectEqual(store.terminationSteps(), [first])
+            try await expectEqual(store.clientFiles(campaign: "c-2", after: nil, limit: 9).map(\.record.ident), [2, 4])
+            expectTrue(first.hasYetToMark(Sample.file(5)) && first.hasYetToMark(Sample.file(2, realm: 3)))
+            expectTrue(!first.hasYetToMark(Sample.file(4)) && !first.hasYetToMark(Sample.file(9, generation: 2)))
 
             let second = try await store.mark(first, limit: 3, epoch: epoch)
-            #expect(second.last == Sample.file(3, realm: 3).key && !second.isMarked)
+            expectTrue(second.last == Sample.file(3, realm: 3).key && !second.isMarked)
             let third = try await store.mark(second, limit: 3, epoch: epoch)
-            #expect(third.isMarked && third.last == nil)
-            #expect(try await store.terminationSteps() == [third])
+            expectTrue(third.isMarked && third.last == nil)
+            try await expectEqual(store.terminationSteps(), [third])
             let found = try await store.clientFiles(campaign: "c-2", after: nil, limit: 9)
-            #expect(found.map(\.record.key) == [2, 4, 5].map { Sample.file($0).key } + [Sample.file(2, realm: 3).key])
-            #expect(found.allSatisfy { $0.record.state == .resetRequired })
-            #expect(try await store.clientFile(Sample.file(3).key)?.state == .superseded)
-            #expect(try await store.clientFile(Sample.file(2, realm: 2).key)?.state == .live)
-            #expect(try await store.clientFile(Sample.file(3, realm: 3).key)?.state == .live)
+            expectEqual(
+                found.map(\.record.key), [2, 4, 5].map { Sample.file($0).key } + [Sample.file(2, realm: 3).key])
+            expectTrue(found.allSatisfy { $0.record.state == .resetRequired })
+            try await expectEqual(store.clientFile(Sample.file(3).key)?.state, .superseded)
+            try await expectEqual(store.clientFile(Sample.file(2, realm: 2).key)?.state, .live)
+            try await expectEqual(store.clientFile(Sample.file(3, realm: 3).key)?.state, .live)
 
             var batch = SliceBatch()
             var reported = third
             (reported.chunks, reported.reported) = (4, 1)
             batch.terminationSteps = [reported]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.terminationSteps() == [reported])
+            try await expectEqual(store.terminationSteps(), [reported])
             batch = SliceBatch()
             batch.terminationStepsDone = ["c-2"]
-            #expect(!batch.isEmpty)
+            expectTrue(!batch.isEmpty)
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.terminationSteps().isEmpty)
+            try await expectTrue(store.terminationSteps().isEmpty)
         }
     }
 
@@ -82,7 +84,7 @@ import Testing
                     var batch = SliceBatch()
                     batch.terminations = [AppGenerationRecord(app: "tasks", generation: 2, campaign: "c-2", at: 1)]
                     try await store.commit(batch, epoch: epoch)
-                    #expect(try await store.clientFiles(campaign: "c-2", after: nil, limit: 9) == inSteps)
+                    try await expectEqual(store.clientFiles(campaign: "c-2", after: nil, limit: 9), inSteps)
                 }
             }
         }
@@ -94,12 +96,12 @@ import Testing
             let epoch = try await filled(store)
             let user = RealmUser(realm: RealmID(1), user: "u")
             let waiting = try await store.resets(of: user).waiting
-            #expect(waiting.map(\.ident) == [5, 4, 2] && waiting.map(\.state) == [.live, .resetRequired, .live])
-            #expect(try await store.resets(of: RealmUser(realm: RealmID(2), user: "u")).waiting.isEmpty)
+            expectTrue(waiting.map(\.ident) == [5, 4, 2] && waiting.map(\.state) == [.live, .resetRequired, .live])
+            try await expectTrue(store.resets(of: RealmUser(realm: RealmID(2), user: "u")).waiting.isEmpty)
             var batch = SliceBatch()
             batch.appRemovals = ["tasks"]
             try await store.commit(batch, epoch: epoch)
-            #expect(try await store.terminationSteps().isEmpty)
+            try await expectTrue(store.terminationSteps().isEmpty)
         }
     }
 
@@ -111,8 +113,8 @@ import Testing
             let error = await #expect(throws: StoreError.self) {
                 try await store.mark(Self.steps, limit: 9, epoch: epoch)
             }
-            #expect(error?.code == .fenced)
-            #expect(try await store.countClientFiles(campaign: "c-2") == 0)
+            expectEqual(error?.code, .fenced)
+            try await expectEqual(store.countClientFiles(campaign: "c-2"), 0)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 /// What a slice's store counts of apps and users.
@@ -12,7 +13,7 @@ import Testing
     func whatAnAppHasIsCountedAsItComesAndGoes(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await store.take()
-            #expect(try await store.usage(ofApp: "tasks") == AppUsage())
+            try await expectEqual(store.usage(ofApp: "tasks"), AppUsage())
             let rows = (1...3).map { ObjectRow(table: 1, key: .int($0)) }
             var batch = SliceBatch()
             batch.realms = [Sample.realm(1), Sample.realm(2)]
@@ -21,9 +22,9 @@ import Testing
             batch.history = [key: [Sample.entry(1), Sample.entry(2)]]
             try await store.commit(batch, epoch: epoch)
             let entry = Sample.entry(1).entry.changeset.count
-            #expect(entry > 0)
-            #expect(
-                try await store.usage(ofApp: "tasks") == AppUsage(realms: 2, clientFiles: 2, bytes: 6 + 2 * entry))
+            expectTrue(entry > 0)
+            try await expectEqual(
+                store.usage(ofApp: "tasks"), AppUsage(realms: 2, clientFiles: 2, bytes: 6 + 2 * entry))
 
             // An object is replaced, another goes; a client file is written again; the history is compacted.
             var next = SliceBatch()
@@ -33,14 +34,14 @@ import Testing
             next.objectRemovals = [RealmID(1): [rows[1]]]
             next.compactions = [key: 1]
             try await store.commit(next, epoch: epoch)
-            #expect(try await store.usage(ofApp: "tasks") == AppUsage(realms: 2, clientFiles: 2, bytes: 7 + entry))
+            try await expectEqual(store.usage(ofApp: "tasks"), AppUsage(realms: 2, clientFiles: 2, bytes: 7 + entry))
 
             var last = SliceBatch()
             last.tableRemovals = [RealmID(1): [1]]
             last.historyTrims = [key: 9]
             try await store.commit(last, epoch: epoch)
-            #expect(try await store.usage(ofApp: "tasks") == AppUsage(realms: 2, clientFiles: 2, bytes: 0))
-            #expect(try await store.usage(ofApp: "other") == AppUsage())
+            try await expectEqual(store.usage(ofApp: "tasks"), AppUsage(realms: 2, clientFiles: 2, bytes: 0))
+            try await expectEqual(store.usage(ofApp: "other"), AppUsage())
         }
     }
 
@@ -48,36 +49,36 @@ import Testing
     func whatAUserAddsIsForgottenByHalvesOfAWeek(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await store.take()
-            #expect(try await store.usage(of: user) == nil)
+            try await expectTrue(store.usage(of: user) == nil)
             let week = UInt64(UserUsage.halfLife)
             var batch = SliceBatch()
             batch.usage = [user: UsageAmounts(realms: 2, clientFiles: 4, bytes: 1_000)]
             batch.usageAt = week
-            #expect(!batch.isEmpty)
+            expectTrue(!batch.isEmpty)
             try await store.commit(batch, epoch: epoch)
             batch.usage = [user: UsageAmounts(realms: 1)]
             batch.usageAt = 2 * week
             try await store.commit(batch, epoch: epoch)
             let found = try #require(try await store.usage(of: user))
-            #expect(found == UserUsage(amounts: UsageAmounts(realms: 2, clientFiles: 2, bytes: 500), at: 2 * week))
+            expectEqual(found, UserUsage(amounts: UsageAmounts(realms: 2, clientFiles: 2, bytes: 500), at: 2 * week))
             // A clock that was put back forgets nothing more.
-            #expect(found.at(week) == found)
-            #expect(found.at(4 * week).amounts.bytes == 125)
+            expectEqual(found.at(week), found)
+            expectEqual(found.at(4 * week).amounts.bytes, 125)
 
             var later = SliceBatch()
             let other = AppUser(app: "tasks", user: "other")
             later.usage = [other: UsageAmounts(realms: 1)]
             later.usageAt = 3 * week
             try await store.commit(later, epoch: epoch)
-            #expect(try await store.forgettableUsage(before: 2 * week, limit: 9).isEmpty)
-            #expect(try await store.forgettableUsage(before: 4 * week, limit: 9) == [user, other])
-            #expect(try await store.forgettableUsage(before: 4 * week, limit: 1) == [user])
+            try await expectTrue(store.forgettableUsage(before: 2 * week, limit: 9).isEmpty)
+            try await expectEqual(store.forgettableUsage(before: 4 * week, limit: 9), [user, other])
+            try await expectEqual(store.forgettableUsage(before: 4 * week, limit: 1), [user])
             later = SliceBatch()
             later.usageRemovals = [user]
-            #expect(!later.isEmpty)
+            expectTrue(!later.isEmpty)
             try await store.commit(later, epoch: epoch)
-            #expect(try await store.usage(of: user) == nil)
-            #expect(try await store.usage(of: other) != nil)
+            try await expectTrue(store.usage(of: user) == nil)
+            try await expectTrue(store.usage(of: other) != nil)
         }
     }
 }

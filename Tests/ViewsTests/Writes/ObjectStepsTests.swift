@@ -1,5 +1,6 @@
 import Changesets
 import RealmState
+import TestSupport
 import Testing
 
 @testable import Views
@@ -69,40 +70,41 @@ import Testing
         }
         for key in 1...2 as ClosedRange<Int64> {
             let address = ObjectAddress("Item", .int(key))
-            #expect(state.object(address) == expected.object(address))
+            expectEqual(state.object(address), expected.object(address))
         }
         return told
     }
 
     @Test func oneStepEach() throws {
-        #expect(try steps(.set(1, 2), .set(1, 3)) == ["change 10 to 3"])
-        #expect(try steps(.erase(1)) == ["erase 10"])
-        #expect(try steps(.make(2), .set(2, 5), of: 2) == ["make 5"])
+        try expectEqual(steps(.set(1, 2), .set(1, 3)), ["change 10 to 3"])
+        try expectEqual(steps(.erase(1)), ["erase 10"])
+        try expectEqual(steps(.make(2), .set(2, 5), of: 2), ["make 5"])
         // An object that is made again stays what it is.
-        #expect(try steps(.make(1)) == ["change 10 to 10"])
-        #expect(try steps(.make(1), .set(1, 4)) == ["change 10 to 4"])
-        #expect(try steps(.erase(2), of: 2) == ["erase nothing"])
-        #expect(try steps(.set(1, 2), of: 2) == [])
+        try expectEqual(steps(.make(1)), ["change 10 to 10"])
+        try expectEqual(steps(.make(1), .set(1, 4)), ["change 10 to 4"])
+        try expectEqual(steps(.erase(2), of: 2), ["erase nothing"])
+        try expectEqual(steps(.set(1, 2), of: 2), [])
     }
 
     @Test func whatComesAfterAnErasureIsAStepOfItsOwn() throws {
-        #expect(try steps(.erase(1), .make(1)) == ["erase 10", "make 0"])
-        #expect(try steps(.erase(1), .make(1), .set(1, 7)) == ["erase 10", "make 7"])
-        #expect(try steps(.set(1, 3), .erase(1)) == ["change 10 to 3", "erase 3"])
-        #expect(try steps(.make(2), .set(2, 9), .erase(2), of: 2) == ["make 9 for a while", "erase 9"])
-        #expect(
-            try steps(.erase(1), .make(1), .set(1, 2), .erase(1), .make(1), .set(1, 3))
-                == ["erase 10", "make 2 for a while", "erase 2", "make 3"])
-        #expect(try steps(.erase(2), .make(2), of: 2) == ["erase nothing", "make 0"])
-        #expect(try steps(.erase(1), .erase(1)) == ["erase 10"])
-        #expect(try steps(.make(2), .erase(2), .erase(2), of: 2) == ["make 0 for a while", "erase 0", "erase nothing"])
+        try expectEqual(steps(.erase(1), .make(1)), ["erase 10", "make 0"])
+        try expectEqual(steps(.erase(1), .make(1), .set(1, 7)), ["erase 10", "make 7"])
+        try expectEqual(steps(.set(1, 3), .erase(1)), ["change 10 to 3", "erase 3"])
+        try expectEqual(steps(.make(2), .set(2, 9), .erase(2), of: 2), ["make 9 for a while", "erase 9"])
+        try expectEqual(
+            steps(.erase(1), .make(1), .set(1, 2), .erase(1), .make(1), .set(1, 3)),
+            ["erase 10", "make 2 for a while", "erase 2", "make 3"])
+        try expectEqual(steps(.erase(2), .make(2), of: 2), ["erase nothing", "make 0"])
+        try expectEqual(steps(.erase(1), .erase(1)), ["erase 10"])
+        try expectEqual(
+            steps(.make(2), .erase(2), .erase(2), of: 2), ["make 0 for a while", "erase 0", "erase nothing"])
     }
 
     @Test func objectsAreToldApart() throws {
         let acts: [Act] = [.erase(1), .make(2), .make(1), .set(2, 4), .set(1, 6), .erase(2)]
-        #expect(try steps(acts[0], acts[1], acts[2], acts[3], acts[4], acts[5]) == ["erase 10", "make 6"])
-        #expect(
-            try steps(acts[0], acts[1], acts[2], acts[3], acts[4], acts[5], of: 2) == ["make 4 for a while", "erase 4"])
+        try expectEqual(steps(acts[0], acts[1], acts[2], acts[3], acts[4], acts[5]), ["erase 10", "make 6"])
+        try expectEqual(
+            steps(acts[0], acts[1], acts[2], acts[3], acts[4], acts[5], of: 2), ["make 4 for a while", "erase 4"])
     }
 
     @Test func anErrorNamesThePlaceInTheWholeChangeset() throws {
@@ -111,6 +113,6 @@ import Testing
         let changeset = Self.changeset([.make(1), .erase(1), .set(1, 2)])
         let steps = try #require(ObjectSteps(changeset))
         let error = #expect(throws: RealmStateError.self) { try steps.apply(to: &state) { _, _ in } }
-        #expect(error?.instruction == 2)
+        expectEqual(error?.instruction, 2)
     }
 }

@@ -2,6 +2,7 @@ import Changesets
 import RealmState
 import Rules
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Views
@@ -33,33 +34,33 @@ import Testing
         ([0, 0], "Polygon", true),
     ])
     func aPlaceIsAPointOnEarth(coordinates: [Double], type: String, isSpoiled: Bool) throws {
-        #expect(try self.isSpoiled(Self.point(coordinates, type)) == isSpoiled)
+        try expectEqual(self.isSpoiled(Self.point(coordinates, type)), isSpoiled)
     }
 
     @Test func placesInListsAndInOtherObjectsCount() throws {
         let (good, bad) = (try Self.point([1, 2]), try Self.point([1, 200]))
-        #expect(try !isSpoiled(.list([good, good]), in: "branches"))
-        #expect(try isSpoiled(.list([good, bad]), in: "branches"))
+        try expectTrue(!isSpoiled(.list([good, good]), in: "branches"))
+        try expectTrue(isSpoiled(.list([good, bad]), in: "branches"))
         let at = try PlaceRealm.column("at", of: "Address")
-        #expect(try !isSpoiled(.embedded(StoredObject([at: good])), in: "address"))
-        #expect(try isSpoiled(.embedded(StoredObject([at: bad])), in: "address"))
-        #expect(try !isSpoiled(.embedded(StoredObject()), in: "address"))
+        try expectTrue(!isSpoiled(.embedded(StoredObject([at: good])), in: "address"))
+        try expectTrue(isSpoiled(.embedded(StoredObject([at: bad])), in: "address"))
+        try expectTrue(!isSpoiled(.embedded(StoredObject()), in: "address"))
     }
 
     @Test func whatNoQueryLooksAtOrTheWriteDoesNotSetIsLeftAlone() throws {
         let bad = try Self.point([1, 200])
-        #expect(try !isSpoiled(bad, in: "hidden"))
-        #expect(try !isSpoiled(bad, setting: ["name"]))
-        #expect(try !isSpoiled(.null))
+        try expectTrue(!isSpoiled(bad, in: "hidden"))
+        try expectTrue(!isSpoiled(bad, setting: ["name"]))
+        try expectTrue(!isSpoiled(.null))
         let check = PlaceCheck(try PlaceRealm.queryable(#"{"global": ["location"]}"#))
-        #expect(!check.isSpoiled(nil, of: "Shop", setting: ["location"], in: PlaceRealm.schema))
-        #expect(!check.isSpoiled(StoredObject(), of: "None", setting: ["location"], in: PlaceRealm.schema))
+        expectTrue(!check.isSpoiled(nil, of: "Shop", setting: ["location"], in: PlaceRealm.schema))
+        expectTrue(!check.isSpoiled(StoredObject(), of: "None", setting: ["location"], in: PlaceRealm.schema))
     }
 
     /// What is kept of the refusal a release before reads as one by permission.
     @Test func theRefusalIsKept() throws {
         let write = RefusedWrite(className: "Shop", key: .int(4), reason: .place)
-        #expect(write.text == "write to 4 in table \"Shop\" will corrupt geojson data")
+        expectEqual(write.text, "write to 4 in table \"Shop\" will corrupt geojson data")
         let permission = RefusedWrite(className: "Shop", key: .int(5), reason: .permission)
         let refused = [permission, write, RefusedWrite(className: "Shop", key: .int(6), reason: .place), permission]
         var views = ClientViews()
@@ -67,6 +68,6 @@ import Testing
             CompensatingWrite(
                 version: 7, clientVersion: 3, integrated: 3, timestamp: 1, refused: refused,
                 objects: refused.map { ObjectAddress($0.className, $0.key) }))
-        #expect(try ClientViews(decoding: views.encoded()).compensations.map(\.refused) == [refused])
+        try expectEqual(ClientViews(decoding: views.encoded()).compensations.map(\.refused), [refused])
     }
 }

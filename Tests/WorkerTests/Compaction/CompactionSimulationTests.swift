@@ -4,6 +4,7 @@ import Messages
 import RealmState
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -36,7 +37,7 @@ import Testing
         var whole = RealmState()
         func send(_ message: ChangesetMessage) async throws {
             let published = try await harness.send(message)
-            #expect(try published.every(RefusedAnswer.self).isEmpty, "seed \(seed)")
+            try expectTrue(published.every(RefusedAnswer.self).isEmpty, "seed \(seed)")
             for notice in try published.every(IntegratedNotice.self) {
                 for entry in notice.entries where !entry.changeset.isEmpty {
                     try whole.apply(Changeset(parsing: entry.changeset))
@@ -95,12 +96,12 @@ import Testing
         try await harness.tick()
 
         let expected = StateDump.digest(of: whole)
-        #expect(try await harness.digest() == expected, "seed \(seed)")
-        for client in clients { #expect(client.digest == expected, "seed \(seed), client file \(client.file.ident)") }
+        try await expectEqual(harness.digest(), expected, "seed \(seed)")
+        for client in clients { expectEqual(client.digest, expected, "seed \(seed), client file \(client.file.ident)") }
         let fresh = try await harness.fresh(session: session + 1, maxBytes: 1)
-        #expect(fresh.digest == expected, "seed \(seed)")
-        #expect(try await harness.record().historyBase > 0, "seed \(seed)")
+        expectEqual(fresh.digest, expected, "seed \(seed)")
+        try await expectTrue(harness.record().historyBase > 0, "seed \(seed)")
         let latest = try await harness.record().latest.version
-        #expect(fresh.cursor == latest && withinBase > 0 && (schemaPercent == 0 || erasures > 0))
+        expectTrue(fresh.cursor == latest && withinBase > 0 && (schemaPercent == 0 || erasures > 0))
     }
 }

@@ -7,6 +7,7 @@ import RealmState
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -43,23 +44,23 @@ import Testing
         try await harness.tick()
         try await harness.tick()
         let base = try #require(try await bases(harness).first)
-        #expect(base.isComplete && base.version == 60 && base.entries < 60)
-        #expect(try await harness.record().historyBase == 59)
+        expectTrue(base.isComplete && base.version == 60 && base.entries < 60)
+        try await expectEqual(harness.record().historyBase, 59)
         let key = try await HistoryKey(realm: harness.record().id, generation: 1)
-        #expect(
-            try await harness.store.history(of: key, after: 0, through: 1_000, maxBytes: .max).map(\.version) == [60])
+        try await expectEqual(
+            harness.store.history(of: key, after: 0, through: 1_000, maxBytes: .max).map(\.version), [60])
 
         var client = SyncingClient(file: try await harness.join(session: 2), session: 2)
         var pages = 0
         while try await !client.download(from: harness, maxBytes: 1) { pages += 1 }
-        #expect(pages == Int(base.entries) - 1)
-        #expect(client.cursor == 60 && client.digest == author.digest)
+        expectEqual(pages, Int(base.entries) - 1)
+        expectTrue(client.cursor == 60 && client.digest == author.digest)
         // It goes on like everybody else.
         try client.make(Changes.set(3, title: "by the new one"), at: 10_000)
         try await client.settle(with: harness)
         try await author.settle(with: harness)
-        #expect(author.digest == client.digest)
-        #expect(try await harness.titles()[3] == "by the new one")
+        expectEqual(author.digest, client.digest)
+        try await expectEqual(harness.titles()[3], "by the new one")
     }
 
     @Test func downloadableBytesFallToNothing() async throws {
@@ -72,12 +73,12 @@ import Testing
         var previous = UInt64.max
         while true {
             let page = try await harness.page(file, session: 2, after: after, maxBytes: 1).one(PageAnswer.self)
-            #expect(page.downloadableBytes < previous)
+            expectTrue(page.downloadableBytes < previous)
             previous = page.downloadableBytes
             after = page.download
             if page.isComplete { break }
         }
-        #expect(previous == 0)
+        expectEqual(previous, 0)
     }
 
     @Test func aClientThatIsAwayHoldsTheHistoryAndMergesWhenItIsBack() async throws {
@@ -85,43 +86,43 @@ import Testing
         var author = writer
         var away = try await harness.fresh(session: 2)
         try await away.settle(with: harness)
-        #expect(away.cursor == 60)
+        expectEqual(away.cursor, 60)
         try away.make(Changes.set(1, title: "offline"), at: 50_000)
         try await write(40, by: &author, to: harness)
         try await harness.tick()
         try await harness.tick()
-        #expect(try await harness.record().historyBase == 59)
-        #expect(try await bases(harness).map(\.version) == [100])
+        try await expectEqual(harness.record().historyBase, 59)
+        try await expectEqual(bases(harness).map(\.version), [100])
 
         var back = away
         try await back.connect(to: harness, session: 3)
         try await back.settle(with: harness)
         try await author.settle(with: harness)
-        #expect(back.digest == author.digest)
-        #expect(try await harness.titles()[1] == "offline")
+        expectEqual(back.digest, author.digest)
+        try await expectEqual(harness.titles()[1], "offline")
     }
 
     @Test func anExpiredClientIsToldAndItsHistoryGoes() async throws {
         let (harness, writer) = try await prepared()
         var author = writer
-        #expect(try await harness.control.app(OwnerHarness.app)?.maxOfflineDays == 30)
+        try await expectEqual(harness.control.app(OwnerHarness.app)?.maxOfflineDays, 30)
         var away = try await harness.fresh(session: 2)
         try await away.settle(with: harness)
         harness.time.advance(31 * 86_400_000)
         try await write(40, by: &author, to: harness)
         try await harness.tick()
         try await harness.tick()
-        #expect(try await harness.record().historyBase == 99)
+        try await expectEqual(harness.record().historyBase, 99)
         let cursor = DownloadCursor(serverVersion: away.cursor, clientVersion: 0)
         let latest = SaltedServerVersion(version: away.cursor, salt: away.progress.latest.salt)
         for (attempt, code) in ([222, 208] as [ErrorCode]).enumerated() {
             let published = try await harness.identify(
                 away.file, session: 5 + UInt64(attempt), download: cursor, latest: latest)
             let refused = try published.one(RefusedAnswer.self)
-            #expect(refused.code == code && refused.action == "ClientReset" && !refused.tryAgain)
-            #expect(refused.campaign != nil)
+            expectTrue(refused.code == code && refused.action == "ClientReset" && !refused.tryAgain)
+            expectTrue(refused.campaign != nil)
             // It is accounted for, once.
-            #expect(try published.every(FoundReport.self).count == (attempt == 0 ? 1 : 0))
+            try expectEqual(published.every(FoundReport.self).count, (attempt == 0 ? 1 : 0))
         }
     }
 
@@ -131,22 +132,22 @@ import Testing
         try await harness.tick()
         var reader = SyncingClient(file: try await harness.join(session: 2), session: 2)
         try await reader.download(from: harness, maxBytes: 1)
-        #expect(reader.cursor == 1)
+        expectEqual(reader.cursor, 1)
         for _ in 0..<2 {
             try await write(20, by: &author, to: harness)
             try await harness.tick()
             try await harness.tick()
         }
-        #expect(try await bases(harness).map(\.version) == [60, 100])
-        #expect(try await harness.record().historyBase == 59)
+        try await expectEqual(bases(harness).map(\.version), [60, 100])
+        try await expectEqual(harness.record().historyBase, 59)
         // Its connection is lost, and it goes on where it was.
         try await reader.connect(to: harness, session: 3)
         while try await !reader.download(from: harness, maxBytes: 1) {}
         try await reader.settle(with: harness)
-        #expect(reader.digest == author.digest)
+        expectEqual(reader.digest, author.digest)
         try await harness.tick()
-        #expect(try await bases(harness).map(\.version) == [100])
-        #expect(try await harness.record().historyBase == 99)
+        try await expectEqual(bases(harness).map(\.version), [100])
+        try await expectEqual(harness.record().historyBase, 99)
     }
 
     @Test func whatIsWrittenWhileTheBaseIsReadIsMergedWithTheRestOfItOnly() async throws {
@@ -163,13 +164,13 @@ import Testing
         let message = reader.upload(in: harness.realm)
         try await harness.send(try #require(message))
         // An object's creation and its values may be in two.
-        #expect((1...2).contains(counting.historyRead.withLock { $0 }))
+        expectTrue((1...2).contains(counting.historyRead.withLock { $0 }))
         while try await !reader.download(from: harness, maxBytes: 1) {}
         try await reader.settle(with: harness)
         try await author.settle(with: harness)
-        #expect(reader.digest == author.digest)
-        #expect(try await harness.digest() == author.digest)
-        #expect(try await harness.titles()[7] == "mine")
+        expectEqual(reader.digest, author.digest)
+        try await expectEqual(harness.digest(), author.digest)
+        try await expectEqual(harness.titles()[7], "mine")
     }
 
     @Test func aDownloadBelowTheHistoryIsRefusedAsExpired() async throws {
@@ -186,13 +187,13 @@ import Testing
         let second = try await OwnerHarness.make(limits: OwnerHarness.eager, on: harness.store)
         // A page may have been asked for long ago.
         let uncertain = try await second.page(file.file, session: 2).one(RefusedAnswer.self)
-        #expect(uncertain.code == 201 && uncertain.tryAgain)
+        expectTrue(uncertain.code == 201 && uncertain.tryAgain)
         _ = try await second.send(second.bindRequest(session: 3, needsIdent: false)).one(BoundAnswer.self)
         let refused = try await second.identify(
             file.file, session: 3, download: DownloadCursor(serverVersion: 1, clientVersion: 0)
         ).one(RefusedAnswer.self)
-        #expect(refused.code == 222 && refused.action == "ClientReset")
-        #expect(author.cursor == 60)
+        expectTrue(refused.code == 222 && refused.action == "ClientReset")
+        expectEqual(author.cursor, 60)
     }
 
     @Test func aPageAskedForAgainAfterTheSessionHasGoneOnIsNoReset() async throws {
@@ -211,14 +212,14 @@ import Testing
         try await author.settle(with: harness)
         try await write(1, by: &author, to: harness)
         for _ in 0..<3 { try await harness.tick() }
-        #expect(try await harness.record().historyBase > asked.serverVersion)
+        try await expectTrue(harness.record().historyBase > asked.serverVersion)
         let late = try await harness.page(reader.file, session: 2, after: asked)
         let refused = try late.one(RefusedAnswer.self)
-        #expect(refused.code == 201 && refused.tryAgain)
-        #expect(try late.every(FoundReport.self).isEmpty)
+        expectTrue(refused.code == 201 && refused.tryAgain)
+        try expectTrue(late.every(FoundReport.self).isEmpty)
         try reader.make(Changes.create(9, title: "mine, too"), at: 60_001)
         try await reader.settle(with: harness)
-        #expect(try await harness.titles()[9] == "mine, too")
+        try await expectEqual(harness.titles()[9], "mine, too")
     }
 
     @Test func aPageThatWasAskedForBeforeIsNotGivenAgain() async throws {
@@ -231,24 +232,24 @@ import Testing
         let cursor = DownloadCursor(serverVersion: latest, clientVersion: 0)
         _ = try await harness.page(file, session: 2, after: cursor).one(PageAnswer.self)
         // The session has gone on since.
-        #expect(try await harness.page(file, session: 2).all.isEmpty)
+        try await expectTrue(harness.page(file, session: 2).all.isEmpty)
     }
 
     @Test func aNewGenerationDropsTheBasesOfTheOld() async throws {
         let (harness, author) = try await prepared()
         try await harness.tick()
-        #expect(try await bases(harness).count == 1)
+        try await expectEqual(bases(harness).count, 1)
         try await harness.send(
             TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: nil))
         let expected = author.digest
         let file = try await harness.join(session: 2)
         try await harness.tick()
-        #expect(try await bases(harness).allSatisfy { $0.generation == 2 })
-        #expect(try await harness.digest() == expected)
+        try await expectTrue(bases(harness).allSatisfy { $0.generation == 2 })
+        try await expectEqual(harness.digest(), expected)
         let page = try await harness.page(file, session: 2, generation: 2).one(PageAnswer.self)
         var state = RealmState()
         for entry in page.entries { try state.apply(Changeset(parsing: entry.changeset)) }
-        #expect(page.isComplete && StateDump.digest(of: state) == expected)
+        expectTrue(page.isComplete && StateDump.digest(of: state) == expected)
     }
 
     /// The owner dies at every commit in turn; whoever comes next finds the realm whole and ends the work.
@@ -267,22 +268,22 @@ import Testing
 
         harness = try await OwnerHarness.make(limits: OwnerHarness.eager, on: counting)
         let early = try await harness.fresh(session: 3, maxBytes: 1)
-        #expect(early.digest == author.digest)
+        expectEqual(early.digest, author.digest)
         try await reader.connect(to: harness, session: 4)
         try await reader.settle(with: harness)
-        #expect(reader.digest == author.digest)
+        expectEqual(reader.digest, author.digest)
         for _ in 0..<3 { try await harness.tick() }
         let late = try await harness.fresh(session: 5, maxBytes: 1)
-        #expect(late.digest == author.digest)
-        #expect(try await bases(harness).allSatisfy(\.isComplete))
-        #expect(try await harness.digest() == author.digest)
+        expectEqual(late.digest, author.digest)
+        try await expectTrue(bases(harness).allSatisfy(\.isComplete))
+        try await expectEqual(harness.digest(), author.digest)
     }
 
     @Test func aShortHistoryIsLeftAlone() async throws {
         let (harness, _) = try await prepared(limits: WorkerLimits())
         for _ in 0..<3 { try await harness.tick() }
-        #expect(try await bases(harness).isEmpty)
-        #expect(try await harness.record().historyBase == 0)
+        try await expectTrue(bases(harness).isEmpty)
+        try await expectEqual(harness.record().historyBase, 0)
     }
 
     @Test func whatATickHasNoTimeForIsDoneAfterTheBatchesThatFollow() async throws {
@@ -291,8 +292,8 @@ import Testing
         let (harness, _) = try await prepared(limits: limits)
         try await harness.tick()
         try await harness.tick()
-        #expect(try await harness.record().historyBase == 0)
+        try await expectEqual(harness.record().historyBase, 0)
         try await harness.owner.compactFurther(for: .seconds(60))
-        #expect(try await harness.record().historyBase == 59)
+        try await expectEqual(harness.record().historyBase, 59)
     }
 }

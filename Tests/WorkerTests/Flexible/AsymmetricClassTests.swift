@@ -3,6 +3,7 @@ import Messages
 import RealmState
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 import Views
 
@@ -86,7 +87,7 @@ import Views
             try await client.upload(to: harness)
         }
         try await client.download(from: harness)
-        #expect(try await client.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        try await expectTrue(client.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
         return client
     }
 
@@ -136,18 +137,18 @@ import Views
         // By the notice, by a page, and in a set's data.
         try gateway.take(harness.takeNotices())
         try gateway.drain(&reader)
-        #expect(Items.items(reader.state) == [7: .init(owner: 0, a: 1)])
+        expectEqual(Items.items(reader.state), [7: .init(owner: 0, a: 1)])
         try await reader.download(from: harness)
         try await author.download(from: harness)
         var late = try await join(harness, 3)
         try await late.download(from: harness)
-        #expect(Items.items(late.state) == [7: .init(owner: 0, a: 1)])
+        expectEqual(Items.items(late.state), [7: .init(owner: 0, a: 1)])
         for client in [author, reader, late] {
-            #expect(try !hasHeard(client))
-            #expect(client.told.isEmpty)
+            try expectTrue(!hasHeard(client))
+            expectTrue(client.told.isEmpty)
         }
-        #expect(try await events(harness) == [1: 1, 2: 1])
-        #expect(late.state.schema.table("Event")?.kind == .asymmetric)
+        try await expectEqual(events(harness), [1: 1, 2: 1])
+        expectEqual(late.state.schema.table("Event")?.kind, .asymmetric)
         // An operator may take them away, which is nobody's affair either.
         var erasure = Changeset()
         Self.erase(1)(&erasure)
@@ -155,10 +156,10 @@ import Views
             ChangesetMessage(
                 realm: harness.realm, upload: nil,
                 entries: [.init(clientVersion: 0, serverVersion: 0, timestamp: 0, changeset: erasure.encoded())]))
-        #expect(try await events(harness) == [2: 1])
+        try await expectEqual(events(harness), [2: 1])
         try await late.download(from: harness)
         try await author.download(from: harness)
-        #expect(try !hasHeard(late) && !hasHeard(author))
+        try expectTrue(!hasHeard(late) && !hasHeard(author))
     }
 
     @Test func theRolesWriteSideDecidesAndItsAuthorIsToldBehindTheAcknowledgement() async throws {
@@ -168,16 +169,16 @@ import Views
             at: 10, Self.all(Self.event(1), Self.event(2, owner: 1), Items.create(7, .init(owner: 0, a: 1))))
         try await author.upload(to: harness)
         try await author.download(from: harness)
-        #expect(try await events(harness) == [1: 1])
-        #expect(try await Items.items(harness) == [7: .init(owner: 0, a: 1)])
+        try await expectEqual(events(harness), [1: 1])
+        try await expectEqual(Items.items(harness), [7: .init(owner: 0, a: 1)])
         let notice = try #require(author.told.first)
-        #expect(author.told.count == 1 && notice.isIngest == true)
-        #expect(notice.updates.map(\.reason) == [#"write to 2 in table "Event" not allowed"#])
-        #expect(author.cursor >= notice.version)
-        #expect(try !hasHeard(author))
+        expectTrue(author.told.count == 1 && notice.isIngest == true)
+        expectEqual(notice.updates.map(\.reason), [#"write to 2 in table "Event" not allowed"#])
+        expectTrue(author.cursor >= notice.version)
+        try expectTrue(!hasHeard(author))
         // Only once.
         try await author.download(from: harness)
-        #expect(author.told.count == 1)
+        expectEqual(author.told.count, 1)
     }
 
     @Test func objectsAreMadeOnceAndNotChanged() async throws {
@@ -194,10 +195,10 @@ import Views
         try await other.upload(to: harness)
         try await author.download(from: harness)
         try await other.download(from: harness)
-        #expect(try await events(harness) == [1: 1])
-        #expect(author.told.map { $0.updates.count } == [1, 1])
-        #expect(other.told.map(\.clientVersion).count == 1)
-        #expect(try !hasHeard(author) && !hasHeard(other))
+        try await expectEqual(events(harness), [1: 1])
+        expectEqual(author.told.map { $0.updates.count }, [1, 1])
+        expectEqual(other.told.map(\.clientVersion).count, 1)
+        try expectTrue(!hasHeard(author) && !hasHeard(other))
     }
 
     /// Who guesses what somebody else has sent hears the same whether or not the guess is right.
@@ -222,10 +223,10 @@ import Views
         try stranger.write(at: 16, Self.all(Self.event(3), Self.erase(3), Self.event(3)))
         try await stranger.upload(to: harness)
         try await stranger.download(from: harness)
-        #expect(
-            stranger.told.flatMap(\.updates).map(\.key)
-                == [1, 1, 1, 2, 2, 3].map { ObjectKey.int($0).detachedEncoding() })
-        #expect(try await events(harness) == [1: 42, 2: 42])
+        expectEqual(
+            stranger.told.flatMap(\.updates).map(\.key),
+            [1, 1, 1, 2, 2, 3].map { ObjectKey.int($0).detachedEncoding() })
+        try await expectEqual(events(harness), [1: 42, 2: 42])
     }
 
     @Test func theClassMayComeWithItsFirstObjects() async throws {
@@ -236,15 +237,15 @@ import Views
             at: 10, Self.all(Self.declare("Event", asymmetric: true), Self.event(1), Self.event(2, owner: 1)))
         try await author.upload(to: harness)
         try await author.download(from: harness)
-        #expect(try await events(harness) == [1: 1])
-        #expect(author.told.flatMap(\.updates).map(\.key) == [ObjectKey.int(2).detachedEncoding()])
+        try await expectEqual(events(harness), [1: 1])
+        expectEqual(author.told.flatMap(\.updates).map(\.key), [ObjectKey.int(2).detachedEncoding()])
     }
 
     @Test func nobodySubscribesToThem() async throws {
         let (harness, first) = try await begun()
         var author = first
         let refusal = try await author.bootstrap(2, #"{"Event": "TRUEPREDICATE"}"#, from: harness)
-        #expect(refusal?.contains("asymmetric") == true)
+        expectEqual(refusal?.contains("asymmetric"), true)
     }
 
     @Test func nothingLinksToThem() async throws {
@@ -258,8 +259,8 @@ import Views
         }
         for collection in [CollectionType.single, .list, .dictionary] {
             let refused = try await refusal(Self.link("Item", to: "Event", collection))
-            #expect(refused?.code == 225)
-            #expect(refused?.message.contains("asymmetric") == true)
+            expectEqual(refused?.code, 225)
+            expectEqual(refused?.message.contains("asymmetric"), true)
         }
         // Nor does a value that can be of any type.
         var changeset = Changeset()
@@ -324,23 +325,23 @@ import Views
                 }))
         try await author.upload(to: harness)
         try await author.download(from: harness)
-        #expect(author.told.isEmpty)
-        #expect(try await events(harness) == [1: 1])
+        expectTrue(author.told.isEmpty)
+        try await expectEqual(events(harness), [1: 1])
         let record = try await harness.record()
         let table = try #require(try Schema(decoding: record.schema).table("Event"))
         let row = ObjectRow(table: table.id.rawValue, key: .int(1))
         let body = try #require(try await harness.store.objects(in: record.id, at: [row])[row])
         let object = try StoredObject(decoding: body)
         let item = ObjectAddress("Item", .int(7))
-        #expect(object[try #require(table.column("link"))] == .link(item))
-        #expect(object[try #require(table.column("list"))] == .list([.link(ObjectAddress("Item", .int(8)))]))
-        #expect(object[try #require(table.column("map"))] == .dictionary(["k": .link(item)]))
+        expectEqual(object[try #require(table.column("link"))], .link(item))
+        expectEqual(object[try #require(table.column("list"))], .list([.link(ObjectAddress("Item", .int(8)))]))
+        expectEqual(object[try #require(table.column("map"))], .dictionary(["k": .link(item)]))
         // What they link to goes as it ever did.
         try author.write(at: 12, Items.erase(7))
         try await author.upload(to: harness)
         try await author.download(from: harness)
-        #expect(try await Items.items(harness).isEmpty)
-        #expect(try !hasHeard(author))
+        try await expectTrue(Items.items(harness).isEmpty)
+        try expectTrue(!hasHeard(author))
     }
 
     @Test func partitionSyncHasNone() async throws {
@@ -350,14 +351,14 @@ import Views
         Self.declare("Event", asymmetric: true)(&changeset)
         let published = try await harness.send(harness.upload(file, [changeset.encoded()]))
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 225 && refusal.message.contains("asymmetric"))
-        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
+        expectTrue(refusal.code == 225 && refusal.message.contains("asymmetric"))
+        try await expectEqual(harness.store.realm(harness.realm)?.latest.version, 0)
         // An operator's message neither.
         let dead = try await harness.send(
             ChangesetMessage(
                 realm: harness.realm, upload: nil,
                 entries: [.init(clientVersion: 0, serverVersion: 0, timestamp: 0, changeset: changeset.encoded())])
         ).dead
-        #expect(dead.count == 1)
+        expectEqual(dead.count, 1)
     }
 }

@@ -2,6 +2,7 @@ import Changesets
 import RealmState
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 import Views
 
@@ -24,11 +25,11 @@ import Views
         try writer.make(Items.schema(), at: 1)
         try await writer.upload(to: harness)
         try await writer.download(from: harness)
-        #expect(try await writer.bootstrap(1, Items.query([0]), from: harness) == nil)
+        try await expectTrue(writer.bootstrap(1, Items.query([0]), from: harness) == nil)
         try writer.write(at: 10, Items.create(1, .init(owner: 0, a: 1)))
         try await writer.upload(to: harness)
         var other = try await client(harness, 2)
-        #expect(try await other.bootstrap(1, Items.query([0]), from: harness) == nil)
+        try await expectTrue(other.bootstrap(1, Items.query([0]), from: harness) == nil)
         return (harness, writer, other)
     }
 
@@ -62,20 +63,20 @@ import Views
         let (name, queries, reason) = Self.bad[index]
         var (harness, writer, other) = try await scene()
         let refusal = try #require(try await other.bootstrap(2, queries, from: harness), "\(name)")
-        #expect(refusal.contains(reason), "\(name): \(refusal.prefix(300))")
-        #expect(refusal.utf8.count < 2_000)
+        expectTrue(refusal.contains(reason), "\(name): \(refusal.prefix(300))")
+        expectTrue(refusal.utf8.count < 2_000)
         // The set before is in force: in the same session it goes on.
         try writer.write(at: 20, Items.set(1, "a", 2))
         try await writer.upload(to: harness)
         try await other.download(from: harness)
-        #expect(Items.items(other.state) == [1: .init(owner: 0, a: 2)])
+        expectEqual(Items.items(other.state), [1: .init(owner: 0, a: 2)])
         try other.write(at: 30, Items.set(1, "a", 3))
         try await other.upload(to: harness)
         try await writer.download(from: harness)
-        #expect(Items.items(writer.state) == [1: .init(owner: 0, a: 3)])
-        #expect(writer.sessionsEnded == 0 && other.sessionsEnded == 0 && other.told.isEmpty)
+        expectEqual(Items.items(writer.state), [1: .init(owner: 0, a: 3)])
+        expectTrue(writer.sessionsEnded == 0 && other.sessionsEnded == 0 && other.told.isEmpty)
         // And a good one comes.
-        #expect(try await other.bootstrap(3, Items.query([0, 1]), from: harness) == nil)
+        try await expectTrue(other.bootstrap(3, Items.query([0, 1]), from: harness) == nil)
     }
 
     /// A thousand sets: as many as are confirmed by uploads count, and no more are remembered than there is room for.
@@ -96,16 +97,16 @@ import Views
             }
             if confirms { try await other.upload(to: harness) }
         }
-        #expect(refusals.isEmpty == confirms)
-        #expect(refusals.allSatisfy { $0.contains("that its uploads do not confirm yet") })
+        expectEqual(refusals.isEmpty, confirms)
+        expectTrue(refusals.allSatisfy { $0.contains("that its uploads do not confirm yet") })
         let row = try #require(
             try await harness.store.clientFile(.init(realm: try await harness.record().id, ident: other.file.ident)))
-        #expect(row.views.count < 1 << 20)
+        expectTrue(row.views.count < 1 << 20)
         // The session lives, and the client is served once it has confirmed what it has.
         try await other.upload(to: harness)
-        #expect(try await other.bootstrap(2_000, Items.query([0]), from: harness) == nil)
-        #expect(Items.items(other.state) == [1: .init(owner: 0, a: 1_000)])
-        #expect(Items.items(writer.state) == Items.items(other.state) && writer.pages == pages)
+        try await expectTrue(other.bootstrap(2_000, Items.query([0]), from: harness) == nil)
+        expectEqual(Items.items(other.state), [1: .init(owner: 0, a: 1_000)])
+        expectTrue(Items.items(writer.state) == Items.items(other.state) && writer.pages == pages)
     }
 
     /// A client that does not say how far it is may ask for no more sets, but is still sent what new roles show of the one that it has.
@@ -113,16 +114,16 @@ import Views
         var (harness, writer, other) = try await scene()
         for change in 1...300 as ClosedRange<UInt64> {
             other.roles = try Items.roles(reads: change.isMultiple(of: 2) ? [0, 1, 2] : [1, 2], writes: [])
-            #expect(try await other.connect(to: harness, session: 1_000 + change, user: "u2"))
+            try await expectTrue(other.connect(to: harness, session: 1_000 + change, user: "u2"))
         }
-        #expect(Items.items(other.state) == [1: .init(owner: 0, a: 1)])
+        expectEqual(Items.items(other.state), [1: .init(owner: 0, a: 1)])
         let refusal = try #require(try await other.bootstrap(2, Items.query([1]), from: harness))
-        #expect(refusal.contains("that its uploads do not confirm yet"))
+        expectTrue(refusal.contains("that its uploads do not confirm yet"))
         try writer.write(at: 20, Items.set(1, "a", 2))
         try await writer.upload(to: harness)
         try await other.download(from: harness)
-        #expect(Items.items(other.state) == [1: .init(owner: 0, a: 2)])
+        expectEqual(Items.items(other.state), [1: .init(owner: 0, a: 2)])
         try await other.upload(to: harness)
-        #expect(try await other.bootstrap(3, Items.query([0, 1]), from: harness) == nil)
+        try await expectTrue(other.bootstrap(3, Items.query([0, 1]), from: harness) == nil)
     }
 }

@@ -3,6 +3,7 @@ import RealmState
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 import Views
 
@@ -27,42 +28,42 @@ import Views
     @Test func whatCameOfASetBeforeTheConnectionWasLostIsForgottenFirst() async throws {
         let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
         var writer = try await owner(harness, 1)
-        #expect(try await writer.bootstrap(1, Items.query([0, 2]), from: harness) == nil)
+        try await expectTrue(writer.bootstrap(1, Items.query([0, 2]), from: harness) == nil)
         try writer.write(at: 10, Items.create(1, .init(owner: 0, a: 1)))
         try writer.write(at: 11, Items.create(2, .init(owner: 0, a: 2)))
         try await writer.upload(to: harness)
 
         var reader = try await owner(harness, 2)
         // The first page has object 1; then the connection is lost.
-        #expect(
-            try await reader.bootstrap(1, Items.query([0]), from: harness, maxBytes: 1, between: { false }) == nil)
+        try await expectTrue(
+            reader.bootstrap(1, Items.query([0]), from: harness, maxBytes: 1, between: { false }) == nil)
         try writer.write(at: 12, Items.set(1, "owner", 2))
         try await writer.upload(to: harness)
 
         try await reader.connect(to: harness, session: 3, user: "u2")
-        #expect(try await reader.bootstrap(1, Items.query([0]), from: harness) == ViewingClient.mustReconnect)
+        try await expectEqual(reader.bootstrap(1, Items.query([0]), from: harness), ViewingClient.mustReconnect)
         // Who is not sure to have heard that has to be told again.
         try await reader.connect(to: harness, session: 4, user: "u2")
-        #expect(try await reader.bootstrap(1, Items.query([0]), from: harness) == ViewingClient.mustReconnect)
+        try await expectEqual(reader.bootstrap(1, Items.query([0]), from: harness), ViewingClient.mustReconnect)
         try await reader.leave(harness, user: "u2")
         try await reader.connect(to: harness, session: 5, user: "u2")
-        #expect(try await reader.bootstrap(1, Items.query([0]), from: harness) == nil)
-        #expect(Items.items(reader.state) == [2: .init(owner: 0, a: 2)])
+        try await expectTrue(reader.bootstrap(1, Items.query([0]), from: harness) == nil)
+        expectEqual(Items.items(reader.state), [2: .init(owner: 0, a: 2)])
     }
 
     @Test func aSetThatIsAskedForAnewInOrderComesAtOnce() async throws {
         let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
         var writer = try await owner(harness, 1)
-        #expect(try await writer.bootstrap(1, Items.query([0]), from: harness) == nil)
+        try await expectTrue(writer.bootstrap(1, Items.query([0]), from: harness) == nil)
         try writer.write(at: 10, Items.create(1, .init(owner: 0, a: 1)))
         try await writer.upload(to: harness)
         var reader = try await owner(harness, 2)
-        #expect(
-            try await reader.bootstrap(1, Items.query([0]), from: harness, maxBytes: 1, between: { false }) == nil)
+        try await expectTrue(
+            reader.bootstrap(1, Items.query([0]), from: harness, maxBytes: 1, between: { false }) == nil)
         try await reader.leave(harness, user: "u2")
         try await reader.connect(to: harness, session: 3, user: "u2")
-        #expect(try await reader.bootstrap(1, Items.query([0]), from: harness) == nil)
-        #expect(Items.items(reader.state) == [1: .init(owner: 0, a: 1)])
+        try await expectTrue(reader.bootstrap(1, Items.query([0]), from: harness) == nil)
+        expectEqual(Items.items(reader.state), [1: .init(owner: 0, a: 1)])
     }
 
     /// What others have made while a client was away is not sent to it by the rights that its user had then, however far behind it is.
@@ -75,13 +76,13 @@ import Views
             try Items.roles(reads: [0, 1, 2], writes: []), try Items.roles(reads: [0, 1], writes: [])
         )
         var writer = try await owner(harness, 1)
-        #expect(try await writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        try await expectTrue(writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
         try writer.write(at: 10, Items.create(1, .init(owner: 1, a: 1)))
         try writer.write(at: 11, Items.create(2, .init(owner: 2, a: 2)))
         try await writer.upload(to: harness)
         var reader = try await ViewingClient.join(harness, session: 2, user: "u2", roles: gains ? some : all)
         try await reader.download(from: harness)
-        #expect(try await reader.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        try await expectTrue(reader.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
         let sent = reader.received.count
 
         try writer.write(at: 12, Items.create(3, .init(owner: 2, a: 3)))
@@ -90,24 +91,24 @@ import Views
         reader.roles = gains ? all : some
         try await reader.connect(to: harness, session: 3, user: "u2")
         let readable: Set<Int64> = gains ? [0, 1, 2] : [0, 1]
-        #expect(try Items.owners(in: Array(reader.received[sent...])).isSubset(of: readable))
-        #expect(
-            Items.items(reader.state) == (try await Items.items(harness)).filter { readable.contains($0.value.owner) })
+        try expectTrue(Items.owners(in: Array(reader.received[sent...])).isSubset(of: readable))
+        expectEqual(
+            Items.items(reader.state), (try await Items.items(harness)).filter { readable.contains($0.value.owner) })
     }
 
     /// Where a client stands does not tell by which roles it was sent the set that it says it has.
     @Test(arguments: 1...3) func whatNewRolesShowComesAgainIfItWasLost(after pages: Int) async throws {
         let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
         var writer = try await owner(harness, 1)
-        #expect(try await writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        try await expectTrue(writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
         try writer.write(at: 10, Items.create(1, .init(owner: 1, a: 1)))
         try writer.write(at: 11, Items.create(2, .init(owner: 2, a: 2)))
         try await writer.upload(to: harness)
         var reader = try await ViewingClient.join(
             harness, session: 2, user: "u2", roles: try Items.roles(reads: [0, 1], writes: []))
         try await reader.download(from: harness)
-        #expect(try await reader.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
-        #expect(try await harness.record().latest.version == reader.cursor)
+        try await expectTrue(reader.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        try await expectEqual(harness.record().latest.version, reader.cursor)
 
         reader.roles = try Items.roles(reads: [0, 1, 2], writes: [])
         var page = 0
@@ -115,13 +116,13 @@ import Views
             page += 1
             return page < pages
         }
-        #expect(isUp == (pages > 2))
+        expectEqual(isUp, (pages > 2))
         try await reader.connect(to: harness, session: 4, user: "u2")
-        #expect(Items.items(reader.state) == (try await Items.items(harness)))
+        expectEqual(Items.items(reader.state), (try await Items.items(harness)))
         try writer.write(at: 12, Items.set(2, "a", 3))
         try await writer.upload(to: harness)
         try await reader.download(from: harness)
-        #expect(Items.items(reader.state) == (try await Items.items(harness)))
+        expectEqual(Items.items(reader.state), (try await Items.items(harness)))
     }
 
     @Test func pagesReadTheHistorySinceTheyBeganOnce() async throws {
@@ -131,7 +132,7 @@ import Views
         let harness = try await OwnerHarness.make(
             limits: limits, on: store, realm: RealmName(flexible: OwnerHarness.app))
         var writer = try await owner(harness, 1)
-        #expect(try await writer.bootstrap(1, Items.query([0]), from: harness) == nil)
+        try await expectTrue(writer.bootstrap(1, Items.query([0]), from: harness) == nil)
         for key in 1...40 as ClosedRange<Int64> {
             try writer.write(at: 10, Items.create(key, .init(owner: 0, a: 1)))
         }
@@ -148,11 +149,11 @@ import Views
             store.historyRead.withLock { $0 = 0 }
             return true
         }
-        #expect(refusal == nil && reader.pages - before > 10)
+        expectTrue(refusal == nil && reader.pages - before > 10)
         // By the pages once, and by the last one that brings it.
         let read = store.historyRead.withLock { $0 }
-        #expect((30...60).contains(read), "\(read) versions were read")
-        #expect(Items.items(reader.state) == (try await Items.items(harness)))
+        expectTrue((30...60).contains(read), "\(read) versions were read")
+        expectEqual(Items.items(reader.state), (try await Items.items(harness)))
     }
 
     /// Of a key that a client has made an object of without a connection another one is in its new view: it is sent that, which others erase
@@ -161,11 +162,11 @@ import Views
     func anObjectOfOnesOwnSurvivesAnotherOfItsKeyThatComesAndGoes(uploadsBetween: Bool) async throws {
         let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
         var writer = try await owner(harness, 1)
-        #expect(try await writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        try await expectTrue(writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
         try writer.write(at: 9, Items.create(1, .init(owner: 1, a: 1)))
         try await writer.upload(to: harness)
         var author = try await owner(harness, 2)
-        #expect(try await author.bootstrap(1, Items.query([0]), from: harness) == nil)
+        try await expectTrue(author.bootstrap(1, Items.query([0]), from: harness) == nil)
         try writer.write(at: 10, Items.create(5, .init(owner: 1, a: 7)))
         try writer.write(at: 11, Items.create(9, .init(owner: 1, a: 9)))
         try author.write(at: 20, Items.create(5, .init(owner: 0, a: 3)))
@@ -182,15 +183,15 @@ import Views
             if uploadsBetween { try await beside.upload(to: harness) }
             return true
         }
-        #expect(refusal == nil && pages >= 2)
+        expectTrue(refusal == nil && pages >= 2)
         try author.write(at: 40, Items.set(9, "a", 10))
         try await author.upload(to: harness)
         try await author.download(from: harness)
         try await author.upload(to: harness)
         try await author.download(from: harness)
         let items = try await Items.items(harness)
-        #expect(items[5] == .init(owner: 0, a: 3))
-        #expect(Items.items(author.state) == items)
+        expectEqual(items[5], .init(owner: 0, a: 3))
+        expectEqual(Items.items(author.state), items)
     }
 
     // MARK: Far behind
@@ -203,7 +204,7 @@ import Views
         limits.maxViewArrears = 2_000
         let harness = try await OwnerHarness.make(limits: limits, realm: RealmName(flexible: OwnerHarness.app))
         var writer = try await owner(harness, 1)
-        #expect(try await writer.bootstrap(1, Items.query([0, 1]), from: harness) == nil)
+        try await expectTrue(writer.bootstrap(1, Items.query([0, 1]), from: harness) == nil)
         for key in 1...60 as ClosedRange<Int64> {
             try writer.write(at: 10, Items.create(key, .init(owner: key <= 40 ? 0 : 1, a: 1)))
         }
@@ -212,7 +213,7 @@ import Views
         var reader = try await ViewingClient.join(
             harness, session: 2, user: "u2", roles: try Items.roles(reads: [0, 1, 2], writes: [0, 1, 2]),
             protocolVersion: protocolVersion)
-        #expect(try await reader.bootstrap(1, Items.query([0]), from: harness, maxBytes: 100_000) == nil)
+        try await expectTrue(reader.bootstrap(1, Items.query([0]), from: harness, maxBytes: 100_000) == nil)
         for key in 1...10 as ClosedRange<Int64> { try writer.write(at: 20, Items.set(key, "a", 2)) }
         for key in 11...20 as ClosedRange<Int64> { try writer.write(at: 20, Items.erase(key)) }
         for key in 21...30 as ClosedRange<Int64> { try writer.write(at: 20, Items.set(key, "owner", 1)) }
@@ -236,16 +237,16 @@ import Views
         try reader.write(at: 30, Items.create(90, .init(owner: 0, a: 9)))
         let pages = reader.pages
         try await reader.download(from: harness)
-        #expect(reader.sessionsEnded == 1 && reader.pages - pages > 3)
+        expectTrue(reader.sessionsEnded == 1 && reader.pages - pages > 3)
         try await reader.upload(to: harness)
         try await reader.download(from: harness)
-        #expect(Items.items(reader.state) == (try await view(harness)))
-        #expect(Items.items(reader.state)[1]?.a == 9 && Items.items(reader.state)[35]?.a == 9)
-        #expect(Items.items(reader.state)[90]?.a == 9 && Items.items(reader.state).count == 41)
-        #expect(reader.told.isEmpty && reader.sessionsEnded == 1)
+        expectEqual(Items.items(reader.state), (try await view(harness)))
+        expectTrue(Items.items(reader.state)[1]?.a == 9 && Items.items(reader.state)[35]?.a == 9)
+        expectTrue(Items.items(reader.state)[90]?.a == 9 && Items.items(reader.state).count == 41)
+        expectTrue(reader.told.isEmpty && reader.sessionsEnded == 1)
         // A new set is asked for as ever.
-        #expect(try await reader.bootstrap(2, Items.query([0, 1]), from: harness) == nil)
-        #expect(Items.items(reader.state) == (try await Items.items(harness)))
+        try await expectTrue(reader.bootstrap(2, Items.query([0, 1]), from: harness) == nil)
+        expectEqual(Items.items(reader.state), (try await Items.items(harness)))
     }
 
     /// What a client makes under a key whose object it has erased counts, though what it has missed was sent to it in pages.
@@ -258,20 +259,20 @@ import Views
             try reader.write(at: 31, Items.create(key, .init(owner: 0, a: 70 + key)))
         }
         try await reader.download(from: harness)
-        #expect(reader.sessionsEnded == 1)
+        expectEqual(reader.sessionsEnded, 1)
         try await reader.upload(to: harness)
         try await reader.download(from: harness)
         let items = try await view(harness)
-        #expect(items[1] == .init(owner: 0, a: 71) && items[35] == .init(owner: 0, a: 105))
-        #expect(Items.items(reader.state) == items && reader.told.isEmpty)
+        expectTrue(items[1] == .init(owner: 0, a: 71) && items[35] == .init(owner: 0, a: 105))
+        expectTrue(Items.items(reader.state) == items && reader.told.isEmpty)
     }
 
     @Test func aSetThatAClientFarBehindAsksForComesAfterWhatItHasMissed() async throws {
         let (harness, behind) = try await farBehind(protocolVersion: 14)
         var reader = behind
-        #expect(try await reader.bootstrap(2, Items.query([1]), from: harness) == nil)
-        #expect(reader.sessionsEnded == 1)
-        #expect(Items.items(reader.state) == (try await Items.items(harness)).filter { $0.value.owner == 1 })
+        try await expectTrue(reader.bootstrap(2, Items.query([1]), from: harness) == nil)
+        expectEqual(reader.sessionsEnded, 1)
+        expectEqual(Items.items(reader.state), (try await Items.items(harness)).filter { $0.value.owner == 1 })
     }
 
     @Test func anOlderProtocolIsSentItVersionByVersion() async throws {
@@ -279,8 +280,8 @@ import Views
         var reader = behind
         let pages = reader.pages
         try await reader.download(from: harness)
-        #expect(reader.sessionsEnded == 0 && reader.pages == pages)
-        #expect(Items.items(reader.state) == (try await view(harness)))
+        expectTrue(reader.sessionsEnded == 0 && reader.pages == pages)
+        expectEqual(Items.items(reader.state), (try await view(harness)))
     }
 }
 
@@ -290,14 +291,14 @@ import Views
 
     @Test func noVersionIsReadTwice() {
         var touches = RecentTouches()
-        #expect(touches.reach(back: 10, generation: 1, base: 0) == 10)
+        expectEqual(touches.reach(back: 10, generation: 1, base: 0), 10)
         touches.add([slot(1), slot(2)], of: 11)
         touches.add([slot(1)], of: 12)
         // The next page, and a client that began later.
-        #expect(touches.reach(back: 10, generation: 1, base: 0) == 12)
-        #expect(touches.reach(back: 11, generation: 1, base: 0) == 12)
-        #expect(touches.isTouched(slot(1), after: 11) && !touches.isTouched(slot(2), after: 11))
-        #expect(touches.isTouched(slot(2), after: 10) && !touches.isTouched(slot(3), after: 0))
+        expectEqual(touches.reach(back: 10, generation: 1, base: 0), 12)
+        expectEqual(touches.reach(back: 11, generation: 1, base: 0), 12)
+        expectTrue(touches.isTouched(slot(1), after: 11) && !touches.isTouched(slot(2), after: 11))
+        expectTrue(touches.isTouched(slot(2), after: 10) && !touches.isTouched(slot(3), after: 0))
     }
 
     @Test func whatIsMissingIsReadAnew() {
@@ -305,11 +306,11 @@ import Views
         _ = touches.reach(back: 10, generation: 1, base: 0)
         touches.add([slot(1)], of: 11)
         // A client that began earlier, another history, and versions that are dropped.
-        #expect(touches.reach(back: 5, generation: 1, base: 0) == 5)
+        expectEqual(touches.reach(back: 5, generation: 1, base: 0), 5)
         touches.add([slot(1)], of: 6)
-        #expect(touches.reach(back: 5, generation: 2, base: 0) == 5)
+        expectEqual(touches.reach(back: 5, generation: 2, base: 0), 5)
         touches.add([slot(1)], of: 6)
-        #expect(touches.reach(back: 9, generation: 2, base: 8) == 9)
-        #expect(!touches.isTouched(slot(1), after: 0))
+        expectEqual(touches.reach(back: 9, generation: 2, base: 8), 9)
+        expectTrue(!touches.isTouched(slot(1), after: 0))
     }
 }

@@ -2,6 +2,7 @@ import Changesets
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -25,7 +26,7 @@ import Testing
                 try await client.upload(to: harness)
             }
             try await client.download(from: harness)
-            #expect(try await client.bootstrap(1, Items.query([0]), from: harness) == nil)
+            try await expectTrue(client.bootstrap(1, Items.query([0]), from: harness) == nil)
             clients.append(client)
         }
         try clients[0].write(at: 10, Items.create(1, .init(owner: 0, a: 1)))
@@ -43,15 +44,15 @@ import Testing
         let second = clients[1]
         async let uploading = upload(second, to: harness)
         while try await Items.items(harness)[2] == nil { try await Task.sleep(for: .milliseconds(2)) }
-        #expect(try await Items.items(harness) == [1: .init(owner: 0, a: 2), 2: .init(owner: 0, a: 5)])
+        try await expectEqual(Items.items(harness), [1: .init(owner: 0, a: 2), 2: .init(owner: 0, a: 5)])
         let halfway = try #require(try await harness.store.clientFile(file))
-        #expect(halfway.upload.clientVersion > before)
+        expectTrue(halfway.upload.clientVersion > before)
         withExtendedLifetime(place) {}
         place = nil
         clients[1] = try await uploading
-        #expect(try await Items.items(harness) == [1: .init(owner: 0, a: 3), 2: .init(owner: 0, a: 5)])
+        try await expectEqual(Items.items(harness), [1: .init(owner: 0, a: 3), 2: .init(owner: 0, a: 5)])
         try await clients[1].download(from: harness)
-        #expect(Items.items(clients[1].state) == (try await Items.items(harness)))
+        expectEqual(Items.items(clients[1].state), (try await Items.items(harness)))
     }
 
     private func upload(_ client: ViewingClient, to harness: OwnerHarness) async throws -> ViewingClient {

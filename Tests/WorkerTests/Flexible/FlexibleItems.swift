@@ -5,6 +5,7 @@ import RealmState
 import Rules
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 import Views
 
@@ -142,8 +143,8 @@ enum FlexibleItems {
             }
         }
         let entries = try await harness.store.indexEntries(in: record.id, after: nil, limit: 1_000_000)
-        #expect(Set(entries).count == entries.count)
-        #expect(Set(entries).isSubset(of: possible) && expected.isSubset(of: entries))
+        expectEqual(Set(entries).count, entries.count)
+        expectTrue(Set(entries).isSubset(of: possible) && expected.isSubset(of: entries))
         return !indexed.isBehind && !indexed.isEmpty
     }
 

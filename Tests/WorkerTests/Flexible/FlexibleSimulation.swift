@@ -3,6 +3,7 @@ import Messages
 import SeededRandom
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -101,7 +102,7 @@ final class FlexibleSimulation {
         gateway.begin(session)
         try await gateway.bringUp(&client, from: harness, always: true)
         gateway.hold(client)
-        #expect(try await client.bootstrap(1, FlexibleItems.query(query), from: harness) == nil)
+        try await expectTrue(client.bootstrap(1, FlexibleItems.query(query), from: harness) == nil)
         gateway.follow(client)
         return Peer(client: client, query: query, rights: rights)
     }
@@ -203,7 +204,7 @@ final class FlexibleSimulation {
             try await self.peers[other].client.upload(to: self.harness)
             return !mayBeLost
         }
-        #expect(refusal == nil || refusal == ViewingClient.mustReconnect)
+        expectTrue(refusal == nil || refusal == ViewingClient.mustReconnect)
         gateway.moved(client, from: before)
         if refusal != nil { try await client.leave(harness, user: user(index)) }
         try gateway.take(harness.takeNotices())
@@ -247,9 +248,8 @@ final class FlexibleSimulation {
         let peer = peers[index]
         let message = ResetMessage(
             realm: harness.realm, clientFile: peer.client.file.ident, campaign: "c-\(session)", reason: nil)
-        #expect(
-            try await harness.send(message).one(FoundReport.self).clientRealms.map(\.clientFile)
-                == [peer.client.file.ident])
+        try await expectEqual(
+            harness.send(message).one(FoundReport.self).clientRealms.map(\.clientFile), [peer.client.file.ident])
         gateway.end(peer.client.session)
         peers[index] = try await newcomer(index, peer.rights, peer.query)
     }
@@ -286,7 +286,7 @@ final class FlexibleSimulation {
             let view = items.filter {
                 peer.query.contains($0.value.owner) && peer.rights.reads($0.value)
             }.mapValues { peer.rights.hidesA ? .init(owner: $0.owner, a: 0) : $0 }
-            #expect(FlexibleItems.items(peer.client.state) == view, "seed \(seed), client \(index)")
+            expectEqual(FlexibleItems.items(peer.client.state), view, "seed \(seed), client \(index)")
             try expectReadable(index)
         }
     }
@@ -295,10 +295,10 @@ final class FlexibleSimulation {
     private func expectReadable(_ index: Int) throws {
         let peer = peers[index]
         let owners = try FlexibleItems.owners(in: Array(peer.client.received[peer.looked...]))
-        #expect(owners.isSubset(of: peer.rights.readable), "seed \(seed), client \(index)")
+        expectTrue(owners.isSubset(of: peer.rights.readable), "seed \(seed), client \(index)")
         let values = try FlexibleItems.values(of: "a", in: Array(peer.client.received[peer.looked...]))
-        if peer.rights.hidesA { #expect(values.isEmpty, "seed \(seed), client \(index)") }
-        if let max = peer.rights.maxA { #expect(values.allSatisfy { $0 <= max }, "seed \(seed), client \(index)") }
+        if peer.rights.hidesA { expectTrue(values.isEmpty, "seed \(seed), client \(index)") }
+        if let max = peer.rights.maxA { expectTrue(values.allSatisfy { $0 <= max }, "seed \(seed), client \(index)") }
         peers[index].looked = peer.client.received.count
     }
 }

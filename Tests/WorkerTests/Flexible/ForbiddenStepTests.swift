@@ -5,6 +5,7 @@ import RealmState
 import Rules
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -38,13 +39,13 @@ import Testing
             try writer.make(Items.schema(), at: 1)
             try await writer.upload(to: harness)
             try await writer.download(from: harness)
-            #expect(try await writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+            try await expectTrue(writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
             try writer.write(at: 2, Items.create(1, .init(owner: 0, a: 5)))
             try await writer.upload(to: harness)
             var client = try await ViewingClient.join(harness, session: 2, user: "u2", roles: roles)
             try await client.download(from: harness)
-            #expect(try await client.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
-            #expect(Items.items(client.state) == [1: .init(owner: 0, a: 5)])
+            try await expectTrue(client.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+            expectEqual(Items.items(client.state), [1: .init(owner: 0, a: 5)])
             return Pair(harness: harness, writer: writer, client: client)
         }
 
@@ -58,8 +59,8 @@ import Testing
             try await writer.download(from: harness)
             let after = try await Items.items(harness)
             let counts = client.told.isEmpty
-            #expect(after == (counts ? wanted : before))
-            #expect(Items.items(client.state) == after && Items.items(writer.state) == after)
+            expectEqual(after, (counts ? wanted : before))
+            expectTrue(Items.items(client.state) == after && Items.items(writer.state) == after)
             return counts
         }
     }
@@ -120,10 +121,9 @@ import Testing
     func whatIsMadeAndErasedAtOnceIsJudgedToo(access: String) async throws {
         var pair = try await Pair.make(try Self.roles(access))
         let history = try await pair.harness.record().historyBytes
-        #expect(
-            try await pair.tries(Items.create(9, .init(owner: 0, a: Self.secret)), Items.erase(9)) == false)
-        #expect(try await pair.harness.record().historyBytes == history)
-        #expect(try !Items.values(of: "a", in: pair.writer.received).contains(Self.secret))
+        try await expectEqual(pair.tries(Items.create(9, .init(owner: 0, a: Self.secret)), Items.erase(9)), false)
+        try await expectEqual(pair.harness.record().historyBytes, history)
+        try expectTrue(!Items.values(of: "a", in: pair.writer.received).contains(Self.secret))
     }
 
     /// Nothing is there for the view to have: an honest client hears nothing.
@@ -134,15 +134,15 @@ import Testing
         try client.make(Items.schema(), at: 1)
         try await client.upload(to: harness)
         try await client.download(from: harness)
-        #expect(try await client.bootstrap(1, Items.query([0]), from: harness) == nil)
+        try await expectTrue(client.bootstrap(1, Items.query([0]), from: harness) == nil)
         try client.write(at: 2) { changeset in
             Items.create(3, .init(owner: 1, a: 1))(&changeset)
             Items.erase(3)(&changeset)
         }
         try await client.upload(to: harness)
         try await client.download(from: harness)
-        #expect(client.told.isEmpty)
-        #expect(try await Items.items(harness) == [:])
+        expectTrue(client.told.isEmpty)
+        try await expectEqual(Items.items(harness), [:])
     }
 
     /// Two have erased the object: the second erasure would outdo whoever makes it again.
@@ -155,9 +155,9 @@ import Testing
             let versions = try await pair.harness.record().historyBytes
             try await pair.client.upload(to: pair.harness)
             try await pair.client.download(from: pair.harness)
-            #expect(pair.client.told.isEmpty == counts)
-            #expect((try await pair.harness.record().historyBytes > versions) == counts)
-            #expect(Items.items(pair.client.state) == [:])
+            expectEqual(pair.client.told.isEmpty, counts)
+            expectEqual((try await pair.harness.record().historyBytes > versions), counts)
+            expectEqual(Items.items(pair.client.state), [:])
         }
     }
 
@@ -182,10 +182,10 @@ import Testing
             ])
         let published = try await pair.harness.send(message)
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == .badChangeset)
-        #expect(refusal.message.contains("does not fit") && !refusal.message.contains("Item"))
+        expectEqual(refusal.code, .badChangeset)
+        expectTrue(refusal.message.contains("does not fit") && !refusal.message.contains("Item"))
         let letter = try #require(published.dead.first)
-        #expect("\(letter.properties.headers)".contains("Item"))
+        expectTrue("\(letter.properties.headers)".contains("Item"))
         // A user who may not write the property hears that, and no more.
         var reader = try await Pair.make(try Self.roles(#""read": true, "fields": {"owner": {"write": true}}"#))
         var other = message
@@ -194,11 +194,11 @@ import Testing
         other.upload?.lockedServerVersion = reader.client.cursor
         other.upload?.progress.serverVersion = reader.client.cursor
         other.entries[0].serverVersion = reader.client.cursor
-        #expect(try await reader.harness.send(other).every(RefusedAnswer.self).isEmpty)
+        try await expectTrue(reader.harness.send(other).every(RefusedAnswer.self).isEmpty)
         let page = PageRequest(
             context: reader.harness.context(2), clientFile: reader.client.file.ident, generation: 1,
             after: reader.client.position, maxBytes: 1 << 18, isMark: false)
         let told = try await reader.harness.send(page).one(PageAnswer.self).view?.compensations ?? []
-        #expect(told.flatMap(\.updates).map(\.key) == [ObjectKey.int(1).detachedEncoding()])
+        expectEqual(told.flatMap(\.updates).map(\.key), [ObjectKey.int(1).detachedEncoding()])
     }
 }

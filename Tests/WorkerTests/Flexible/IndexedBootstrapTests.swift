@@ -5,6 +5,7 @@ import RealmState
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 import Views
 
@@ -30,7 +31,7 @@ import Views
         try writer.make(Items.schema(), at: 1)
         try await writer.upload(to: harness)
         try await writer.download(from: harness)
-        #expect(try await writer.bootstrap(1, #"{"Item": "a != -1"}"#, from: harness) == nil)
+        try await expectTrue(writer.bootstrap(1, #"{"Item": "a != -1"}"#, from: harness) == nil)
         for key in 1...200 as ClosedRange<Int64> {
             try writer.write(
                 at: 10, Items.create(key, .init(owner: key.isMultiple(of: 40) ? 2 : key % 2, a: key)))
@@ -53,12 +54,12 @@ import Views
     private func copy(_ scene: inout Scene, _ query: String) async throws -> [Int64: Items.Item] {
         scene.session += 1
         var reader = try await client(scene.harness, scene.session)
-        #expect(try await reader.bootstrap(1, query, from: scene.harness, maxBytes: 500) == nil)
+        try await expectTrue(reader.bootstrap(1, query, from: scene.harness, maxBytes: 500) == nil)
         return Items.items(reader.state)
     }
 
     private func expectSoundIndexes(_ harness: OwnerHarness) async throws {
-        #expect(try await Items.expectSoundIndexes(harness))
+        try await expectTrue(Items.expectSoundIndexes(harness))
     }
 
     /// Over all objects of the class, by an index, and over what enters the view and then what leaves it.
@@ -67,10 +68,10 @@ import Views
         func expectEqualSteps(_ shares: [Double], _ what: String) {
             // The last page only says that everything is there.
             let pages = shares.dropLast()
-            #expect(pages.count >= 3 && shares.last == 1, "\(what): \(shares)")
+            expectTrue(pages.count >= 3 && shares.last == 1, "\(what): \(shares)")
             for (index, share) in pages.enumerated() {
                 let expected = min(0.99, Double(index + 1) / Double(pages.count))
-                #expect(abs(share - expected) < 0.4 / Double(pages.count), "\(what), page \(index): \(shares)")
+                expectTrue(abs(share - expected) < 0.4 / Double(pages.count), "\(what), page \(index): \(shares)")
             }
         }
         for (query, isFilled) in [
@@ -79,11 +80,11 @@ import Views
             if isFilled { try await scene.harness.finishSteps() }
             scene.session += 1
             var reader = try await client(scene.harness, scene.session)
-            #expect(try await reader.bootstrap(1, query, from: scene.harness, maxBytes: 1_000) == nil)
+            try await expectTrue(reader.bootstrap(1, query, from: scene.harness, maxBytes: 1_000) == nil)
             expectEqualSteps(Array(reader.shares.dropFirst()), "\(query) \(isFilled)")
             guard isFilled, query == Items.query([0, 1]) else { continue }
             let before = reader.shares.count
-            #expect(try await reader.bootstrap(2, Items.query([1, 2]), from: scene.harness, maxBytes: 1_000) == nil)
+            try await expectTrue(reader.bootstrap(2, Items.query([1, 2]), from: scene.harness, maxBytes: 1_000) == nil)
             expectEqualSteps(Array(reader.shares.dropFirst(before)), "from one set to another")
         }
     }
@@ -91,13 +92,13 @@ import Views
     @Test func aClassIsCountedNowAndThen() {
         var counts = ObjectCounts()
         let (item, other) = (TableID(rawValue: 1), TableID(rawValue: 2))
-        #expect(counts.count(of: item, at: 5) == nil)
-        #expect(counts.keep(5_000, of: item, at: 5) == 5_000 && counts.keep(10, of: other, at: 5) == 10)
-        #expect(counts.count(of: item, at: 505) == 5_000 && counts.count(of: item, at: 506) == nil)
-        #expect(counts.count(of: other, at: 105) == 10 && counts.count(of: other, at: 106) == nil)
+        expectTrue(counts.count(of: item, at: 5) == nil)
+        expectTrue(counts.keep(5_000, of: item, at: 5) == 5_000 && counts.keep(10, of: other, at: 5) == 10)
+        expectTrue(counts.count(of: item, at: 505) == 5_000 && counts.count(of: item, at: 506) == nil)
+        expectTrue(counts.count(of: other, at: 105) == 10 && counts.count(of: other, at: 106) == nil)
         // Of an earlier history.
-        #expect(counts.count(of: item, at: 4) == nil)
-        #expect(counts.keep(ObjectCounts.most, of: item, at: 7) == 2 * ObjectCounts.most)
+        expectTrue(counts.count(of: item, at: 4) == nil)
+        expectEqual(counts.keep(ObjectCounts.most, of: item, at: 7), 2 * ObjectCounts.most)
     }
 
     /// A gateway of a release before passes a position on without what it does not know.
@@ -106,7 +107,7 @@ import Views
         for done in 1...20 as ClosedRange<UInt64> {
             let share = FlexibleBootstraps.progress(
                 at: BootstrapPosition(table: 1, key: [], done: done * 1_000), pageBytes: 1_000)
-            #expect(share > last && share < 1)
+            expectTrue(share > last && share < 1)
             last = share
         }
     }
@@ -116,29 +117,30 @@ import Views
         let all = try await Items.items(scene.harness)
         let view = all.filter { $0.value.owner == 2 }
         // The first that asks so has all objects looked at.
-        #expect(try await copy(&scene, Items.query([2])) == view)
-        #expect(scanned(scene.store) >= 200 && found(scene.store) == 0)
+        try await expectEqual(copy(&scene, Items.query([2])), view)
+        expectTrue(scanned(scene.store) >= 200 && found(scene.store) == 0)
         try await scene.harness.finishSteps()
         try await expectSoundIndexes(scene.harness)
 
         scene.store.objectsScanned.withLock { $0 = 0 }
-        #expect(try await copy(&scene, Items.query([2])) == view)
-        #expect(scanned(scene.store) == 0 && found(scene.store) == 5)
-        #expect(try await copy(&scene, #"{"Item": "owner IN {1, 2} and a > 0"}"#) == all.filter { $0.value.owner != 0 })
+        try await expectEqual(copy(&scene, Items.query([2])), view)
+        expectTrue(scanned(scene.store) == 0 && found(scene.store) == 5)
+        try await expectEqual(
+            copy(&scene, #"{"Item": "owner IN {1, 2} and a > 0"}"#), all.filter { $0.value.owner != 0 })
         // Of a range it is known now; nothing else was looked at for the owners.
-        #expect(scanned(scene.store) == 0)
+        expectEqual(scanned(scene.store), 0)
         try await scene.harness.finishSteps()
         scene.store.objectsScanned.withLock { $0 = 0 }
         scene.store.objectsFound.withLock { $0 = 0 }
-        #expect(try await copy(&scene, #"{"Item": "a > 190 and owner IN {0, 1, 2}"}"#) == all.filter { $0.key > 190 })
-        #expect(scanned(scene.store) == 0 && found(scene.store) <= 11)
-        #expect(try await copy(&scene, #"{"Item": "a BETWEEN {5, 7} or a == 90"}"#).keys.sorted() == [5, 6, 7, 90])
-        #expect(try await copy(&scene, #"{"Item": "_id IN {3, 500, 44}"}"#).keys.sorted() == [3, 44])
-        #expect(try await copy(&scene, #"{"Item": "FALSEPREDICATE"}"#).isEmpty)
-        #expect(scanned(scene.store) == 0)
+        try await expectEqual(copy(&scene, #"{"Item": "a > 190 and owner IN {0, 1, 2}"}"#), all.filter { $0.key > 190 })
+        expectTrue(scanned(scene.store) == 0 && found(scene.store) <= 11)
+        try await expectEqual(copy(&scene, #"{"Item": "a BETWEEN {5, 7} or a == 90"}"#).keys.sorted(), [5, 6, 7, 90])
+        try await expectEqual(copy(&scene, #"{"Item": "_id IN {3, 500, 44}"}"#).keys.sorted(), [3, 44])
+        try await expectTrue(copy(&scene, #"{"Item": "FALSEPREDICATE"}"#).isEmpty)
+        expectEqual(scanned(scene.store), 0)
         // Nothing says where these are.
-        #expect(try await copy(&scene, #"{"Item": "a != 5"}"#) == all.filter { $0.key != 5 })
-        #expect(scanned(scene.store) == 200)
+        try await expectEqual(copy(&scene, #"{"Item": "a != 5"}"#), all.filter { $0.key != 5 })
+        expectEqual(scanned(scene.store), 200)
     }
 
     @Test func entriesFollowWhatIsWritten() async throws {
@@ -157,11 +159,11 @@ import Views
         try scene.writer.write(at: 22, Items.erase(901))
         try await scene.writer.upload(to: scene.harness)
         try await expectSoundIndexes(scene.harness)
-        #expect(try await copy(&scene, Items.query([2])).keys.sorted() == [42, 120, 160, 200, 900])
+        try await expectEqual(copy(&scene, Items.query([2])).keys.sorted(), [42, 120, 160, 200, 900])
         // A write that is refused leaves them as they were.
         var stranger = try await ViewingClient.join(
             scene.harness, session: 77, user: "x", roles: try Items.roles(reads: [2], writes: []))
-        #expect(try await stranger.bootstrap(1, Items.query([2]), from: scene.harness) == nil)
+        try await expectTrue(stranger.bootstrap(1, Items.query([2]), from: scene.harness) == nil)
         try stranger.write(at: 30, Items.set(42, "owner", 1))
         try await stranger.upload(to: scene.harness)
         try await expectSoundIndexes(scene.harness)
@@ -177,7 +179,7 @@ import Views
         while IndexedColumns(
             decoding: try await scene.harness.record().indexed, at: try await scene.harness.record().latest.salt
         ).isBehind {
-            #expect(await scene.harness.owner.hasSteps)
+            await expectTrue(scene.harness.owner.hasSteps)
             _ = try await scene.harness.owner.step(for: .zero)
             // The next owner hears of it with the realm's first message, which also changes what is filled already and what is not.
             scene.harness = try await OwnerHarness.make(
@@ -185,8 +187,8 @@ import Views
             owners += 1
             scene.session += 1
             var writer = try await client(scene.harness, scene.session)
-            #expect(
-                try await writer.bootstrap(1, #"{"Item": "a != -1"}"#, from: scene.harness, maxBytes: 1 << 20) == nil)
+            try await expectTrue(
+                writer.bootstrap(1, #"{"Item": "a != -1"}"#, from: scene.harness, maxBytes: 1 << 20) == nil)
             for key in [3, 101, 199] as [Int64] {
                 try writer.write(at: SyncTimestamp(100 + UInt64(owners)), Items.set(key, "owner", Int64(owners % 3)))
             }
@@ -195,10 +197,10 @@ import Views
             try await writer.upload(to: scene.harness)
             try #require(owners < 100)
         }
-        #expect(owners > 5)
+        expectTrue(owners > 5)
         try await expectSoundIndexes(scene.harness)
         let view = try await Items.items(scene.harness).filter { $0.value.owner == 2 }
-        #expect(try await copy(&scene, Items.query([2])) == view)
+        try await expectEqual(copy(&scene, Items.query([2])), view)
     }
 
     /// A release that knows of no indexes leaves what the heading says of them as it was, and makes versions under a salt of its own.
@@ -224,13 +226,13 @@ import Views
 
         scene.harness = try await OwnerHarness.make(on: scene.store, realm: scene.harness.realm)
         let view = try await Items.items(scene.harness).filter { $0.value.owner == 2 }
-        #expect(view[41] != nil && view[40] == nil)
-        #expect(try await copy(&scene, Items.query([2])) == view)
+        expectTrue(view[41] != nil && view[40] == nil)
+        try await expectEqual(copy(&scene, Items.query([2])), view)
         try await scene.harness.finishSteps()
         try await expectSoundIndexes(scene.harness)
         scene.store.objectsScanned.withLock { $0 = 0 }
-        #expect(try await copy(&scene, Items.query([2])) == view)
-        #expect(scanned(scene.store) == 0)
+        try await expectEqual(copy(&scene, Items.query([2])), view)
+        expectEqual(scanned(scene.store), 0)
     }
 
     @Test func aChangedSetBringsTheDifferenceByTwoIndexes() async throws {
@@ -249,12 +251,12 @@ import Views
             (5, #"{"Item": "_id == 7"}"#, { $0.a == 7 }), (6, #"{}"#, { _ in false }),
         ] as [(UInt64, String, (Items.Item) -> Bool)] {
             let received = reader.received.count
-            #expect(try await reader.bootstrap(version, query, from: scene.harness, maxBytes: 300) == nil)
-            #expect(Items.items(reader.state) == all.filter { expected($0.value) }, "\(query)")
+            try await expectTrue(reader.bootstrap(version, query, from: scene.harness, maxBytes: 300) == nil)
+            expectEqual(Items.items(reader.state), all.filter { expected($0.value) }, "\(query)")
             // The same in other words brings nothing.
-            if version == 4 { #expect(reader.received.count == received) }
+            if version == 4 { expectEqual(reader.received.count, received) }
         }
-        #expect(scanned(scene.store) == 0)
+        expectEqual(scanned(scene.store), 0)
     }
 
     /// Pages go on by the index by which they began, whatever is written meanwhile; where it is gone, the client begins anew.
@@ -275,9 +277,9 @@ import Views
             try await writer.upload(to: harness)
             return true
         }
-        #expect(refusal == nil && key > 20)
+        expectTrue(refusal == nil && key > 20)
         let view = try await Items.items(harness).filter { $0.value.owner == 0 }
-        #expect(Items.items(reader.state) == view)
+        expectEqual(Items.items(reader.state), view)
         try await expectSoundIndexes(harness)
     }
 }

@@ -2,6 +2,7 @@ import Changesets
 import Messages
 import RealmState
 import SyncModel
+import TestSupport
 import Testing
 import Views
 
@@ -26,13 +27,13 @@ import Views
             try writer.make(Items.schema(), at: 1)
             try await writer.upload(to: harness)
             try await writer.download(from: harness)
-            #expect(try await writer.bootstrap(1, Items.query(all), from: harness) == nil)
+            try await expectTrue(writer.bootstrap(1, Items.query(all), from: harness) == nil)
             try writer.write(at: 2, Items.create(1, .init(owner: 0, a: 0)))
             try await writer.upload(to: harness)
             try await writer.download(from: harness)
             var other = try await ViewingClient.join(harness, session: 2, user: "u2", roles: roles)
             try await other.download(from: harness)
-            #expect(try await other.bootstrap(1, Items.query([0]), from: harness) == nil)
+            try await expectTrue(other.bootstrap(1, Items.query([0]), from: harness) == nil)
             return Pair(harness: harness, writer: writer, other: other)
         }
 
@@ -63,7 +64,9 @@ import Views
         try await pair.outAndIn()
         if downloadsFirst { try await pair.other.download(from: pair.harness) }
         try await pair.settle()
-        for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == [1: .init(owner: 0, a: 3)]) }
+        for state in [pair.other.state, pair.writer.state] {
+            expectEqual(Items.items(state), [1: .init(owner: 0, a: 3)])
+        }
     }
 
     /// The client's own erasure is older than the one with which it is sent the object anew, and gives way to it in its copy.
@@ -73,7 +76,7 @@ import Views
         try await pair.outAndIn()
         try await pair.other.download(from: pair.harness)
         try await pair.settle()
-        for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == [:]) }
+        for state in [pair.other.state, pair.writer.state] { expectEqual(Items.items(state), [:]) }
     }
 
     @Test(arguments: [UInt64(3), 30], [false, true])
@@ -86,8 +89,10 @@ import Views
         try await pair.outAndIn()
         if downloadsFirst { try await pair.other.download(from: pair.harness) }
         try await pair.settle()
-        #expect(pair.other.told.isEmpty)
-        for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == [1: .init(owner: 0, a: 7)]) }
+        expectTrue(pair.other.told.isEmpty)
+        for state in [pair.other.state, pair.writer.state] {
+            expectEqual(Items.items(state), [1: .init(owner: 0, a: 7)])
+        }
     }
 
     /// A client that is far behind, and has erased what it had made and uploaded: the object that it is sent anew does not outlive that.
@@ -102,9 +107,11 @@ import Views
         try pair.writer.write(at: 20, Items.set(2, "a", 5))
         try await pair.writer.upload(to: pair.harness)
         try await pair.other.connect(to: pair.harness, session: 3, user: "u2")
-        #expect(Items.items(pair.other.state)[1] == .init(owner: 0, a: 0))
+        expectEqual(Items.items(pair.other.state)[1], .init(owner: 0, a: 0))
         try await pair.settle()
-        for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == [1: .init(owner: 0, a: 0)]) }
+        for state in [pair.other.state, pair.writer.state] {
+            expectEqual(Items.items(state), [1: .init(owner: 0, a: 0)])
+        }
     }
 
     /// As in the reference: the object that is there comes in its place, and its user has done nothing wrong.
@@ -113,31 +120,31 @@ import Views
         var client = try await ViewingClient.join(
             pair.harness, session: 3, user: "u3", roles: try Items.roles(reads: Self.all, writes: Self.all))
         try await client.download(from: pair.harness)
-        #expect(try await client.bootstrap(1, Items.query([2]), from: pair.harness) == nil)
+        try await expectTrue(client.bootstrap(1, Items.query([2]), from: pair.harness) == nil)
         // Offline it subscribes to the item, makes one of the same key, and goes on with it.
         try client.write(at: 10, Items.create(1, .init(owner: 0, a: 5)))
         try client.write(at: 11, Items.set(1, "a", 6))
         try client.write(at: 12, Items.create(2, .init(owner: 0, a: 7)))
-        #expect(try await client.bootstrap(2, Items.query([0]), from: pair.harness) == nil)
+        try await expectTrue(client.bootstrap(2, Items.query([0]), from: pair.harness) == nil)
         try await client.upload(to: pair.harness)
         try await client.download(from: pair.harness)
-        #expect(client.told.isEmpty)
+        expectTrue(client.told.isEmpty)
         let expected: [Int64: Items.Item] = [1: .init(owner: 0, a: 0), 2: .init(owner: 0, a: 7)]
-        #expect(Items.items(client.state) == expected)
-        #expect(try await Items.items(pair.harness) == expected)
+        expectEqual(Items.items(client.state), expected)
+        try await expectEqual(Items.items(pair.harness), expected)
         // What it does once it has the other one counts.
         try client.write(at: 13, Items.set(1, "a", 8))
         try await client.upload(to: pair.harness)
         try await client.download(from: pair.harness)
-        #expect(try await Items.items(pair.harness)[1] == .init(owner: 0, a: 8) && client.told.isEmpty)
+        try await expectTrue(Items.items(pair.harness)[1] == .init(owner: 0, a: 8) && client.told.isEmpty)
         // One of a key that is taken out of its sight is lost, and its user is told.
         try pair.writer.write(at: 20, Items.create(3, .init(owner: 1, a: 0)))
         try await pair.writer.upload(to: pair.harness)
         try client.write(at: 21, Items.create(3, .init(owner: 0, a: 9)))
         try await client.upload(to: pair.harness)
         try await client.download(from: pair.harness)
-        #expect(client.told.flatMap(\.updates).map(\.reason).count == 1)
-        #expect(Items.items(client.state)[3] == nil)
+        expectEqual(client.told.flatMap(\.updates).map(\.reason).count, 1)
+        expectTrue(Items.items(client.state)[3] == nil)
     }
 
     /// An app that marks something as done, which it does not show any more, and then says when.
@@ -148,8 +155,8 @@ import Views
         try await pair.other.upload(to: pair.harness)
         try pair.other.write(at: 12, Items.set(1, "a", 5))
         try await pair.settle()
-        #expect(pair.other.told.isEmpty && Items.items(pair.other.state).isEmpty)
-        #expect(Items.items(pair.writer.state) == [1: .init(owner: 1, a: 5)])
+        expectTrue(pair.other.told.isEmpty && Items.items(pair.other.state).isEmpty)
+        expectEqual(Items.items(pair.writer.state), [1: .init(owner: 1, a: 5)])
     }
 
     /// The object is not erased in the hands of the app that changes it.
@@ -159,9 +166,9 @@ import Views
         try pair.other.write(at: 10, Items.set(1, "a", 7))
         try await pair.other.upload(to: pair.harness)
         try await pair.other.download(from: pair.harness)
-        #expect(pair.other.received.count == sent && Items.items(pair.other.state) == [1: .init(owner: 0, a: 7)])
-        #expect(pair.other.progress.upload.clientVersion > 0)
-        #expect(try await Items.items(pair.harness) == [1: .init(owner: 0, a: 7)])
+        expectTrue(pair.other.received.count == sent && Items.items(pair.other.state) == [1: .init(owner: 0, a: 7)])
+        expectTrue(pair.other.progress.upload.clientVersion > 0)
+        try await expectEqual(Items.items(pair.harness), [1: .init(owner: 0, a: 7)])
     }
 
     /// The client is never sent the other's write, so its own would stay in its copy.
@@ -171,15 +178,15 @@ import Views
             pair.harness, session: 3, user: "u3",
             roles: try Items.roles(reads: Self.all, writes: Self.all, hidesA: true))
         try await client.download(from: pair.harness)
-        #expect(try await client.bootstrap(1, Items.query(Self.all), from: pair.harness) == nil)
+        try await expectTrue(client.bootstrap(1, Items.query(Self.all), from: pair.harness) == nil)
         try client.write(at: 10, Items.set(1, "a", 5))
         try pair.writer.write(at: 20, Items.set(1, "a", 7))
         try await pair.writer.upload(to: pair.harness)
         try await client.upload(to: pair.harness)
         try await client.download(from: pair.harness)
-        #expect(Items.items(client.state) == [1: .init(owner: 0, a: 0)])
-        #expect(client.told.flatMap(\.updates).map(\.className) == ["Item"])
-        #expect(try await Items.items(pair.harness) == [1: .init(owner: 0, a: 7)])
+        expectEqual(Items.items(client.state), [1: .init(owner: 0, a: 0)])
+        expectEqual(client.told.flatMap(\.updates).map(\.className), ["Item"])
+        try await expectEqual(Items.items(pair.harness), [1: .init(owner: 0, a: 7)])
     }
 
     @Test func aLongTimeOfflineIsUploadedToItsEnd() async throws {
@@ -195,6 +202,6 @@ import Views
         try await pair.writer.upload(to: pair.harness)
         try await pair.settle()
         let expected = Dictionary(uniqueKeysWithValues: keys.map { ($0, Items.Item(owner: 0, a: $0)) })
-        for state in [pair.other.state, pair.writer.state] { #expect(Items.items(state) == expected) }
+        for state in [pair.other.state, pair.writer.state] { expectEqual(Items.items(state), expected) }
     }
 }

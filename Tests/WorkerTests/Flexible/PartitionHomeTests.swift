@@ -4,6 +4,7 @@ import RealmState
 import Rules
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 import Views
 
@@ -29,7 +30,7 @@ import Views
             if case .int(let key) = address.key { there.contains(key) } else { false }
         }
         let told = home.told(of: result, settled)
-        #expect(told.instructions.count == settled.count)
+        expectEqual(told.instructions.count, settled.count)
         let texts = result.instructions.map { instruction in
             switch instruction {
             case .createObject(_, .int(let key)): "make \(key)"
@@ -50,21 +51,21 @@ import Views
 
     @Test func whatIsMadeAndSaysNothingIsOfThePartition() throws {
         var (texts, keys) = try settled(bare(2), Items.set(2, "a", 1))
-        #expect(texts == ["make 2", "owner home", "a said"] && keys == [2])
+        expectTrue(texts == ["make 2", "owner home", "a said"] && keys == [2])
         (texts, keys) = try settled(Items.set(1, "a", 1))
-        #expect(texts == ["a said"] && keys.isEmpty)
+        expectTrue(texts == ["a said"] && keys.isEmpty)
         (texts, keys) = try settled(Items.erase(1), bare(1))
-        #expect(texts == ["erase 1", "make 1", "owner home"] && keys == [1])
+        expectTrue(texts == ["erase 1", "make 1", "owner home"] && keys == [1])
     }
 
     @Test func whatTheClientSaysStays() throws {
         let (texts, keys) = try settled(bare(2), Items.set(2, "owner", 3), bare(4))
-        #expect(texts == ["make 2", "owner said", "make 4", "owner home"] && keys == [4])
+        expectTrue(texts == ["make 2", "owner said", "make 4", "owner home"] && keys == [4])
     }
 
     @Test func anObjectThatIsThereStaysWhereItIs() throws {
         let (texts, keys) = try settled(bare(1), bare(2), bare(2), there: [1])
-        #expect(texts == ["make 1", "make 2", "owner home", "make 2"] && keys == [2])
+        expectTrue(texts == ["make 1", "make 2", "owner home", "make 2"] && keys == [2])
     }
 
     /// The server tells the author of the partition behind its changeset, which is judged before.
@@ -77,10 +78,10 @@ import Views
         try client.make(Items.schema(), at: 1)
         try await client.upload(to: harness)
         try await client.download(from: harness)
-        #expect(try await client.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        try await expectTrue(client.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
         let file = try #require(
             try await harness.store.clientFile(ClientFileKey(realm: harness.record().id, ident: client.file.ident)))
-        #expect(try ClientViews(decoding: file.views).partition == #"{"$numberLong":"1"}"#)
+        try expectEqual(ClientViews(decoding: file.views).partition, #"{"$numberLong":"1"}"#)
         // The object is of owner 0, as its author says; and one of which nothing is said would be of owner 1, who is not the author's to write for.
         try client.write(at: 2, Items.create(5, .init(owner: 0, a: 1)))
         try client.write(at: 3) { changeset in
@@ -89,14 +90,14 @@ import Views
         }
         try await client.upload(to: harness)
         try await client.download(from: harness)
-        #expect(try await Items.items(harness) == [5: .init(owner: 0, a: 1)])
-        #expect(Items.items(client.state) == [5: .init(owner: 0, a: 1)])
-        #expect(client.told.flatMap(\.updates).map(\.key) == [ObjectKey.int(6).detachedEncoding()])
+        try await expectEqual(Items.items(harness), [5: .init(owner: 0, a: 1)])
+        expectEqual(Items.items(client.state), [5: .init(owner: 0, a: 1)])
+        expectEqual(client.told.flatMap(\.updates).map(\.key), [ObjectKey.int(6).detachedEncoding()])
         // Making it again moves nothing.
         try client.write(at: 4, bare(5))
         try await client.upload(to: harness)
         try await client.download(from: harness)
-        #expect(try await Items.items(harness) == [5: .init(owner: 0, a: 1)])
+        try await expectEqual(Items.items(harness), [5: .init(owner: 0, a: 1)])
         // A session that says nothing has no partition, whatever an earlier one said.
         try await client.connect(to: harness, session: 2, user: "u")
         try client.write(at: 5) { changeset in
@@ -104,6 +105,6 @@ import Views
             Items.set(7, "a", 3)(&changeset)
         }
         try await client.upload(to: harness)
-        #expect(try await Items.items(harness)[7] == .init(owner: 0, a: 3))
+        try await expectEqual(Items.items(harness)[7], .init(owner: 0, a: 3))
     }
 }

@@ -5,6 +5,7 @@ import Storage
 import StorageSupport
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 import Views
 
@@ -47,30 +48,30 @@ import Views
     @Test func aSetByWhatIsNotQueryableIsRefusedAndTheSessionGoesOn() async throws {
         var (harness, client) = try await scene(#"{"global": ["owner"]}"#)
         let refusal = try #require(try await client.bootstrap(1, Self.item("a == 1 and owner == 0"), from: harness))
-        #expect(refusal.hasPrefix("Invalid query: \"Item\": key \"a\" is not a queryable field"))
-        #expect(try await client.bootstrap(2, Self.item("_id == 1 or owner == 0"), from: harness) == nil)
+        expectTrue(refusal.hasPrefix("Invalid query: \"Item\": key \"a\" is not a queryable field"))
+        try await expectTrue(client.bootstrap(2, Self.item("_id == 1 or owner == 0"), from: harness) == nil)
         try client.write(at: 10, Items.create(1, .init(owner: 0, a: 1)))
         try await client.upload(to: harness)
         try await client.download(from: harness)
-        #expect(client.told.isEmpty && client.sessionsEnded == 0)
+        expectTrue(client.told.isEmpty && client.sessionsEnded == 0)
         // Nothing is kept of what was refused.
         let imaged = try ImagedColumns(decoding: try await harness.record().imaged)
         let table = try #require(try Schema(decoding: try await harness.record().schema).table("Item"))
-        #expect(imaged.columns(of: table.id, at: 1_000) == [try #require(table.column("owner")?.id)])
+        expectEqual(imaged.columns(of: table.id, at: 1_000), [try #require(table.column("owner")?.id)])
     }
 
     @Test func eachQueryNamesTheIndexedProperty() async throws {
         var (harness, client) = try await scene(#"{"global": ["a"], "indexed": "owner"}"#)
         let refusal = try #require(try await client.bootstrap(1, Self.item("a == 1"), from: harness))
-        #expect(refusal.contains("must compare the indexed queryable field \"owner\""))
-        #expect(
-            try await client.bootstrap(2, Self.item("(owner == 0 and a == 1) or (owner == 1)"), from: harness) == nil)
+        expectTrue(refusal.contains("must compare the indexed queryable field \"owner\""))
+        try await expectTrue(
+            client.bootstrap(2, Self.item("(owner == 0 and a == 1) or (owner == 1)"), from: harness) == nil)
     }
 
     /// A client that has a set keeps it, whatever the rules say by now; a new one must be by what is queryable.
     @Test func aSetInForceOutlivesTheRulesItWasTakenUnder() async throws {
         var (harness, client) = try await scene(#"{"global": ["owner", "a"]}"#)
-        #expect(try await client.bootstrap(1, Self.item("a < 5"), from: harness) == nil)
+        try await expectTrue(client.bootstrap(1, Self.item("a < 5"), from: harness) == nil)
         try client.write(at: 10, Items.create(1, .init(owner: 0, a: 1)))
         try await client.upload(to: harness)
         try await client.download(from: harness)
@@ -79,13 +80,13 @@ import Views
         try client.write(at: 20, Items.set(1, "a", 2))
         try await client.upload(to: harness)
         try await client.download(from: harness)
-        #expect(Items.items(client.state) == [1: .init(owner: 0, a: 2)] && client.told.isEmpty)
+        expectTrue(Items.items(client.state) == [1: .init(owner: 0, a: 2)] && client.told.isEmpty)
         // Also when what its user may do has changed.
         client.roles = try Items.roles(reads: [0], writes: [0])
         try await client.connect(to: harness, session: 3, user: "u1")
-        #expect(Items.items(client.state) == [1: .init(owner: 0, a: 2)])
-        #expect(try await client.bootstrap(2, Self.item("a < 6"), from: harness)?.contains("\"a\" is not") == true)
-        #expect(try await client.bootstrap(3, Self.item("owner == 0"), from: harness) == nil)
+        expectEqual(Items.items(client.state), [1: .init(owner: 0, a: 2)])
+        try await expectEqual(client.bootstrap(2, Self.item("a < 6"), from: harness)?.contains("\"a\" is not"), true)
+        try await expectTrue(client.bootstrap(3, Self.item("owner == 0"), from: harness) == nil)
     }
 
     /// To say that it has a set does not bring a client to one that it was never sent.
@@ -101,8 +102,8 @@ import Views
             published = try await harness.send(request)
         }
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 226 && refusal.action == "ApplicationBug")
-        #expect(refusal.message.contains("key \"a\" is not a queryable field"))
+        expectTrue(refusal.code == 226 && refusal.action == "ApplicationBug")
+        expectTrue(refusal.message.contains("key \"a\" is not a queryable field"))
     }
 
     /// What a gateway has heard of first counts for the owner, too.
@@ -115,29 +116,28 @@ import Views
         try client.make(Items.schema(), at: 1)
         try await client.upload(to: harness)
         try await client.download(from: harness)
-        #expect(try await client.bootstrap(1, Self.item("owner == 0"), from: harness) == nil)
+        try await expectTrue(client.bootstrap(1, Self.item("owner == 0"), from: harness) == nil)
         try await set(#"{"global": ["owner", "a"]}"#, in: harness)
-        #expect(try await client.bootstrap(2, Self.item("a == 0"), from: harness) == nil)
+        try await expectTrue(client.bootstrap(2, Self.item("a == 0"), from: harness) == nil)
     }
 
     @Test(arguments: ["", #"{"global": ["owner"], "classes": {}}"#])
     func inDevelopmentModeWhatIsAskedForIsReported(queryable: String) async throws {
         var (harness, client) = try await scene(queryable, developmentMode: true)
-        #expect(try await client.bootstrap(1, Self.item("a == 1 and _id > 0"), from: harness) == nil)
+        try await expectTrue(client.bootstrap(1, Self.item("a == 1 and _id > 0"), from: harness) == nil)
         let report = QueriedReport(
             app: OwnerHarness.app, fields: ["Item": ["a"]], user: "u1", clientFile: client.file.ident)
-        #expect(client.queried == [report])
+        expectEqual(client.queried, [report])
         // Once it is queryable there is nothing to say, in whichever mode.
         try await set(#"{"global": ["owner"], "classes": {"Item": ["a"]}}"#, in: harness)
-        #expect(try await client.bootstrap(2, Self.item("a == 2"), from: harness) == nil)
-        #expect(client.queried == [report])
+        try await expectTrue(client.bootstrap(2, Self.item("a == 2"), from: harness) == nil)
+        expectEqual(client.queried, [report])
     }
 
     @Test func rulesThatNameAllThereIsHoldInDevelopmentModeToo() async throws {
         var (harness, client) = try await scene(#"{"global": []}"#, developmentMode: true)
-        #expect(
-            try await client.bootstrap(1, Self.item("a == 1"), from: harness)?.contains("\"a\" is not a queryable")
-                == true)
-        #expect(client.queried.isEmpty)
+        try await expectEqual(
+            client.bootstrap(1, Self.item("a == 1"), from: harness)?.contains("\"a\" is not a queryable"), true)
+        expectTrue(client.queried.isEmpty)
     }
 }

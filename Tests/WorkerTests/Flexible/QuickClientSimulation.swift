@@ -6,6 +6,7 @@ import SeededRandom
 import Storage
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 import Views
 
@@ -130,11 +131,11 @@ final class QuickClientSimulation {
         let items = try await Items.items(harness)
         for peer in peers {
             let client = try #require(peer.client, "seed \(seed), client \(peer.index)")
-            #expect(client.active.version == peer.sets.last?.version ?? 0, "seed \(seed), client \(peer.index)")
+            expectTrue(client.active.version == peer.sets.last?.version ?? 0, "seed \(seed), client \(peer.index)")
             let view = items.filter { peer.owners.contains($0.value.owner) }
-            #expect(Items.items(client.state) == view, "seed \(seed), client \(peer.index)")
+            expectEqual(Items.items(client.state), view, "seed \(seed), client \(peer.index)")
         }
-        #expect(undone.isEmpty, "seed \(seed)")
+        expectTrue(undone.isEmpty, "seed \(seed)")
     }
 
     private func tick() async throws {
@@ -271,7 +272,7 @@ final class QuickClientSimulation {
         case .jsonError(_, .compensatingWrite, let body):
             undone += body.rejectedUpdates?.map { "client \(index): \($0.reason)" } ?? ["?"]
         case .jsonError(_, let code, let body):
-            #expect(body.action == .transient && body.tryAgain, "seed \(seed): \(code) \(body.message)")
+            expectTrue(body.action == .transient && body.tryAgain, "seed \(seed): \(code) \(body.message)")
             peers[index].client?.forgetStored()
             peers[index].mail = []
             try await receive(.unbind(session: 1), index)

@@ -2,6 +2,7 @@ import Changesets
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -24,7 +25,7 @@ import Testing
             try writer.make(Items.schema(), at: 1)
             try await writer.upload(to: harness)
             try await writer.download(from: harness)
-            #expect(try await writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+            try await expectTrue(writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
             for key in 0...2 as ClosedRange<Int64> {
                 try writer.write(at: 10, Items.create(key, .init(owner: key, a: 1)))
             }
@@ -76,7 +77,7 @@ import Testing
             let first = pageRequest(version, queries)
             var last = first
             while case .more(let position) = try await outcome(of: last) { last.bootstrap?.position = position }
-            #expect(last.bootstrap?.position != nil)
+            expectTrue(last.bootstrap?.position != nil)
             return (first, last)
         }
 
@@ -86,9 +87,9 @@ import Testing
             try await writer.upload(to: harness)
             try await writer.download(from: harness)
             try await reader.download(from: harness)
-            #expect(
-                Items.items(reader.state)
-                    == (try await Items.items(harness)).filter { readable.contains($0.value.owner) })
+            expectEqual(
+                Items.items(reader.state), (try await Items.items(harness)).filter { readable.contains($0.value.owner) }
+            )
         }
     }
 
@@ -98,21 +99,21 @@ import Testing
     /// the session would take the client for one that still has what its old roles showed.
     @Test(arguments: [false, true]) func anOldIdentTakesNoViewBack(comesWithItsBind: Bool) async throws {
         var scene = try await Scene.make()
-        #expect(try await scene.reader.bootstrap(1, Items.query([0, 1, 2]), from: scene.harness) == nil)
+        try await expectTrue(scene.reader.bootstrap(1, Items.query([0, 1, 2]), from: scene.harness) == nil)
         scene.reader.roles = try Items.roles(reads: [0, 1], writes: [])
         let old = scene.identifyRequest(session: 3)
         let bind = scene.harness.bindRequest(session: 3, user: "u2", needsIdent: false)
         try await scene.reader.connect(to: scene.harness, session: 3, user: "u2")
-        #expect(Items.items(scene.reader.state).keys.sorted() == [0, 1])
+        expectEqual(Items.items(scene.reader.state).keys.sorted(), [0, 1])
 
         try await scene.changeOwner()
         let before = try await scene.row()
         if comesWithItsBind { _ = try await scene.harness.send(bind).one(BoundAnswer.self) }
         let published = try await scene.harness.send(old)
         // The gateway keeps silent, since the session was answered long ago.
-        #expect(published.all.count == 1)
+        expectEqual(published.all.count, 1)
         _ = try published.one(ConfirmAnswer.self)
-        #expect(try await scene.row() == before)
+        try await expectEqual(scene.row(), before)
         try await scene.expectsToGoOn([0, 1])
     }
 
@@ -127,7 +128,7 @@ import Testing
         confirmed.confirms = question
         _ = try await scene.harness.send(confirmed).one(IdentifiedAnswer.self)
         scene.reader.session = 3
-        #expect(try await scene.reader.bootstrap(1, Items.query([0, 1]), from: scene.harness) == nil)
+        try await expectTrue(scene.reader.bootstrap(1, Items.query([0, 1]), from: scene.harness) == nil)
         try await scene.expectsToGoOn([0, 1])
     }
 
@@ -141,12 +142,12 @@ import Testing
         if atANewOwner { try await scene.changeOwner() }
         let before = try await scene.row()
         // Whether the client has the data only its next IDENT tells.
-        #expect(try await scene.outcome(of: isLast ? requests.last : requests.first) == .begunElsewhere)
-        #expect(try await scene.row() == before)
+        try await expectEqual(scene.outcome(of: isLast ? requests.last : requests.first), .begunElsewhere)
+        try await expectEqual(scene.row(), before)
         try await scene.reader.leave(scene.harness, user: "u2")
         try await scene.reader.connect(to: scene.harness, session: 3, user: "u2")
-        #expect(try await scene.reader.bootstrap(1, Items.query([0, 1]), from: scene.harness) == nil)
-        #expect(Items.items(scene.reader.state).keys.sorted() == [0, 1])
+        try await expectTrue(scene.reader.bootstrap(1, Items.query([0, 1]), from: scene.harness) == nil)
+        expectEqual(Items.items(scene.reader.state).keys.sorted(), [0, 1])
         try await scene.expectsToGoOn([0, 1])
     }
 
@@ -167,13 +168,13 @@ import Testing
         let refusal = try await scene.reader.bootstrap(1, Items.query([0, 1]), from: harness, maxBytes: 1) {
             if isFirst {
                 let answer = try await harness.send(old).one(PageAnswer.self)
-                #expect(answer.view?.bootstrap?.outcome == .begunElsewhere)
+                expectEqual(answer.view?.bootstrap?.outcome, .begunElsewhere)
             }
             isFirst = false
             return true
         }
-        #expect(refusal == nil && !isFirst)
-        #expect(Items.items(scene.reader.state).keys.sorted() == [0, 1])
+        expectTrue(refusal == nil && !isFirst)
+        expectEqual(Items.items(scene.reader.state).keys.sorted(), [0, 1])
         try await scene.expectsToGoOn([0, 1])
     }
 
@@ -181,13 +182,13 @@ import Testing
     @Test(arguments: [0, 1] as [UInt64]) func aSetFromBeforeTheOneInForceCountsForNothing(version: UInt64) async throws
     {
         var scene = try await Scene.make()
-        #expect(try await scene.reader.bootstrap(1, Items.query([0, 1]), from: scene.harness) == nil)
+        try await expectTrue(scene.reader.bootstrap(1, Items.query([0, 1]), from: scene.harness) == nil)
         let old = scene.pageRequest(version, version == 0 ? "{}" : Items.query([0, 1]))
-        #expect(try await scene.reader.bootstrap(2, Items.query([1, 2]), from: scene.harness) == nil)
+        try await expectTrue(scene.reader.bootstrap(2, Items.query([1, 2]), from: scene.harness) == nil)
         try await scene.changeOwner()
         let before = try await scene.row()
-        #expect(try await scene.outcome(of: old) == .begunElsewhere)
-        #expect(try await scene.row() == before)
+        try await expectEqual(scene.outcome(of: old), .begunElsewhere)
+        try await expectEqual(scene.row(), before)
         try await scene.expectsToGoOn([1, 2])
     }
 }

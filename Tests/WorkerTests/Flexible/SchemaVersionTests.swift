@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -39,29 +40,29 @@ import Testing
     @Test func aCopyOfAnotherVersionStaysSoUntilItBeginsAnew() async throws {
         let harness = try await make(versions: "1-3")
         let old = try await bind(harness, 1, version: 1)
-        #expect(try await identify(harness, old, 2, version: 1) == nil)
+        try await expectTrue(identify(harness, old, 2, version: 1) == nil)
         // Also a client that was killed before it had begun anew, and one that goes back.
-        for session in 3...4 { #expect(try await identify(harness, old, UInt64(session), version: 2) == 1) }
-        #expect(try await identify(harness, old, 5, version: 3) == 1)
-        #expect(try await identify(harness, old, 6, version: 1) == nil)
+        for session in 3...4 { try await expectEqual(identify(harness, old, UInt64(session), version: 2), 1) }
+        try await expectEqual(identify(harness, old, 5, version: 3), 1)
+        try await expectTrue(identify(harness, old, 6, version: 1) == nil)
 
         let new = try await bind(harness, 7, version: 2, replaces: old.ident)
-        #expect(try await identify(harness, new, 8, version: 2) == nil)
+        try await expectTrue(identify(harness, new, 8, version: 2) == nil)
         _ = try await harness.send(harness.bindRequest(session: 9, needsIdent: false))
         var request = harness.identifyRequest(old, session: 9)
         request.view = Self.empty
-        #expect(try await harness.send(request).one(RefusedAnswer.self).code == .badClientFileIdent)
+        try await expectEqual(harness.send(request).one(RefusedAnswer.self).code, .badClientFileIdent)
     }
 
     /// An app that begins to look at versions takes the one that each client has come with last.
     @Test func nothingIsSaidWhereNobodyLooks() async throws {
         let harness = try await make(versions: nil)
         let file = try await bind(harness, 1, version: 1)
-        #expect(try await identify(harness, file, 2, version: 4) == nil)
+        try await expectTrue(identify(harness, file, 2, version: 4) == nil)
         _ = try await harness.control.updateApp(OwnerHarness.app) {
             $0.clientSchemas = SchemaVersionRange(oldest: 1, newest: 5)
         }
-        #expect(try await identify(harness, file, 3, version: 5) == 4)
+        try await expectEqual(identify(harness, file, 3, version: 5), 4)
     }
 
     /// Nobody else's file is retired.
@@ -71,6 +72,6 @@ import Testing
         let other = try #require(try await harness.send(request).one(BoundAnswer.self).clientFile)
         _ = try await bind(harness, 2, version: 2, replaces: other.ident)
         let file = try await harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: other.ident))
-        #expect(file?.state == .live)
+        expectEqual(file?.state, .live)
     }
 }

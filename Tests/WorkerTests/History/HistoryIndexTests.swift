@@ -1,6 +1,7 @@
 import Changesets
 import Merge
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -21,19 +22,19 @@ struct HistoryIndexTests {
         index.append(origin: 2, touches(1, 2))
         index.append(origin: 3, touches(2, 3))
         index.append(origin: 2, touches(3))
-        #expect(found(index, [2]) == [11, 12])
-        #expect(found(index, [2, 3], after: 11) == [12, 13])
-        #expect(found(index, [2, 3], notBy: 2) == [12])
-        #expect(found(index, [9]) == [])
+        expectEqual(found(index, [2]), [11, 12])
+        expectEqual(found(index, [2, 3], after: 11), [12, 13])
+        expectEqual(found(index, [2, 3], notBy: 2), [12])
+        expectEqual(found(index, [9]), [])
     }
 
     @Test func whatErasesSchemaIsAlwaysFound() {
         var index = HistoryIndex(after: 0)
         index.append(origin: 2, Touches(keys: [], isDestructive: true))
         index.append(origin: 3, touches(1))
-        #expect(found(index, [7]) == [1])
-        #expect(found(index, [7], notBy: 2) == [])
-        #expect(found(index, [7], after: 1) == [])
+        expectEqual(found(index, [7]), [1])
+        expectEqual(found(index, [7], notBy: 2), [])
+        expectEqual(found(index, [7], after: 1), [])
     }
 
     @Test func manyKeysInManySegmentsAreAllFoundAndTheOldestGoFirst() {
@@ -41,15 +42,15 @@ struct HistoryIndexTests {
         let versions: UInt32 = 30_000
         for version in 1...versions { index.append(origin: 2, touches(version &* 7919, version % 1_000)) }
         for version in [1, 999, 15_000, versions] as [UInt32] {
-            #expect(found(index, [version &* 7919]).contains(ServerVersion(UInt64(version))))
+            expectTrue(found(index, [version &* 7919]).contains(ServerVersion(UInt64(version))))
         }
-        #expect(found(index, [5], after: 29_000) == [29_005])
+        expectEqual(found(index, [5], after: 29_000), [29_005])
         let bytes = index.bytes
         index.trim(to: bytes / 2)
-        #expect(index.bytes <= bytes / 2)
-        #expect(index.base > 0)
-        #expect(found(index, [versions &* 7919]) == [ServerVersion(UInt64(versions))])
-        #expect(found(index, [5], after: 29_000) == [29_005])
+        expectTrue(index.bytes <= bytes / 2)
+        expectTrue(index.base > 0)
+        expectEqual(found(index, [versions &* 7919]), [ServerVersion(UInt64(versions))])
+        expectEqual(found(index, [5], after: 29_000), [29_005])
     }
 
     @Test func olderVersionsArePutInFront() {
@@ -59,22 +60,22 @@ struct HistoryIndexTests {
         older.append(origin: 2, touches(1))
         older.append(origin: 2, touches(4))
         index.prepend(older)
-        #expect(index.base == 0)
-        #expect(found(index, [1]) == [1, 3])
+        expectEqual(index.base, 0)
+        expectEqual(found(index, [1]), [1, 3])
         // One that does not end where the others begin would leave a hole.
         index.prepend(IndexSegment(after: 7))
-        #expect(index.base == 0)
+        expectEqual(index.base, 0)
     }
 
     @Test func aSoleAuthorIsKnown() {
         var index = HistoryIndex(after: 5)
-        #expect(!index.isAll(by: 2, after: 0))
+        expectTrue(!index.isAll(by: 2, after: 0))
         index.append(origin: 2, touches(1))
-        #expect(index.isAll(by: 2, after: 5))
-        #expect(!index.isAll(by: 2, after: 4))
+        expectTrue(index.isAll(by: 2, after: 5))
+        expectTrue(!index.isAll(by: 2, after: 4))
         index.append(origin: 3, touches(1))
-        #expect(!index.isAll(by: 2, after: 5))
-        #expect(index.isAll(by: 3, after: 6))
+        expectTrue(!index.isAll(by: 2, after: 5))
+        expectTrue(index.isAll(by: 3, after: 6))
     }
 
     @Test func digestsSayWhatTheyWereGiven() throws {
@@ -84,10 +85,10 @@ struct HistoryIndexTests {
         var body: [UInt8] = []
         for (origin, touches) in versions { DigestCoding.append(origin: origin, touches, to: &body) }
         let decoded = try #require(DigestCoding.decode(body))
-        #expect(decoded.map(\.origin) == versions.map(\.origin))
-        #expect(decoded.map(\.touches) == versions.map(\.touches))
-        #expect(DigestCoding.decode(Array(body.dropLast())) == nil)
-        #expect(DigestCoding.decode([2, 0xff, 0xff, 0x7f]) == nil)
+        expectEqual(decoded.map(\.origin), versions.map(\.origin))
+        expectEqual(decoded.map(\.touches), versions.map(\.touches))
+        expectTrue(DigestCoding.decode(Array(body.dropLast())) == nil)
+        expectTrue(DigestCoding.decode([2, 0xff, 0xff, 0x7f]) == nil)
     }
 
     @Test func differentObjectsClassesAndColumnsAreDifferentKeys() throws {
@@ -95,11 +96,11 @@ struct HistoryIndexTests {
             Changes.create(1), Changes.create(2), Changes.schema(), Changes.set(1, title: "x"), Changes.erase(1),
         ].map { try Changeset(parsing: $0) }
         let touches = changesets.map { Touches(of: CollectionOfOne($0)) }
-        #expect(touches[0].keys.count == 1)
-        #expect(touches[0] != touches[1])
-        #expect(touches[2].keys.count == 3)
-        #expect(touches[3] == touches[0])
-        #expect(touches[4] == touches[0])
-        #expect(Touches(of: changesets).keys.count == 5)
+        expectEqual(touches[0].keys.count, 1)
+        expectTrue(touches[0] != touches[1])
+        expectEqual(touches[2].keys.count, 3)
+        expectEqual(touches[3], touches[0])
+        expectEqual(touches[4], touches[0])
+        expectEqual(Touches(of: changesets).keys.count, 5)
     }
 }

@@ -4,6 +4,7 @@ import Messages
 import RealmState
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -48,9 +49,9 @@ import Testing
                     first = (notice, refused)
                     continue
                 }
-                #expect(notice?.entries == expected.notice?.entries, "seed \(seed)")
-                #expect(notice?.acknowledgements == expected.notice?.acknowledgements, "seed \(seed)")
-                #expect(refused == expected.refused, "seed \(seed)")
+                expectEqual(notice?.entries, expected.notice?.entries, "seed \(seed)")
+                expectEqual(notice?.acknowledgements, expected.notice?.acknowledgements, "seed \(seed)")
+                expectEqual(refused, expected.refused, "seed \(seed)")
             }
             return first ?? (nil, [])
         }
@@ -61,7 +62,7 @@ import Testing
                 file = try await owner.join(session: session)
                 if let ident = file?.ident { idents.insert(ident) }
             }
-            #expect(idents.count == 1)
+            expectEqual(idents.count, 1)
             return try #require(file)
         }
 
@@ -78,7 +79,7 @@ import Testing
         }
         let first = try await join(1)
         try follow(try await send([AMQPMessage(owners[0].upload(first, [RandomEdits.schema()]))]).notice)
-        #expect(version == 1)
+        expectEqual(version, 1)
         for session in 2...5 as ClosedRange<UInt64> {
             authors.append(OfflineAuthor(file: try await join(session), session: session, at: version, server))
         }
@@ -124,13 +125,13 @@ import Testing
             }
         }
 
-        #expect(version > 20 && (schemaPercent == 0 || erasures > 2))
+        expectTrue(version > 20 && (schemaPercent == 0 || erasures > 2))
         let expected = try await Stored(of: owners[0], idents)
         for owner in owners.dropFirst() {
             let stored = try await Stored(of: owner, idents)
-            #expect(stored.history == expected.history, "seed \(seed)")
-            #expect(stored.reciprocals == expected.reciprocals, "seed \(seed)")
-            #expect(stored.objects == expected.objects, "seed \(seed)")
+            expectEqual(stored.history, expected.history, "seed \(seed)")
+            expectEqual(stored.reciprocals, expected.reciprocals, "seed \(seed)")
+            expectEqual(stored.objects, expected.objects, "seed \(seed)")
         }
     }
 

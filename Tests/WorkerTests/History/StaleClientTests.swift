@@ -3,6 +3,7 @@ import Messages
 import Storage
 import SyncModel
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -40,12 +41,12 @@ import Testing
                 second.upload(
                     b, session: 2, follows: 1, base: 2, timestamp: 9_500, [Changes.set(1, title: "newest")])),
         ]).one(IntegratedNotice.self)
-        #expect(notice.entries.map(\.changeset.isEmpty) == [true, false])
-        #expect(try await harness.titles()[1] == "newest")
-        #expect(counting.historyRead.withLock { $0 } == 1)
+        expectEqual(notice.entries.map(\.changeset.isEmpty), [true, false])
+        try await expectEqual(harness.titles()[1], "newest")
+        expectEqual(counting.historyRead.withLock { $0 }, 1)
         // The second upload has discarded what the first had left of a's.
         let key = ClientFileKey(realm: RealmID(1), ident: b.ident)
-        #expect(try await harness.store.reciprocals(of: key, after: 0, maxBytes: .max)?.count == 1)
+        try await expectEqual(harness.store.reciprocals(of: key, after: 0, maxBytes: .max)?.count, 1)
     }
 
     @Test func aHistoryWithoutDigestsIsMergedWithAllOfIt() async throws {
@@ -54,8 +55,8 @@ import Testing
         counting.hidesDigests.withLock { $0 = true }
         let second = try await OwnerHarness.make(on: counting)
         try await second.send(second.upload(b, session: 2, base: 2, timestamp: 1_000, [Changes.set(1, title: "older")]))
-        #expect(try await harness.titles()[1] == "newer")
-        #expect(counting.historyRead.withLock { $0 } > 1_000)
+        try await expectEqual(harness.titles()[1], "newer")
+        expectTrue(counting.historyRead.withLock { $0 } > 1_000)
     }
 
     @Test func manySmallCommitsLeaveFewDigests() async throws {
@@ -68,8 +69,8 @@ import Testing
         }
         let key = HistoryKey(realm: RealmID(1), generation: 1)
         let digests = try await harness.store.historyDigests(of: key, after: 0, maxBytes: .max)
-        #expect(digests.count == 1)
-        #expect(digests.last?.through == 300)
-        #expect(digests.first?.after == 0)
+        expectEqual(digests.count, 1)
+        expectEqual(digests.last?.through, 300)
+        expectEqual(digests.first?.after, 0)
     }
 }

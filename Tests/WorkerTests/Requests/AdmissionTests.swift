@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -18,9 +19,10 @@ import Testing
 
     @Test func onlyItsOwnClientMayUseAFile() {
         let admission = Admission(file: file(), generation: 1)
-        #expect(admission.objection(toClient: ClientFileIdent(ident: 2, salt: 9), of: "u") == nil)
-        #expect(admission.objection(toClient: ClientFileIdent(ident: 2, salt: 8), of: "u")?.code == .divergingHistories)
-        #expect(admission.objection(toClient: ClientFileIdent(ident: 2, salt: 9), of: "v")?.code == .userMismatch)
+        expectTrue(admission.objection(toClient: ClientFileIdent(ident: 2, salt: 9), of: "u") == nil)
+        expectEqual(
+            admission.objection(toClient: ClientFileIdent(ident: 2, salt: 8), of: "u")?.code, .divergingHistories)
+        expectEqual(admission.objection(toClient: ClientFileIdent(ident: 2, salt: 9), of: "v")?.code, .userMismatch)
     }
 
     @Test(arguments: [
@@ -30,9 +32,9 @@ import Testing
     ])
     func aFileThatIsNotLiveHasToReset(_ state: ClientFileRecord.State, _ generation: UInt64, _ code: ErrorCode?) {
         let objection = Admission(file: file(state), generation: generation).objection(campaign: "new schema")
-        #expect(objection?.code == code)
-        #expect(objection?.isOfFile == (code == nil ? nil : true))
-        if state == .resetRequired { #expect(objection?.reason == "new schema") }
+        expectEqual(objection?.code, code)
+        expectEqual(objection?.isOfFile, (code == nil ? nil : true))
+        if state == .resetRequired { expectEqual(objection?.reason, "new schema") }
     }
 
     private func code(
@@ -45,21 +47,21 @@ import Testing
     }
 
     @Test func cursorsHaveToFitWhatIsRecorded() {
-        #expect(code((7, 4)) == nil)
-        #expect(code((9, 0)) == nil)
-        #expect(code((6, 4)) == .badServerVersion)
-        #expect(code((7, 4), isKept: false) == .clientFileExpired)
-        #expect(code((7, 5)) == .badClientVersion)
-        #expect(code((8, 4), latest: 7) == .badServerVersion)
-        #expect(code((7, 4), latest: 10) == .badServerVersion)
-        #expect(code((7, 4), salt: 6) == .divergingHistories)
-        #expect(code((7, 4), salt: nil) == .divergingHistories)
+        expectTrue(code((7, 4)) == nil)
+        expectTrue(code((9, 0)) == nil)
+        expectEqual(code((6, 4)), .badServerVersion)
+        expectEqual(code((7, 4), isKept: false), .clientFileExpired)
+        expectEqual(code((7, 5)), .badClientVersion)
+        expectEqual(code((8, 4), latest: 7), .badServerVersion)
+        expectEqual(code((7, 4), latest: 10), .badServerVersion)
+        expectEqual(code((7, 4), salt: 6), .divergingHistories)
+        expectEqual(code((7, 4), salt: nil), .divergingHistories)
     }
 
     @Test func howFarUploadsCountedIsSaidToAClientThatWasNotPutBack() {
         let admission = Admission(file: file(), generation: 1)
-        #expect(admission.integrated(at: DownloadCursor(serverVersion: 7, clientVersion: 4)) == 4)
-        #expect(admission.integrated(at: DownloadCursor(serverVersion: 6, clientVersion: 4)) == nil)
-        #expect(admission.integrated(at: DownloadCursor(serverVersion: 9, clientVersion: 5)) == nil)
+        expectEqual(admission.integrated(at: DownloadCursor(serverVersion: 7, clientVersion: 4)), 4)
+        expectTrue(admission.integrated(at: DownloadCursor(serverVersion: 6, clientVersion: 4)) == nil)
+        expectTrue(admission.integrated(at: DownloadCursor(serverVersion: 9, clientVersion: 5)) == nil)
     }
 }

@@ -1,4 +1,5 @@
 import Messages
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -14,43 +15,43 @@ import Testing
 
     @Test func aRequestIsAskedAboutAndCountsOnceConfirmed() {
         var questions = IdentQuestions()
-        #expect(verdict(&questions, confirms: 0) == .ask(7))
-        #expect(verdict(&questions, confirms: 7) == .certain)
+        expectEqual(verdict(&questions, confirms: 0), .ask(7))
+        expectEqual(verdict(&questions, confirms: 7), .certain)
     }
 
     @Test func aConfirmationThatComesAgainIsAskedAbout() {
         var questions = IdentQuestions()
         _ = verdict(&questions, confirms: 0)
         _ = verdict(&questions, confirms: 7)
-        #expect(verdict(&questions, confirms: 7, drawing: 8) == .ask(8))
+        expectEqual(verdict(&questions, confirms: 7, drawing: 8), .ask(8))
     }
 
     /// Copies of one request must not make each other's confirmations void.
     @Test func aRequestThatComesAgainIsAskedAboutUnderTheSameNumber() {
         var questions = IdentQuestions()
-        #expect(verdict(&questions, confirms: 0) == .ask(7))
-        #expect(verdict(&questions, confirms: 0, drawing: 8) == .ask(7))
-        #expect(verdict(&questions, confirms: 7) == .certain)
+        expectEqual(verdict(&questions, confirms: 0), .ask(7))
+        expectEqual(verdict(&questions, confirms: 0, drawing: 8), .ask(7))
+        expectEqual(verdict(&questions, confirms: 7), .certain)
     }
 
     @Test func anotherOwnersQuestionIsAskedAgain() {
         var questions = IdentQuestions()
-        #expect(verdict(&questions, confirms: 3) == .ask(7))
-        #expect(verdict(&questions, confirms: 3) == .ask(7))
-        #expect(verdict(&questions, confirms: 7) == .certain)
+        expectEqual(verdict(&questions, confirms: 3), .ask(7))
+        expectEqual(verdict(&questions, confirms: 3), .ask(7))
+        expectEqual(verdict(&questions, confirms: 7), .certain)
     }
 
     @Test func aSessionThatWasIdentifiedIsAskedAfresh() {
         var questions = IdentQuestions()
         _ = verdict(&questions, confirms: 0)
         questions.close(session)
-        #expect(verdict(&questions, confirms: 7, drawing: 8) == .ask(8))
+        expectEqual(verdict(&questions, confirms: 7, drawing: 8), .ask(8))
     }
 
     @Test func aGatewayThatCannotBeAskedIsNot() {
         var questions = IdentQuestions()
-        #expect(verdict(&questions, confirms: nil) == .retry)
-        #expect(verdict(&questions, confirms: nil, mayBeOld: false) == .certain)
+        expectEqual(verdict(&questions, confirms: nil), .retry)
+        expectEqual(verdict(&questions, confirms: nil, mayBeOld: false), .certain)
     }
 
     @Test func questionsAreBounded() {
@@ -59,6 +60,6 @@ import Testing
             _ = questions.verdict(
                 on: SessionReference(gateway: "g", number: number), confirms: 0, mayBeOld: true, number: { number })
         }
-        #expect(verdict(&questions, confirms: 1, drawing: 9) == .ask(9))
+        expectEqual(verdict(&questions, confirms: 1, drawing: 9), .ask(9))
     }
 }

@@ -2,6 +2,7 @@ import AMQP
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -54,21 +55,21 @@ import Testing
         _ = try await scene.harness.send(scene.bind).one(BoundAnswer.self)
         let published = try await scene.harness.send(scene.identify)
         // The gateway, and nobody else; and it keeps silent, since the session was answered long ago.
-        #expect(published.all.count == 1)
+        expectEqual(published.all.count, 1)
         _ = try published.one(ConfirmAnswer.self)
-        #expect(try await scene.row() == before)
-        #expect(try await scene.harness.store.countClientFiles(campaign: before?.campaign ?? "") == 0)
+        try await expectEqual(scene.row(), before)
+        try await expectEqual(scene.harness.store.countClientFiles(campaign: before?.campaign ?? ""), 0)
         // The client goes on where it is.
         let notice = try await scene.harness.send(
             scene.harness.upload(scene.file, session: 3, follows: 1, base: 2, [Changes.create(2)])
         ).one(IntegratedNotice.self)
-        #expect(notice.latest.version == 3)
+        expectEqual(notice.latest.version, 3)
     }
 
     @Test func theOwnerThatKnowsTheSessionIsSilent() async throws {
         let scene = try await Scene.make()
-        #expect(try await scene.harness.send(scene.bind).all.isEmpty)
-        #expect(try await scene.harness.send(scene.identify).all.isEmpty)
+        try await expectTrue(scene.harness.send(scene.bind).all.isEmpty)
+        try await expectTrue(scene.harness.send(scene.identify).all.isEmpty)
     }
 
     @Test func aClientThatHasLostItsMemoryIsResetOnceItsGatewayHasConfirmed() async throws {
@@ -76,17 +77,17 @@ import Testing
         let regressed = scene.harness.identifyRequest(scene.file, session: 4)
         _ = try await scene.harness.send(scene.harness.bindRequest(session: 4, needsIdent: false)).one(BoundAnswer.self)
         let question = try await scene.harness.send(regressed).one(ConfirmAnswer.self).question
-        #expect(try await scene.row()?.state == .live)
+        try await expectEqual(scene.row()?.state, .live)
         var confirmed = regressed
         confirmed.confirms = question
         let published = try await scene.harness.send(confirmed)
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 209)
-        #expect(refusal.action == "ClientReset")
+        expectEqual(refusal.code, 209)
+        expectEqual(refusal.action, "ClientReset")
         // What it has under the numbers that were integrated may be something else by now.
-        #expect(refusal.integrated == nil)
-        #expect(try published.one(FoundReport.self).clientRealms.map(\.clientFile) == [scene.file.ident])
-        #expect(try await scene.row()?.state == .resetRequired)
+        expectTrue(refusal.integrated == nil)
+        try expectEqual(published.one(FoundReport.self).clientRealms.map(\.clientFile), [scene.file.ident])
+        try await expectEqual(scene.row()?.state, .resetRequired)
     }
 
     @Test func anOwnerThatCameInBetweenAsksForItself() async throws {
@@ -94,8 +95,8 @@ import Testing
         let first = try await scene.harness.send(scene.identify).one(ConfirmAnswer.self).question
         scene = try await scene.succeeded()
         let second = try await scene.answer(confirming: first).one(ConfirmAnswer.self).question
-        #expect(try await scene.row()?.state == .live)
-        #expect(try await scene.answer(confirming: second).one(RefusedAnswer.self).code == 209)
+        try await expectEqual(scene.row()?.state, .live)
+        try await expectEqual(scene.answer(confirming: second).one(RefusedAnswer.self).code, 209)
     }
 
     /// The confirmation, published a second time as the request was.
@@ -115,7 +116,7 @@ import Testing
         try await harness.send(harness.upload(file, session: 2, follows: 2, base: 2, [Changes.create(2)]))
         var late = early
         late.confirms = question
-        #expect(try await harness.send(late).all.isEmpty)
+        try await expectTrue(harness.send(late).all.isEmpty)
     }
 
     /// Of a version that knows no questions: one that may be old is put off, as it was before.
@@ -124,10 +125,10 @@ import Testing
         var request = scene.identify
         request.confirms = nil
         let refusal = try await scene.harness.send(request).one(RefusedAnswer.self)
-        #expect(refusal.code == 201)
-        #expect(refusal.tryAgain)
+        expectEqual(refusal.code, 201)
+        expectTrue(refusal.tryAgain)
         _ = try await scene.harness.send(scene.bind).one(BoundAnswer.self)
-        #expect(try await scene.harness.send(request).one(RefusedAnswer.self).code == 209)
+        try await expectEqual(scene.harness.send(request).one(RefusedAnswer.self).code, 209)
     }
 
     /// The old ident once more would mean that the reset was not carried through.
@@ -143,8 +144,8 @@ import Testing
         _ = try await harness.send(bind)
         // Nothing is at stake yet: it is told at once, and how far it came.
         let refusal = try await harness.send(identify).one(RefusedAnswer.self)
-        #expect(refusal.code == 208)
-        #expect(refusal.integrated == 2)
+        expectEqual(refusal.code, 208)
+        expectEqual(refusal.integrated, 2)
         _ = try await harness.unbind(old, session: 2)
         let fresh = try await harness.join(session: 3)
         let page = try await harness.page(fresh, session: 3, generation: 2, isMark: true).one(PageAnswer.self)
@@ -154,22 +155,22 @@ import Testing
             fresh, session: 4, download: DownloadCursor(serverVersion: page.latest.version), latest: page.latest)
         let upload = harness.upload(
             fresh, session: 4, base: page.latest.version, generation: 2, [Changes.set(1, title: "offline")])
-        #expect(try await harness.send(upload).one(OutcomeReport.self).result == .recovered)
+        try await expectEqual(harness.send(upload).one(OutcomeReport.self).result, .recovered)
 
         let successor = try await OwnerHarness.make(on: harness.store)
         _ = try await successor.send(bind).one(BoundAnswer.self)
         let published = try await successor.send(identify)
         _ = try published.one(ConfirmAnswer.self)
-        #expect(published.all.count == 1)
+        expectEqual(published.all.count, 1)
         let row = try await harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: old.ident))
-        #expect(row?.state == .superseded)
+        expectEqual(row?.state, .superseded)
         // A client that was put back to before its reset is believed, once it is certain.
         let asked = try published.one(ConfirmAnswer.self)
         var confirmed = identify
         confirmed.confirms = asked.question
         let again = try await successor.send(confirmed)
-        #expect(try again.one(RefusedAnswer.self).code == 208)
-        #expect(try again.one(OutcomeReport.self).result == .interrupted)
+        try expectEqual(again.one(RefusedAnswer.self).code, 208)
+        try expectEqual(again.one(OutcomeReport.self).result, .interrupted)
     }
 
     // MARK: How far uploads counted
@@ -182,18 +183,18 @@ import Testing
         try await harness.send(TerminationMessage(app: OwnerHarness.app, campaign: "c-1", generation: 2, reason: nil))
         harness = try await OwnerHarness.make(on: harness.store)
         let cursor = DownloadCursor(serverVersion: 3, clientVersion: 3)
-        #expect(
-            try await harness.identify(file, session: 5, download: cursor, latest: latest).one(RefusedAnswer.self)
-                .integrated == 3)
+        try await expectEqual(
+            harness.identify(file, session: 5, download: cursor, latest: latest).one(RefusedAnswer.self)
+                .integrated, 3)
         // It says less than it could, and not more than it is.
-        #expect(try await harness.identify(file, session: 6).one(RefusedAnswer.self).integrated == 3)
+        try await expectEqual(harness.identify(file, session: 6).one(RefusedAnswer.self).integrated, 3)
         let ahead = DownloadCursor(serverVersion: 9, clientVersion: 9)
-        #expect(
-            try await harness.identify(file, session: 7, download: ahead, latest: latest).one(RefusedAnswer.self)
+        try await expectTrue(
+            harness.identify(file, session: 7, download: ahead, latest: latest).one(RefusedAnswer.self)
                 .integrated == nil)
         let late = harness.upload(file, follows: 3, base: 3, [Changes.create(3)])
-        #expect(try await harness.send(late).one(RefusedAnswer.self).integrated == 3)
-        #expect(try await harness.page(file, after: cursor).one(RefusedAnswer.self).integrated == 3)
+        try await expectEqual(harness.send(late).one(RefusedAnswer.self).integrated, 3)
+        try await expectEqual(harness.page(file, after: cursor).one(RefusedAnswer.self).integrated, 3)
     }
 
     @Test func aResetOfOneClientRealmSaysIt() async throws {
@@ -201,7 +202,7 @@ import Testing
         let file = try await harness.join(session: 1)
         try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1)]))
         let reset = ResetMessage(realm: harness.realm, clientFile: file.ident, campaign: "r-1", reason: nil)
-        #expect(try await harness.send(reset).one(ResetNotice.self).integrated == 2)
+        try await expectEqual(harness.send(reset).one(ResetNotice.self).integrated, 2)
     }
 
     @Test func aBadChangesetLeavesWhatCameBeforeIt() async throws {
@@ -210,8 +211,8 @@ import Testing
         try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1)]))
         let refusal = try await harness.send(harness.upload(file, follows: 2, base: 0, [[9, 9, 9]]))
             .one(RefusedAnswer.self)
-        #expect(refusal.code == 212)
-        #expect(refusal.integrated == 2)
+        expectEqual(refusal.code, 212)
+        expectEqual(refusal.integrated, 2)
     }
 
     @Test func anUploadThatContradictsTheRowSaysNothing() async throws {
@@ -222,7 +223,7 @@ import Testing
         try await harness.send(harness.upload(file, base: 1, [Changes.create(1)]))
         let refusal = try await harness.send(harness.upload(file, follows: 1, base: 0, [Changes.create(2)]))
             .one(RefusedAnswer.self)
-        #expect(refusal.code == 209)
-        #expect(refusal.integrated == nil)
+        expectEqual(refusal.code, 209)
+        expectTrue(refusal.integrated == nil)
     }
 }

@@ -3,6 +3,7 @@ import Changesets
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -22,8 +23,8 @@ import Testing
         let (harness, reader) = try await prepare(.error)
         let notice = try await harness.send(harness.upload(reader, session: 2, rights: .reading, [Changes.schema()]))
             .one(IntegratedNotice.self)
-        #expect(notice.acknowledgements.map(\.upload.clientVersion) == [1])
-        #expect(try await harness.titles() == [1: "one"])
+        expectEqual(notice.acknowledgements.map(\.upload.clientVersion), [1])
+        try await expectEqual(harness.titles(), [1: "one"])
     }
 
     /// Nothing of it is in the history: not what an instruction repeats, and no text that only comes along.
@@ -35,8 +36,8 @@ import Testing
         let before = try await harness.record().historyBytes
         _ = try await harness.send(harness.upload(reader, session: 2, rights: .reading, [changeset.encoded()]))
             .one(IntegratedNotice.self)
-        #expect(try await harness.record().historyBytes <= before + 1)
-        #expect(try await harness.titles() == [1: "one"])
+        try await expectTrue(harness.record().historyBytes <= before + 1)
+        try await expectEqual(harness.titles(), [1: "one"])
     }
 
     @Test(arguments: [
@@ -49,16 +50,16 @@ import Testing
         let schema = try await harness.control.schema(ofApp: OwnerHarness.app)
         let published = try await harness.send(harness.upload(reader, session: 2, rights: .reading, changesets))
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 206 && refusal.action == "ApplicationBug" && !refusal.tryAgain)
-        #expect(refusal.message.contains("permission denied"))
-        #expect(try published.every(IntegratedNotice.self).isEmpty && published.dead.isEmpty)
-        #expect(try await harness.store.realm(harness.realm)?.latest.version == 2)
-        #expect(try await harness.titles() == [1: "one"])
-        #expect(try await harness.control.schema(ofApp: OwnerHarness.app) == schema)
+        expectTrue(refusal.code == 206 && refusal.action == "ApplicationBug" && !refusal.tryAgain)
+        expectTrue(refusal.message.contains("permission denied"))
+        try expectTrue(published.every(IntegratedNotice.self).isEmpty && published.dead.isEmpty)
+        try await expectEqual(harness.store.realm(harness.realm)?.latest.version, 2)
+        try await expectEqual(harness.titles(), [1: "one"])
+        try await expectEqual(harness.control.schema(ofApp: OwnerHarness.app), schema)
         // Its client file is as it was.
         let notice = try await harness.send(harness.upload(reader, session: 2, rights: .reading, [Changes.schema()]))
             .one(IntegratedNotice.self)
-        #expect(notice.acknowledgements.map(\.upload.clientVersion) == [1])
+        expectEqual(notice.acknowledgements.map(\.upload.clientVersion), [1])
     }
 
     @Test func theClientDiscardsWhereTheAppSaysSo() async throws {
@@ -66,15 +67,15 @@ import Testing
         let published = try await harness.send(
             harness.upload(reader, session: 2, rights: .reading, [Changes.create(2)]))
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 206 && refusal.action == "ClientResetNoRecovery" && !refusal.tryAgain)
-        #expect(refusal.clientFile == reader.ident && refusal.campaign != nil)
-        #expect(try published.one(FoundReport.self).clientRealms.map(\.user) == ["reader"])
-        #expect(published.dead.isEmpty)
-        #expect(try await harness.titles() == [1: "one"])
+        expectTrue(refusal.code == 206 && refusal.action == "ClientResetNoRecovery" && !refusal.tryAgain)
+        expectTrue(refusal.clientFile == reader.ident && refusal.campaign != nil)
+        try expectEqual(published.one(FoundReport.self).clientRealms.map(\.user), ["reader"])
+        expectTrue(published.dead.isEmpty)
+        try await expectEqual(harness.titles(), [1: "one"])
         // A client that did not hear of it may not recover either, now or after a restart of the owner.
         func comesAgain(to owner: OwnerHarness) async throws {
             let later = try await owner.rejoin(reader, session: 3, user: "reader").one(RefusedAnswer.self)
-            #expect(later.action == "ClientResetNoRecovery" && later.campaign == refusal.campaign)
+            expectTrue(later.action == "ClientResetNoRecovery" && later.campaign == refusal.campaign)
         }
         try await comesAgain(to: harness)
         try await comesAgain(to: try await OwnerHarness.make(on: harness.store, control: harness.control))
@@ -87,8 +88,8 @@ import Testing
         var again = upload
         again.upload?.rights = .reading
         let published = try await harness.send(again)
-        #expect(try published.every(RefusedAnswer.self).isEmpty)
-        #expect(try await harness.titles() == [1: "one", 2: ""])
+        try expectTrue(published.every(RefusedAnswer.self).isEmpty)
+        try await expectEqual(harness.titles(), [1: "one", 2: ""])
     }
 
     @Test func progressIsNoWrite() async throws {
@@ -96,8 +97,8 @@ import Testing
         var upload = harness.upload(reader, session: 2, rights: .reading, [])
         upload.upload?.progress = UploadCursor(clientVersion: 4, serverVersion: 2)
         upload.upload?.lockedServerVersion = 2
-        #expect(try await harness.send(upload).every(RefusedAnswer.self).isEmpty)
+        try await expectTrue(harness.send(upload).every(RefusedAnswer.self).isEmpty)
         let key = ClientFileKey(realm: try await harness.record().id, ident: reader.ident)
-        #expect(try await harness.store.clientFile(key)?.upload.clientVersion == 4)
+        try await expectEqual(harness.store.clientFile(key)?.upload.clientVersion, 4)
     }
 }

@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -20,16 +21,16 @@ import Testing
         let rules = RulesMessage(app: OwnerHarness.app, version: 1)
         // Of another kind, or of an app that stays: nobody waits for those.
         try await harness.send(rules, id: "m:frozen")
-        #expect(try await !harness.store.isSeen(messageID: "m:frozen"))
+        try await expectTrue(!harness.store.isSeen(messageID: "m:frozen"))
         _ = try await move(harness)
         try await harness.send(rules, id: "other")
-        #expect(try await !harness.store.isSeen(messageID: "other"))
+        try await expectTrue(!harness.store.isSeen(messageID: "other"))
 
         try await harness.send(rules, id: "m:frozen")
-        #expect(try await harness.store.isSeen(messageID: "m:frozen"))
+        try await expectTrue(harness.store.isSeen(messageID: "m:frozen"))
         let refused = try await harness.send(harness.upload(file, session: 1, [Changes.schema()]))
-        #expect(try refused.one(RefusedAnswer.self).code == .initialSyncNotCompleted)
-        #expect(try await harness.record().latest.version <= 1)
+        try expectEqual(refused.one(RefusedAnswer.self).code, .initialSyncNotCompleted)
+        try await expectTrue(harness.record().latest.version <= 1)
     }
 
     /// An owner that remembers the app as it was hears of the move by the message itself.
@@ -41,9 +42,9 @@ import Testing
         try await harness.send(harness.upload(file, session: 1, [Changes.schema()]))
         _ = try await move(harness)
         try await harness.send(RulesMessage(app: OwnerHarness.app, version: 1), id: "m:frozen")
-        #expect(try await harness.store.isSeen(messageID: "m:frozen"))
+        try await expectTrue(harness.store.isSeen(messageID: "m:frozen"))
         let late = harness.upload(file, session: 1, follows: 1, base: 1, timestamp: 2_000, [Changes.create(1)])
         let refused = try await harness.send(late)
-        #expect(try refused.one(RefusedAnswer.self).code == .initialSyncNotCompleted)
+        try expectEqual(refused.one(RefusedAnswer.self).code, .initialSyncNotCompleted)
     }
 }

@@ -4,6 +4,7 @@ import Messages
 import Storage
 import StorageSupport
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -14,18 +15,18 @@ import Testing
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         try await harness.send(harness.upload(file, [Changes.schema()]))
-        #expect(try await harness.control.setRules(TestRules.open, of: OwnerHarness.app) == 1)
+        try await expectEqual(harness.control.setRules(TestRules.open, of: OwnerHarness.app), 1)
         let published = try await harness.send(harness.upload(file, follows: 1, [Changes.create(1)]))
         let refusal = try published.one(RefusedAnswer.self)
-        #expect(refusal.code == 200 && refusal.action == "Transient" && refusal.tryAgain)
-        #expect(refusal.rulesVersion == 1)
-        #expect(try published.every(IntegratedNotice.self).isEmpty && published.dead.isEmpty)
-        #expect(try await harness.titles() == [:])
+        expectTrue(refusal.code == 200 && refusal.action == "Transient" && refusal.tryAgain)
+        expectEqual(refusal.rulesVersion, 1)
+        try expectTrue(published.every(IntegratedNotice.self).isEmpty && published.dead.isEmpty)
+        try await expectEqual(harness.titles(), [:])
         // The session begins anew under the new rules, with the same upload.
         let rights = SessionRights(.readWrite, rulesVersion: 1)
         _ = try await harness.send(harness.upload(file, follows: 1, rights: rights, [Changes.create(1)])).one(
             IntegratedNotice.self)
-        #expect(try await harness.titles() == [1: ""])
+        try await expectEqual(harness.titles(), [1: ""])
     }
 
     @Test func rulesTakeEffectWhereTheyStandInTheQueue() async throws {
@@ -40,8 +41,8 @@ import Testing
         let version = try await harness.control.setRules(TestRules.closed, of: OwnerHarness.app)
         let rules = try AMQPMessage(RulesMessage(app: OwnerHarness.app, version: version))
         let published = try await harness.send([before, rules, after])
-        #expect(try published.one(RefusedAnswer.self).rulesVersion == 1)
-        #expect(try await harness.titles() == [1: ""])
+        try expectEqual(published.one(RefusedAnswer.self).rulesVersion, 1)
+        try await expectEqual(harness.titles(), [1: ""])
     }
 
     @Test func aNewOwnerDoesNotGoByWhatItsProcessReadBefore() async throws {
@@ -53,7 +54,7 @@ import Testing
         try await harness.control.setRules(TestRules.closed, of: OwnerHarness.app)
         let next = try await OwnerHarness.make(on: harness.store, control: harness.control, apps: apps)
         let refusal = try await next.send(next.upload(file, follows: 1, [Changes.create(1)])).one(RefusedAnswer.self)
-        #expect(refusal.code == 200 && refusal.rulesVersion == 1)
+        expectTrue(refusal.code == 200 && refusal.rulesVersion == 1)
     }
 
     @Test func whatOneGatewayGoesByHoldsForAll() async throws {
@@ -64,7 +65,7 @@ import Testing
         let older = SessionRights(.readWrite, rulesVersion: 2)
         let refusal = try await harness.send(harness.upload(file, follows: 1, rights: older, [Changes.create(1)]))
             .one(RefusedAnswer.self)
-        #expect(refusal.code == 200 && refusal.rulesVersion == 3)
+        expectTrue(refusal.code == 200 && refusal.rulesVersion == 3)
     }
 
     @Test func anUploadOfAGatewayWithoutRulesIsSentBack() async throws {
@@ -72,8 +73,8 @@ import Testing
         let file = try await harness.join(session: 1)
         let refusal = try await harness.send(harness.upload(file, rights: nil, [Changes.schema()]))
             .one(RefusedAnswer.self)
-        #expect(refusal.code == 200 && refusal.tryAgain)
-        #expect(try await harness.store.realm(harness.realm)?.latest.version == 0)
+        expectTrue(refusal.code == 200 && refusal.tryAgain)
+        try await expectEqual(harness.store.realm(harness.realm)?.latest.version, 0)
     }
 
     @Test(arguments: [nil, SessionRights(.none, rulesVersion: 1), SessionRights(.readWrite, rulesVersion: 0)])
@@ -83,8 +84,8 @@ import Testing
         var request = harness.bindRequest(session: 1)
         request.context.rights = rights
         let refusal = try await harness.send(request).one(RefusedAnswer.self)
-        #expect(refusal.code == (rights?.rights == PartitionRights.none ? 206 : 200))
-        #expect(try await harness.store.realm(harness.realm) == nil)
+        expectEqual(refusal.code, (rights?.rights == PartitionRights.none ? 206 : 200))
+        try await expectTrue(harness.store.realm(harness.realm) == nil)
     }
 
     @Test(arguments: [nil, SessionRights(.none, rulesVersion: 1), SessionRights(.readWrite, rulesVersion: 0)])
@@ -100,15 +101,16 @@ import Testing
         var identify = harness.identifyRequest(other, session: 3)
         identify.context.rights = rights
         for published in [try await harness.send(page), try await harness.send(identify)] {
-            #expect(try published.every(PageAnswer.self).isEmpty && published.every(IdentifiedAnswer.self).isEmpty)
-            #expect(try published.one(RefusedAnswer.self).code == (rights?.rights == PartitionRights.none ? 206 : 200))
+            try expectTrue(published.every(PageAnswer.self).isEmpty && published.every(IdentifiedAnswer.self).isEmpty)
+            try expectEqual(
+                published.one(RefusedAnswer.self).code, (rights?.rights == PartitionRights.none ? 206 : 200))
         }
     }
 
     @Test func rulesOfAnAppThatIsGoneAreNobodysConcern() async throws {
         let harness = try await OwnerHarness.make()
         let published = try await harness.send(RulesMessage(app: "gone", version: 4))
-        #expect(published.all.isEmpty)
+        expectTrue(published.all.isEmpty)
     }
 
     @Test func anUploadReadsNoRules() async throws {
@@ -126,20 +128,20 @@ import Testing
             try await harness.send(
                 harness.upload(file, follows: ClientVersion(number), rights: rights, [Changes.create(Int64(number))]))
         }
-        #expect(try await harness.titles().count == 20)
-        #expect(harness.apps.rulesRead == 0)
+        try await expectEqual(harness.titles().count, 20)
+        expectEqual(harness.apps.rulesRead, 0)
     }
 
     @Test func versionsOfAnEarlierAppOfTheSameNameDoNotCount() {
         var seen = RulesSeen()
         seen.see(AppRecord(id: "tasks", rulesVersion: 7, createdAt: 1), of: "tasks")
         seen.see(AppRecord(id: "tasks", rulesVersion: 5, createdAt: 1), of: "tasks")
-        #expect(seen.newest(of: "tasks") == 7)
+        expectEqual(seen.newest(of: "tasks"), 7)
         seen.see(AppRecord(id: "tasks", rulesVersion: 1, createdAt: 2), of: "tasks")
-        #expect(seen.newest(of: "tasks") == 1)
+        expectEqual(seen.newest(of: "tasks"), 1)
         seen.see(nil, of: "tasks")
-        #expect(seen.newest(of: "tasks") == 0 && seen.knows("tasks"))
+        expectTrue(seen.newest(of: "tasks") == 0 && seen.knows("tasks"))
         for number in 0..<RulesSeen.maxApps { seen.see(nil, of: "app\(number)") }
-        #expect(!seen.knows("tasks"))
+        expectTrue(!seen.knows("tasks"))
     }
 }

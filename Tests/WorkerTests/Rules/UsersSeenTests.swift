@@ -1,6 +1,7 @@
 import Messages
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Worker
@@ -11,22 +12,22 @@ import Testing
 
     @Test func whoHasChangedSinceIsToldByWhatIsHeard() {
         var seen = UsersSeen()
-        #expect(seen.verdict(on: "a", of: "tasks", at: 0) == .current && !seen.knows("tasks"))
+        expectTrue(seen.verdict(on: "a", of: "tasks", at: 0) == .current && !seen.knows("tasks"))
         seen.see(5, of: "tasks", createdAt: 1)
-        #expect(seen.verdict(on: "a", of: "tasks", at: 5) == .current)
+        expectEqual(seen.verdict(on: "a", of: "tasks", at: 5), .current)
         seen.hear(6, of: "tasks", user: "a")
         seen.hear(7, of: "tasks", user: "b")
         // What comes twice, or late, says nothing new.
         seen.hear(6, of: "tasks", user: "c")
-        #expect(seen.newest(of: "tasks") == 7)
-        #expect(seen.verdict(on: "a", of: "tasks", at: 5) == .changed)
-        #expect(seen.verdict(on: "a", of: "tasks", at: 6) == .current)
-        #expect(seen.verdict(on: "b", of: "tasks", at: 6) == .changed)
-        #expect(seen.verdict(on: "c", of: "tasks", at: 5) == .current)
-        #expect(seen.verdict(on: "c", of: "tasks", at: 4) == .unknown(after: 4))
+        expectEqual(seen.newest(of: "tasks"), 7)
+        expectEqual(seen.verdict(on: "a", of: "tasks", at: 5), .changed)
+        expectEqual(seen.verdict(on: "a", of: "tasks", at: 6), .current)
+        expectEqual(seen.verdict(on: "b", of: "tasks", at: 6), .changed)
+        expectEqual(seen.verdict(on: "c", of: "tasks", at: 5), .current)
+        expectEqual(seen.verdict(on: "c", of: "tasks", at: 4), .unknown(after: 4))
         // Of another app of the same name.
         seen.see(1, of: "tasks", createdAt: 2)
-        #expect(seen.newest(of: "tasks") == 1 && seen.verdict(on: "a", of: "tasks", at: 1) == .current)
+        expectTrue(seen.newest(of: "tasks") == 1 && seen.verdict(on: "a", of: "tasks", at: 1) == .current)
     }
 
     @Test func whatWasNotHeardIsReadOnce() {
@@ -34,40 +35,40 @@ import Testing
         seen.see(5, of: "tasks", createdAt: 1)
         // Settings that were read again know of a change that nobody has told of.
         seen.see(8, of: "tasks", createdAt: 1)
-        #expect(seen.verdict(on: "a", of: "tasks", at: 7) == .unknown(after: 5))
+        expectEqual(seen.verdict(on: "a", of: "tasks", at: 7), .unknown(after: 5))
         seen.learn(["a"], of: "tasks", after: 5)
-        #expect(seen.verdict(on: "a", of: "tasks", at: 7) == .changed)
-        #expect(seen.verdict(on: "b", of: "tasks", at: 5) == .current)
-        #expect(seen.verdict(on: "a", of: "tasks", at: 8) == .current)
+        expectEqual(seen.verdict(on: "a", of: "tasks", at: 7), .changed)
+        expectEqual(seen.verdict(on: "b", of: "tasks", at: 5), .current)
+        expectEqual(seen.verdict(on: "a", of: "tasks", at: 8), .current)
         // A session of long ago, at a new owner.
-        #expect(seen.verdict(on: "b", of: "tasks", at: 2) == .unknown(after: 2))
+        expectEqual(seen.verdict(on: "b", of: "tasks", at: 2), .unknown(after: 2))
         seen.learn(["b", "a"], of: "tasks", after: 2)
-        #expect(seen.verdict(on: "b", of: "tasks", at: 2) == .changed)
-        #expect(seen.verdict(on: "b", of: "tasks", at: 5) == .current)
-        #expect(seen.verdict(on: "c", of: "tasks", at: 2) == .current)
+        expectEqual(seen.verdict(on: "b", of: "tasks", at: 2), .changed)
+        expectEqual(seen.verdict(on: "b", of: "tasks", at: 5), .current)
+        expectEqual(seen.verdict(on: "c", of: "tasks", at: 2), .current)
         // A gap: one change was not heard of.
         seen.hear(10, of: "tasks", user: "c")
-        #expect(seen.verdict(on: "b", of: "tasks", at: 8) == .unknown(after: 8))
-        #expect(seen.verdict(on: "b", of: "tasks", at: 10) == .current)
+        expectEqual(seen.verdict(on: "b", of: "tasks", at: 8), .unknown(after: 8))
+        expectEqual(seen.verdict(on: "b", of: "tasks", at: 10), .current)
     }
 
     @Test func whereAnyoneMayHaveChangedEverybodyHas() {
         var seen = UsersSeen()
         seen.see(5, of: "tasks", createdAt: 1)
         seen.hear(6, of: "tasks", user: nil)
-        #expect(seen.verdict(on: "a", of: "tasks", at: 5) == .unknown(after: 5))
+        expectEqual(seen.verdict(on: "a", of: "tasks", at: 5), .unknown(after: 5))
         seen.learn(nil, of: "tasks", after: 5)
-        #expect(seen.verdict(on: "a", of: "tasks", at: 5) == .unknown(after: 5))
-        #expect(seen.verdict(on: "a", of: "tasks", at: 6) == .current)
+        expectEqual(seen.verdict(on: "a", of: "tasks", at: 5), .unknown(after: 5))
+        expectEqual(seen.verdict(on: "a", of: "tasks", at: 6), .current)
     }
 
     @Test func whatIsKeptIsBounded() {
         var seen = UsersSeen()
         seen.see(0, of: "tasks", createdAt: 1)
         for version in 1...UInt64(UsersSeen.maxUsers) + 1 { seen.hear(version, of: "tasks", user: "u\(version)") }
-        #expect(seen.knows("tasks") && seen.verdict(on: "u1", of: "tasks", at: 0) == .unknown(after: 0))
+        expectTrue(seen.knows("tasks") && seen.verdict(on: "u1", of: "tasks", at: 0) == .unknown(after: 0))
         for number in 0..<UsersSeen.maxApps { seen.see(0, of: "app\(number)", createdAt: 1) }
-        #expect(!seen.knows("tasks"))
+        expectTrue(!seen.knows("tasks"))
     }
 
     // MARK: An owner
@@ -107,12 +108,12 @@ import Testing
         let control = bench.harness.control
         try await control.setDisabled(true, app: OwnerHarness.app, user: "u")
         let refusal = try await bench.upload(1, users: 0, 1).one(RefusedAnswer.self)
-        #expect(refusal.code == 200 && refusal.action == "Transient" && refusal.tryAgain)
-        #expect(refusal.usersVersion == 1)
-        #expect(try await bench.harness.titles() == [:])
+        expectTrue(refusal.code == 200 && refusal.action == "Transient" && refusal.tryAgain)
+        expectEqual(refusal.usersVersion, 1)
+        try await expectEqual(bench.harness.titles(), [:])
         // Enabled again, the user's sessions begin anew.
         try await control.setDisabled(false, app: OwnerHarness.app, user: "u")
-        #expect(try await bench.upload(1, users: 1, 1).one(RefusedAnswer.self).usersVersion == 2)
+        try await expectEqual(bench.upload(1, users: 1, 1).one(RefusedAnswer.self).usersVersion, 2)
         _ = try await bench.upload(1, users: 2, 1).one(IntegratedNotice.self)
     }
 
@@ -137,12 +138,12 @@ import Testing
         _ = try await bench.upload(1, users: 0, 1).one(IntegratedNotice.self)
         try await harness.control.setDisabled(true, app: OwnerHarness.app, user: "u")
         try await harness.send(RulesMessage(app: OwnerHarness.app, version: 0, usersVersion: 1, user: "u"))
-        #expect(try await bench.upload(2, users: 0, 2).one(RefusedAnswer.self).usersVersion == 1)
+        try await expectEqual(bench.upload(2, users: 0, 2).one(RefusedAnswer.self).usersVersion, 1)
         for published in [
             try await harness.send(request(harness.bindRequest(session: 9, user: "u"))),
             try await harness.send(identify(bench)), try await harness.send(page(bench)),
-        ] { #expect(try published.one(RefusedAnswer.self).usersVersion == 1) }
-        #expect(try await harness.titles() == [1: ""])
+        ] { try expectEqual(published.one(RefusedAnswer.self).usersVersion, 1) }
+        try await expectEqual(harness.titles(), [1: ""])
     }
 
     private func request(_ bind: BindRequest) -> BindRequest {
@@ -171,7 +172,7 @@ import Testing
         let next = Bench(
             harness: try await OwnerHarness.make(on: bench.harness.store, control: bench.harness.control),
             file: bench.file)
-        #expect(try await next.upload(1, users: 0, 1).one(RefusedAnswer.self).usersVersion == 2)
+        try await expectEqual(next.upload(1, users: 0, 1).one(RefusedAnswer.self).usersVersion, 2)
         _ = try await next.upload(1, users: 2, 1).one(IntegratedNotice.self)
     }
 }

@@ -5,6 +5,7 @@ import Messages
 import RealmState
 import SyncModel
 import SyncProtocol
+import TestSupport
 import Testing
 import Views
 
@@ -119,7 +120,7 @@ struct ViewingClient {
             return try await connect(
                 to: harness, session: self.session + 1_000_000, user: user, maxBytes: maxBytes, between: between)
         }
-        #expect(refusal == nil)
+        expectTrue(refusal == nil)
         return stored == nil
     }
 
@@ -283,7 +284,7 @@ struct ViewingClient {
     /// Uploads what is new, at most so many changesets.
     mutating func upload(to harness: OwnerHarness, atMost count: Int = .max) async throws {
         let refusal = try await send(to: harness, atMost: count)
-        #expect(refusal == nil, "\(refusal?.message ?? "")")
+        expectTrue(refusal == nil, "\(refusal?.message ?? "")")
     }
 
     /// Uploads what is new, which is refused.
