@@ -12,6 +12,7 @@ struct QueriedFields: Sendable {
     static let author = "development mode"
     /// How often an operator may be faster.
     private static let attempts = 8
+    private static let maxText = 800
 
     /// Puts rules in force that name the properties. It may be done twice: nothing is changed if they are queryable by now, if the app is in
     /// development mode no more, or if its rules leave no room for more.
@@ -56,16 +57,17 @@ struct QueriedFields: Sendable {
         let text =
             "queryable from now on, since client file \(report.clientFile) of user \(report.user) asked for subscriptions by it: "
             + Self.text(missing)
+        let record: RulesRecord
         do throws(StoreError) {
-            let record = try await context.store.replaceRules(
+            record = try await context.store.replaceRules(
                 app: app.id, expecting: app.rulesVersion,
                 with: RulesChange(document: new.bytes, author: Self.author, at: context.now))
-            try await context.store.endAudit(number, status: 200, details: text)
-            return record.version
         } catch {
             try await context.store.endAudit(number, status: error.code == .stale ? 409 : 500, details: text)
             throw error
         }
+        try await context.store.endAudit(number, status: 200, details: text)
+        return record.version
     }
 
     /// Gateways judge their sessions by the new rules at once. Owners read them within a second: what is let in by the old ones until then may
@@ -80,8 +82,9 @@ struct QueriedFields: Sendable {
         await context.notices.send(report.app)
     }
 
-    /// `Task.done, Task.owner`
+    /// `Task.done, Task.owner`, and no more than an audit log's line takes.
     private static func text(_ fields: [String: Set<String>]) -> String {
-        fields.flatMap { className, names in names.map { "\(className).\($0)" } }.sorted().joined(separator: ", ")
+        let names = fields.flatMap { className, names in names.map { "\(className).\($0)" } }.sorted()
+        return String(names.joined(separator: ", ").prefix(Self.maxText))
     }
 }

@@ -125,7 +125,8 @@ package struct MessageSummary: Sendable, Equatable, Codable {
         read(QueriedReport.self) {
             let names = $0.fields.flatMap { className, names in names.map { "\(className).\($0)" } }.sorted()
             return Content(
-                app: $0.app, clientFile: $0.clientFile, text: "subscriptions by \(names.joined(separator: ", "))")
+                app: $0.app, clientFile: $0.clientFile,
+                text: "subscriptions by \(names.prefix(8).joined(separator: ", "))")
         }
         read(FoundReport.self) {
             let text = "\($0.clientRealms.count) client realms, campaign \($0.campaign)"

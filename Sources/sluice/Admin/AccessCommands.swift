@@ -74,7 +74,7 @@ struct AuditCommand: AdminCommand {
         let rows = page.entries.map { entry in
             [
                 "\(entry.number)", Printing.time(ofUnixMilliseconds: entry.at), entry.token, entry.role.rawValue,
-                entry.status.cell, entry.method, entry.path, entry.details ?? "",
+                entry.status.cell, entry.method, entry.path, (entry.details ?? "").oneLine,
             ]
         }
         try output.show(
