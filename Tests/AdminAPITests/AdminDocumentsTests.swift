@@ -89,6 +89,8 @@ import Testing
         try keeps(AllowResetsRequest.self, #"{"seconds":60,"slice":3}"#)
         try keeps(AllowedResetsDocument.self, #"{"app":"tasks","seconds":60,"slices":[3]}"#)
         try keeps(ResetRequest.self, #"{"campaign":"c","clientFile":7,"partition":"nw","reason":"r"}"#)
+        try keeps(ResetRequest.self, #"{"clientFile":7,"flexible":true}"#)
+        try keeps(EraseRequest.self, #"{"confirm":"tasks","dryRun":true}"#)
     }
 
     @Test func countsOfAnOlderCoordinatorLackWhatItDidNotCount() throws {
@@ -125,9 +127,7 @@ import Testing
 
     @Test func aRoutesPathHoldsItsValuesEncoded() {
         expectEqual(AdminRoute.apps.path(), "/api/admin/v1/apps")
-        expectEqual(
-            AdminRoute.clientRealmHistory.path("tasks", "7", query: [(.partition, "\"n w\""), (.limit, nil)]),
-            "/api/admin/v1/apps/tasks/client-realms/7?partition=%22n%20w%22")
+        expectEqual(AdminRoute.clientRealmHistory.path("tasks", "7", query: [(.partition, "\"n w\""), (.limit, nil)]), "/api/admin/v1/apps/tasks/client-realms/7?partition=%22n%20w%22")
         expectEqual(AdminRoute.campaign.path("a/b?c"), "/api/admin/v1/campaigns/a%2Fb%3Fc")
     }
 }

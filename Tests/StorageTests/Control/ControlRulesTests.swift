@@ -22,9 +22,7 @@ import Testing
             try await expectEqual(store.app("shut")?.rulesVersion, 0)
             try await expectTrue(store.rulesHistory(app: "shut", after: nil, limit: 10).isEmpty)
             try await expectEqual(store.app("open")?.rulesVersion, 1)
-            try await expectEqual(
-                store.rules(app: "open", version: 1),
-                RulesRecord(app: "open", version: 1, document: Array("{}".utf8), author: "ops", at: 7))
+            try await expectEqual(store.rules(app: "open", version: 1), RulesRecord(app: "open", version: 1, document: Array("{}".utf8), author: "ops", at: 7))
             try await expectTrue(store.rules(app: "open", version: 2) == nil)
             let again = await #expect(throws: StoreError.self) {
                 try await store.insert(AppRecord(id: "open", createdAt: 1), rules: change("{}"))
@@ -78,8 +76,7 @@ import Testing
             }
             let all = try await store.rulesHistory(app: "tasks", after: nil, limit: 1000)
             expectEqual(all.map(\.version), Array((21...count).reversed()))
-            expectTrue(
-                all.map(\.bytes) == all.map { Int($0.version) } && all.allSatisfy { $0.author == "ops" && $0.at == 7 })
+            expectTrue(all.map(\.bytes) == all.map { Int($0.version) } && all.allSatisfy { $0.author == "ops" && $0.at == 7 })
             try await expectTrue(store.rules(app: "tasks", version: 20) == nil)
             try await expectTrue(store.rules(app: "tasks", version: 21) != nil)
             let page = try await store.rulesHistory(app: "tasks", after: 30, limit: 3)
@@ -124,7 +121,7 @@ import Testing
             let app = try #require(try await store.app("old"))
             expectTrue(app.rulesVersion == 1 && app.onReadDenied == .keep && app.onWriteDenied == .discard)
             let rules = try #require(try await AppRules(store: store).document(of: app))
-            expectTrue(rules.generated == "upgrade" && rules.summary.contains("made by an upgrade"))
+            expectTrue(rules.generated == "upgrade" && rules.summary(for: .partition).contains("made by an upgrade"))
             expectEqual(rules.partitionRights(of: RuleUser(id: "u"), partition: "\"x\""), .readWrite)
             // What was stored is what the template says, marked.
             let record = try #require(try await store.rules(app: "old", version: 1))
@@ -135,6 +132,19 @@ import Testing
             // A new app of the same store gets nothing.
             try await store.insert(AppRecord(id: "new", createdAt: 1))
             try await expectEqual(store.app("new")?.rulesVersion, 0)
+        }
+    }
+
+    /// Rules beside a literal hold of what a user lacks: what cannot be read must not be taken for that.
+    @Test func customDataThatCannotBeReadIsNotTakenForNone() {
+        for (text, isKnown) in [
+            (nil, true), ("{}", true), (#"{"a":1}"#, true), ("{", false), ("[]", false), ("", false),
+        ] {
+            let record = UserRecord(
+                app: "tasks", id: "u1", identities: [], email: nil, isDisabled: false, createdAt: 1, customData: text)
+            let user = RuleUser(record)
+            expectEqual(user.isCustomDataKnown, isKnown, "\(text ?? "none")")
+            expectEqual(user.customData.keys.sorted(), (text == #"{"a":1}"# ? ["a"] : []))
         }
     }
 
@@ -275,7 +285,8 @@ import Testing
         expectEqual(seen.customData, ["team": .string("red"), "since": .date(5)])
         expectEqual(seen.identities.first?.data, ["email": .string("a@b.c")])
         record.customData = "{"
-        record.identities = [.init(id: "i1", provider: "api-key")]
-        expectTrue(RuleUser(record).customData.isEmpty && RuleUser(record).kind == .server)
+        expectTrue(RuleUser(record).customData.isEmpty)
+        // A program is the user whose key it has, but for how it has logged in.
+        expectEqual(RuleUser(record, kind: .server).kind, .server)
     }
 }
