@@ -127,7 +127,9 @@ import Testing
 
     @Test func aRoutesPathHoldsItsValuesEncoded() {
         expectEqual(AdminRoute.apps.path(), "/api/admin/v1/apps")
-        expectEqual(AdminRoute.clientRealmHistory.path("tasks", "7", query: [(.partition, "\"n w\""), (.limit, nil)]), "/api/admin/v1/apps/tasks/client-realms/7?partition=%22n%20w%22")
+        expectEqual(
+            AdminRoute.clientRealmHistory.path("tasks", "7", query: [(.partition, "\"n w\""), (.limit, nil)]),
+            "/api/admin/v1/apps/tasks/client-realms/7?partition=%22n%20w%22")
         expectEqual(AdminRoute.campaign.path("a/b?c"), "/api/admin/v1/campaigns/a%2Fb%3Fc")
     }
 }

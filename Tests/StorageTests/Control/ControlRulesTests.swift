@@ -22,7 +22,9 @@ import Testing
             try await expectEqual(store.app("shut")?.rulesVersion, 0)
             try await expectTrue(store.rulesHistory(app: "shut", after: nil, limit: 10).isEmpty)
             try await expectEqual(store.app("open")?.rulesVersion, 1)
-            try await expectEqual(store.rules(app: "open", version: 1), RulesRecord(app: "open", version: 1, document: Array("{}".utf8), author: "ops", at: 7))
+            try await expectEqual(
+                store.rules(app: "open", version: 1),
+                RulesRecord(app: "open", version: 1, document: Array("{}".utf8), author: "ops", at: 7))
             try await expectTrue(store.rules(app: "open", version: 2) == nil)
             let again = await #expect(throws: StoreError.self) {
                 try await store.insert(AppRecord(id: "open", createdAt: 1), rules: change("{}"))
@@ -76,7 +78,8 @@ import Testing
             }
             let all = try await store.rulesHistory(app: "tasks", after: nil, limit: 1000)
             expectEqual(all.map(\.version), Array((21...count).reversed()))
-            expectTrue(all.map(\.bytes) == all.map { Int($0.version) } && all.allSatisfy { $0.author == "ops" && $0.at == 7 })
+            expectTrue(
+                all.map(\.bytes) == all.map { Int($0.version) } && all.allSatisfy { $0.author == "ops" && $0.at == 7 })
             try await expectTrue(store.rules(app: "tasks", version: 20) == nil)
             try await expectTrue(store.rules(app: "tasks", version: 21) != nil)
             let page = try await store.rulesHistory(app: "tasks", after: 30, limit: 3)
