@@ -31,6 +31,11 @@ package struct ChangesetSelection: Sendable {
         try encoder.append(instruction, from: changeset.strings)
     }
 
+    /// - Parameter strings: those that the instruction names by number.
+    mutating func append(_ instruction: Instruction, from strings: InternTable) throws(ChangesetError) {
+        try encoder.append(instruction, from: strings)
+    }
+
     package mutating func erase(_ address: ObjectAddress) {
         let table = encoder.strings.intern(address.className)
         let object = encoder.strings.intern(address.key)

@@ -51,7 +51,7 @@ package struct SplitChangeset: Sendable {
         for index in wanted.sorted() where isReadable(changeset.instructions[index], in: view) {
             try selection.append(changeset.instructions[index], of: changeset)
         }
-        return selection.bytes
+        return try view.mapping?.outgoing(selection.changeset).bytes ?? selection.bytes
     }
 
     private func isReadable(_ instruction: Instruction, in view: View) -> Bool {

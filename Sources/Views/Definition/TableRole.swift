@@ -7,15 +7,21 @@ package struct TableRole: Sendable {
     package let role: ClosedRole
     /// The properties that the role's conditions look at, in ascending order.
     package let columns: [ColumnID]
+    /// The class as rules see it; its columns may have other names than the realm's.
     private let table: TableSchema
+    /// The class as the realm has it, whose names changesets use.
+    private let stored: TableSchema
     /// The properties that are never sent.
     package let hiddenColumns: Set<ColumnID>
     private let readsAny: Bool
     private let writesAny: Bool
 
-    init(_ role: ClosedRole, table: TableSchema) {
+    /// - Parameter ruled: the class as rules see it, if that is otherwise than the realm has it.
+    init(_ role: ClosedRole, table stored: TableSchema, ruled: TableSchema? = nil) {
+        let table = ruled ?? stored
         self.role = role
         self.table = table
+        self.stored = stored
         columns = role.properties.compactMap { table.column(ByteString($0))?.id }.sorted()
         let unreadable = table.columns.filter { !role.mayRead($0.name.string) }
         hiddenColumns = Set(unreadable.map(\.id))
@@ -55,7 +61,7 @@ package struct TableRole: Sendable {
     ///
     /// - Parameter fields: all that a changeset sets of an object; none: it only makes or erases it.
     package func mayWrite(_ fields: Set<ByteString>) -> Bool {
-        fields.isEmpty ? writesAny : fields.allSatisfy { role.mayWrite($0.string) }
+        fields.isEmpty ? writesAny : fields.allSatisfy { role.mayWrite(ruledName($0)) }
     }
 
     /// Whether the user, who may write what the changeset sets, may do one step of it.
@@ -72,6 +78,12 @@ package struct TableRole: Sendable {
 
     private func mayErase(_ object: StoredObject, _ key: ObjectKey) -> Bool {
         mayWrite(object, key) && role.delete.holds(values(of: object, key))
+    }
+
+    /// What rules call a property that changesets name.
+    private func ruledName(_ field: ByteString) -> String {
+        let ruled = stored.column(field).flatMap { column in table.columns.first { $0.id == column.id } }
+        return (ruled?.name ?? field).string
     }
 
     private func values(of object: StoredObject, _ key: ObjectKey) -> (String) -> RuleValue? {

@@ -31,6 +31,7 @@ package struct ViewFan: Sendable {
     private struct Selection: Hashable {
         var queries: String
         var roles: String
+        var version: SchemaVersion?
     }
 
     private struct Group {
@@ -83,11 +84,14 @@ package struct ViewFan: Sendable {
 
     /// A session has everything up to a version under a set in force, and will be told of what concerns it from where the fan stands.
     ///
+    /// - Parameter schemaVersion: of the client's copy.
     /// - Returns: where the fan stands. If that is further, the session has to ask for what is between.
     package mutating func follow(
-        _ number: UInt64, file: FileIdent, _ definition: ViewDefinition, at version: ServerVersion
+        _ number: UInt64, file: FileIdent, _ definition: ViewDefinition, of schemaVersion: SchemaVersion? = nil,
+        at version: ServerVersion
     ) -> ServerVersion {
-        let selection = Selection(queries: definition.queries, roles: definition.roles)
+        let selection = Selection(
+            queries: definition.queries, roles: definition.roles, version: schemaVersion)
         if let known = sessions[number], known.group == selection, known.file == file {
             sessions[number]?.position = max(known.position, version)
         } else {
@@ -129,7 +133,7 @@ package struct ViewFan: Sendable {
     /// Reads the queries of a group and puts it where objects find it.
     private mutating func prepare(_ selection: Selection) {
         guard let tables, let definition = groups[selection]?.definition,
-            let view = try? View(definition, schema: tables, isRead: true)
+            let view = try? View(definition, schema: tables, version: selection.version, isRead: true)
         else {
             unclear.insert(selection)
             return

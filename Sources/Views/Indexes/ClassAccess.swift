@@ -45,7 +45,7 @@ extension ClassView {
             found.append(.keys(keys.sorted { $0.detachedEncoding().lexicographicallyPrecedes($1.detachedEncoding()) }))
             if keys.isEmpty { return nil }
         }
-        for (column, values) in ranges.sorted(by: { $0.key < $1.key }) {
+        for (column, values) in ranges.sorted(by: { $0.key < $1.key }) where isKept(column) {
             if values.ranges.isEmpty { return nil }
             found.append(.column(column, values.ranges))
         }
