@@ -55,6 +55,8 @@ package struct AppRecord: Sendable, Equatable {
     package var schemaVersion: UInt64
     /// The schema versions that clients in flexible mode may name; nil: nobody looks at them.
     package var clientSchemas: SchemaVersionRange?
+    /// What clients of each schema version see, and the version that is prepared; nil: they all see the realm's schema as it is.
+    package var schemas: SchemaVersions?
     /// The app's latest move from one sync mode to the other; nil if it never moved.
     package var migration: ModeMigration?
     /// Of quotas that do not hold as the settings of the processes say.
@@ -68,8 +70,8 @@ package struct AppRecord: Sendable, Equatable {
         maxOfflineDays: Int = 30, generation: UInt64 = 1, anonymousLogin: Bool = true,
         emailPasswordLogin: Bool = true, onReadDenied: OnReadDenied = .keep, onWriteDenied: OnWriteDenied = .discard,
         rulesVersion: UInt64 = 0, usersVersion: UInt64 = 0, schemaVersion: UInt64 = 0,
-        clientSchemas: SchemaVersionRange? = nil, migration: ModeMigration? = nil, quotas: QuotaValues = QuotaValues(),
-        createdAt: UInt64
+        clientSchemas: SchemaVersionRange? = nil, schemas: SchemaVersions? = nil, migration: ModeMigration? = nil,
+        quotas: QuotaValues = QuotaValues(), createdAt: UInt64
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -87,6 +89,7 @@ package struct AppRecord: Sendable, Equatable {
         self.usersVersion = usersVersion
         self.schemaVersion = schemaVersion
         self.clientSchemas = clientSchemas
+        self.schemas = schemas
         self.migration = migration
         self.quotas = quotas
         self.createdAt = createdAt

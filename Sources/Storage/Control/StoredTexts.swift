@@ -39,6 +39,7 @@ extension StoredAsJSON {
 
 extension QuotaValues: StoredAsJSON {}
 extension SchemaVersionRange: StoredAsJSON {}
+extension SchemaVersions: StoredAsJSON {}
 extension ModeMigration: StoredAsJSON {}
 
 extension OutcomeReport: StoredAsJSON {

@@ -98,9 +98,9 @@ extension AppRecord {
     package static let columns = """
         id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days, generation, anonymous_login,
         email_password_login, created_at, compatibility, on_read_denied, on_write_denied, rules_version, users_version,
-        quotas, schema_version, client_schemas, migration
+        quotas, schema_version, client_schemas, migration, schema_versions
         """
-    package static let places = (1...19).map { "$\($0)" }.joined(separator: ", ")
+    package static let places = (1...20).map { "$\($0)" }.joined(separator: ", ")
 
     /// Of the columns.
     package func values() throws -> [ControlValue] {
@@ -110,7 +110,7 @@ extension AppRecord {
             .boolean(emailPasswordLogin), .number(createdAt), .text(compatibility.rawValue),
             .text(onReadDenied.rawValue), .text(onWriteDenied.rawValue), .number(rulesVersion), .number(usersVersion),
             .text(try quotas.storedText()), .number(schemaVersion), .text(try clientSchemas?.storedText()),
-            .text(try migration?.storedText()),
+            .text(try migration?.storedText()), .text(try schemas?.storedText()),
         ]
     }
 
@@ -131,6 +131,7 @@ extension AppRecord {
             onWriteDenied: try value("on_write_denied"), rulesVersion: try row.unsigned("rules_version"),
             usersVersion: try row.unsigned("users_version"), schemaVersion: try row.unsigned("schema_version"),
             clientSchemas: try row.textIfAny("client_schemas").map(SchemaVersionRange.init(storedText:)),
+            schemas: try row.textIfAny("schema_versions").map(SchemaVersions.init(storedText:)),
             migration: try row.textIfAny("migration").map(ModeMigration.init(storedText:)),
             quotas: try QuotaValues(storedText: try row.text("quotas")), createdAt: try row.unsigned("created_at"))
     }

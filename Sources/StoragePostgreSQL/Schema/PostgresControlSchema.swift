@@ -3,7 +3,10 @@
 enum PostgresControlSchema {
     static let schema = PostgresSchema(
         part: "control",
-        steps: [.version(version1), .addition(clientSchemas), .addition(migration), .addition(spelling)])
+        steps: [
+            .version(version1), .addition(clientSchemas), .addition(migration), .addition(spelling),
+            .addition(schemaVersions),
+        ])
 
     /// Every table, in an order in which a store can be copied.
     static let names = [
@@ -18,6 +21,8 @@ enum PostgresControlSchema {
     private static let migration = ["ALTER TABLE apps ADD COLUMN migration text COLLATE \"C\""]
 
     private static let spelling = ["ALTER TABLE passwords ADD COLUMN spelling text COLLATE \"C\""]
+
+    private static let schemaVersions = ["ALTER TABLE apps ADD COLUMN schema_versions text COLLATE \"C\""]
 
     private static let version1 = [
         """

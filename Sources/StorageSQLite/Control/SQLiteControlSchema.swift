@@ -182,6 +182,7 @@ enum SQLiteControlSchema {
         "ALTER TABLE apps ADD COLUMN client_schemas TEXT;",
         "ALTER TABLE apps ADD COLUMN migration TEXT;",
         "ALTER TABLE passwords ADD COLUMN spelling TEXT;",
+        "ALTER TABLE apps ADD COLUMN schema_versions TEXT;",
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

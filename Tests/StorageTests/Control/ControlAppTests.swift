@@ -21,6 +21,16 @@ import Testing
             let changed = try await store.updateApp("beta") {
                 $0.maxOfflineDays = 3
                 $0.id = "other"
+                $0.schemas = SchemaVersions(
+                    versions: [
+                        SchemaVersion(number: 0),
+                        SchemaVersion(
+                            number: 1, hiddenClasses: ["Old"],
+                            properties: [.init(className: "Item", name: "a", column: "a@v1", nullable: true)]),
+                    ],
+                    draft: SchemaDraft(
+                        version: SchemaVersion(number: 2), basis: 1,
+                        added: [SchemaElement(className: "Item", property: "b", type: "int")], changes: ["one"]))
             }
             expectTrue(changed.id == "beta" && changed.maxOfflineDays == 3)
             try await expectEqual(store.app("beta"), changed)
