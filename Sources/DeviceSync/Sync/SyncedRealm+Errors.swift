@@ -23,6 +23,7 @@ extension SyncedRealm {
         }
         if code == .schemaVersionChanged {
             schemaChange = SyncError(code, body, stopsSession: true)
+            copiedSchemaVersion = body.previousSchemaVersion
             return
         }
         if code.entry?.sessionContinues == true { return }

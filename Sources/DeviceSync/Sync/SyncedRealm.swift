@@ -50,6 +50,8 @@ final class SyncedRealm {
     var compensations = Compensations()
     /// The server keeps the file for another schema version: what is not uploaded is to be, then the file begins anew.
     var schemaChange: SyncError?
+    /// That schema version: a fresh copy, after a reset, is to be of it.
+    var copiedSchemaVersion: UInt64?
 
     init(
         session: SyncSession, core: RealmCore, configuration: Realm.Configuration, app: AppReference,
@@ -183,7 +185,10 @@ final class SyncedRealm {
         case .partition(let partition): partition.path
         case .flexible:
             FlexibleTarget(
-                reason: isReset ? .clientReset : .normal, schemaVersion: configuration.schemaVersion,
+                reason: isReset ? .clientReset : .normal,
+                // What is recovered was written under the schema of the copy.
+                schemaVersion: role == .fresh
+                    ? copiedSchemaVersion ?? configuration.schemaVersion : configuration.schemaVersion,
                 // The fresh copy is made as a new realm in flexible mode is.
                 migratedPartition: role == .main ? core.sync.move?.partition : nil
             ).text

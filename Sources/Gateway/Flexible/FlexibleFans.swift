@@ -60,7 +60,8 @@ final class FlexibleFans: Sendable {
             if following.generation > fan.generation { fan = Fan(generation: following.generation) }
             guard following.generation == fan.generation else { return 0 }
             return fan.fan.follow(
-                number, file: following.clientFile, following.definition, at: following.version)
+                number, file: following.clientFile, following.definition, of: following.schemaVersion,
+                at: following.version)
         }
     }
 
@@ -132,6 +133,8 @@ final class FlexibleFans: Sendable {
 struct Following: Sendable {
     var clientFile: FileIdent
     var definition: ViewDefinition
+    /// Of the client's copy; nil: it has the realm's schema as it is.
+    var schemaVersion: SchemaVersion?
     var version: ServerVersion
     var generation: UInt64
 }

@@ -13,7 +13,7 @@ extension GatewaySession {
             .follow(
                 Following(
                     clientFile: clientFile.ident,
-                    definition: active,
+                    definition: active, schemaVersion: schemaVersion,
                     version: progress.download.serverVersion, generation: generation)))
     }
 

@@ -56,6 +56,8 @@ extension GatewaySession {
     }
 
     mutating func refused(_ answer: RefusedAnswer) {
+        // Before the reset: the fresh copy that its client makes is to be of the old one's version.
+        if let previous = answer.previousSchemaVersion { tellOfSchema(previous) }
         fail(
             answer.code, answer.action, answer.message, tryAgain: answer.tryAgain, backoff: answer.backoff,
             integrated: answer.integrated, lostAfter: answer.lostAfter,

@@ -8,6 +8,7 @@ extension GatewaySession {
     /// - Parameter replaced: the client file in whose place one is asked for.
     mutating func bind(_ needsIdent: Bool, _ app: AppRecord, replacing replaced: FileIdent? = nil) {
         clientRecovery = app.clientRecovery
+        schemas = app.schemas
         if app.isMoving { return fail(.initialSyncNotCompleted, .transient, app.movingText, backoff: .patient) }
         switch app.syncState {
         case .enabled: break
@@ -86,14 +87,18 @@ extension GatewaySession {
         if let version = answer.bootstrap { subscriptions?.mustBootstrap(QueryVersion(version)) }
         actions.append(.recorded(answer.upload, lockedServerVersion: answer.lockedServerVersion))
         actions.append(.claim(clientFile))
-        if let previous = answer.previousSchemaVersion { tellOfSchema(previous) }
+        let copied = answer.previousSchemaVersion ?? context.schemaVersion ?? 0
+        schemaVersion = schemas?.versions.last { $0.number <= copied }
+        if let previous = answer.previousSchemaVersion {
+            isOutdated = true
+            tellOfSchema(previous)
+        }
         wantPage()
     }
 
     /// The client's copy was made with another schema version than the client names. The session goes on, for the client to upload
     /// what it has written; then the client begins anew. A client hears of it before its first MARK is answered.
-    private mutating func tellOfSchema(_ previous: UInt64) {
-        isOutdated = true
+    mutating func tellOfSchema(_ previous: UInt64) {
         var body = JSONErrorBody(
             code: .schemaVersionChanged,
             message: "the client realm was made with schema version \(previous) and is opened with "

@@ -1,4 +1,5 @@
 import Messages
+import Storage
 import SyncModel
 import SyncProtocol
 
@@ -68,6 +69,10 @@ struct GatewaySession: Sendable {
     var isBindReported = false
     /// The client's copy is of another schema version: it uploads what it has, and begins anew.
     var isOutdated = false
+    /// The app's schema versions as they were when the session began: what one is does not change.
+    var schemas: SchemaVersions?
+    /// What the client's copy has of the realm; nil: the schema as it is.
+    var schemaVersion: SchemaVersion?
 
     /// What was so when the event at hand came, and what the session wants done about it.
     var environment = SessionEnvironment(now: 0, isCongested: false, isLinkUp: true)

@@ -77,13 +77,16 @@ package struct RefusedAnswer: Message, Equatable {
     package var rulesVersion: UInt64?
     /// For a session whose user has changed since it was let in: the newest version of the app's users that the slice has seen.
     package var usersVersion: UInt64?
+    /// For a client reset: the schema version that the client's copy was made with, if the client names another one. The fresh copy is to be
+    /// of that, too, and the client hears of it first.
+    package var previousSchemaVersion: UInt64?
 
     package init(
         realm: RealmName, session: SessionReference, code: ErrorCode, action: ErrorAction, message: String,
         tryAgain: Bool,
         backoff: BackoffPolicy? = nil, clientFile: FileIdent? = nil, campaign: String? = nil,
         integrated: ClientVersion? = nil, lostAfter: ClientVersion? = nil,
-        rulesVersion: UInt64? = nil, usersVersion: UInt64? = nil
+        rulesVersion: UInt64? = nil, usersVersion: UInt64? = nil, previousSchemaVersion: UInt64? = nil
     ) {
         self.realm = realm
         self.session = session
@@ -98,5 +101,6 @@ package struct RefusedAnswer: Message, Equatable {
         self.lostAfter = lostAfter
         self.rulesVersion = rulesVersion
         self.usersVersion = usersVersion
+        self.previousSchemaVersion = previousSchemaVersion
     }
 }

@@ -8,14 +8,22 @@ struct CopyChange {
     private var erased = ChangesetSelection()
     private var whole: StateChangesets
     private var made: [Changeset] = []
+    private let schema: Schema
+    private let mapping: SchemaMapping?
 
-    init(schema: Schema) { whole = StateChangesets(schema: schema) }
+    /// - Parameter view: the client's.
+    init(schema: Schema, in view: View) {
+        self.schema = schema
+        mapping = view.mapping
+        whole = StateChangesets(schema: mapping?.visible ?? schema)
+    }
 
     mutating func erase(_ address: ObjectAddress) { erased.erase(address) }
 
     /// - Parameter role: what it hides is left out.
     mutating func add(_ address: ObjectAddress, _ object: StoredObject, as role: TableRole?) {
-        made += whole.append(address, object, without: role?.hiddenColumns ?? [])
+        let shown = schema.table(address.className).map { mapping?.projected(object, of: $0.id) ?? object }
+        made += whole.append(address, shown ?? object, without: role?.hiddenColumns ?? [])
     }
 
     /// The entries that the server makes of it, in the order in which they are to be applied: one, unless there is much to bring.

@@ -44,7 +44,7 @@ extension FlexibleBootstraps {
         let version = end == latest ? latest : cursor.serverVersion
         var part = try await replacing(touched, in: new, at: cursor, of: version)
         if reached == cursor.serverVersion {
-            part.entries.insert(schemaEntry(of: version, integrated(at: cursor)), at: 0)
+            part.entries.insert(schemaEntry(of: version, integrated(at: cursor), in: new), at: 0)
         }
         guard end == latest else {
             keepBegun(request, views)
@@ -66,7 +66,7 @@ extension FlexibleBootstraps {
     ) async throws -> FlexiblePages.Stretch {
         try await work.load(touched.keys, into: context)
         let schema = context.state.schema
-        var change = CopyChange(schema: schema)
+        var change = CopyChange(schema: schema, in: view)
         // In an order that does not depend on chance.
         let sorted = touched.map { (slot: $0.key, key: $0.key.key.detachedEncoding(), mayHold: $0.value) }.sorted {
             $0.slot.table == $1.slot.table ? $0.key.lexicographicallyPrecedes($1.key) : $0.slot.table < $1.slot.table

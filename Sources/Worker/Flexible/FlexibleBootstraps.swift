@@ -34,10 +34,10 @@ struct FlexibleBootstraps: SlicePart {
             metrics.requestRepeated()
             return answer(.begunElsewhere)
         }
-        if request.version == 0 { return try beginning(request, after: cursor) }
+        if request.version == 0 { return try beginning(request, views, after: cursor) }
         let new: View
         do throws(ViewError) {
-            new = try context.view(request.definition)
+            new = try context.view(request.definition, of: views)
         } catch {
             return answer(.refused(error.message))
         }
@@ -68,7 +68,7 @@ struct FlexibleBootstraps: SlicePart {
             keepBegun(request, views)
             return answer(.begunElsewhere)
         }
-        let old = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
+        let old = context.latestView(of: views)
         if catchesUp {
             return try await catchUp(
                 request, views, after: cursor, through: request.position?.version ?? cursor.serverVersion, from: old,
@@ -101,16 +101,17 @@ struct FlexibleBootstraps: SlicePart {
     }
 
     /// Set 0: the client has nothing yet but the schema.
-    private func beginning(_ request: BootstrapRequest, after cursor: DownloadCursor) throws -> PageAnswer {
+    private func beginning(
+        _ request: BootstrapRequest, _ known: ClientViews, after cursor: DownloadCursor
+    ) throws -> PageAnswer {
         // An entry has a version, and a bootstrap an entry: a realm that has nothing begins with a version that says nothing.
         if context.record.latest.version == 0 {
             work.appendNothing(to: context)
         }
         let latest = context.record.latest.version
-        var result = FlexiblePages.Stretch(entries: [schemaEntry(of: latest, cursor.clientVersion)], cursor: cursor)
+        var result = FlexiblePages.Stretch(
+            entries: [schemaEntry(of: latest, cursor.clientVersion, in: context.nothing(for: known))], cursor: cursor)
         result.cursor.serverVersion = latest
-        // What BIND and IDENT have said of the client is not forgotten.
-        let known = try work.clientViews(of: file, in: context)
         var views = ClientViews(
             views: ViewHistory([.init(start: latest, view: .empty(roles: request.roles))]), roles: request.roles,
             schemaVersion: known.schemaVersion)
@@ -203,11 +204,12 @@ struct FlexibleBootstraps: SlicePart {
         return pages.answer(after: cursor, stretch, ViewPart(compensations: compensations, bootstrap: part))
     }
 
-    /// The entry that makes the realm's schema.
-    func schemaEntry(of version: ServerVersion, _ clientVersion: ClientVersion) -> HistoryEntry {
+    /// The entry that makes the realm's schema, as the client has it.
+    func schemaEntry(of version: ServerVersion, _ clientVersion: ClientVersion, in view: View) -> HistoryEntry {
         HistoryEntry(
             serverVersion: version, clientVersion: clientVersion, originFile: .server, timestamp: clock.changesetNow,
-            changeset: StateChangesets(schema: context.state.schema).schemaChangeset().encoded())
+            changeset: StateChangesets(schema: view.mapping?.visible ?? context.state.schema).schemaChangeset()
+                .encoded())
     }
 
     private func begins(_ request: BootstrapRequest) -> BegunBootstrap {
@@ -227,7 +229,7 @@ struct FlexibleBootstraps: SlicePart {
         _ objects: [BootstrapSelection.Object], without touched: RecentTouches, from old: View, to new: View,
         at cursor: DownloadCursor
     ) throws -> FlexiblePages.Stretch {
-        var change = CopyChange(schema: context.state.schema)
+        var change = CopyChange(schema: context.state.schema, in: new)
         for selected in objects {
             let (row, body) = (selected.row, selected.body)
             let slot = ObjectSlot(TableID(rawValue: row.table), row.key)

@@ -24,7 +24,7 @@ struct FlexiblePages: SlicePart {
     /// All that is new in the client's view; nil if the client is so far behind that it has to be reset.
     func page(after cursor: DownloadCursor) async throws -> PageAnswer? {
         let views = try work.clientViews(of: file, in: context)
-        let view = views.views.latest.flatMap { try? context.view($0) } ?? .nothing
+        let view = context.latestView(of: views)
         guard let stretch = try await stretch(after: cursor, views, from: view, to: nil) else { return nil }
         return answer(after: cursor, stretch, ViewPart(compensations: notices(stretch.compensations)))
     }
@@ -131,7 +131,7 @@ struct FlexiblePages: SlicePart {
         _ result: inout Stretch
     ) throws {
         let schema = context.state.schema
-        var change = CopyChange(schema: schema)
+        var change = CopyChange(schema: schema, in: view)
         // In an order that does not depend on chance.
         let sorted = passages.map { (slot: $0.key, key: $0.key.key.detachedEncoding(), passage: $0.value) }.sorted {
             $0.slot.table == $1.slot.table ? $0.key.lexicographicallyPrecedes($1.key) : $0.slot.table < $1.slot.table

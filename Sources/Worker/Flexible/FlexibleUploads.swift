@@ -46,7 +46,8 @@ struct FlexibleUploads: SlicePart {
                         "client file \(file.ident) has written to too many objects of which it had not seen what puts its copies right (\(ClientViews.maxCompensationBytes) bytes of keys)"
                 )
             }
-            var changeset = try parsed.get(named: "of client version \(entry.clientVersion)")
+            var changeset = try mapped(
+                try parsed.get(named: "of client version \(entry.clientVersion)"), of: course.views)
             let home = course.views.partition.flatMap { PartitionHome($0, of: app, in: context.state.schema) }
             var settled: Set<ObjectAddress> = []
             if let home {
@@ -129,6 +130,7 @@ struct FlexibleUploads: SlicePart {
         let images = try work.apply(final, to: context)
         work.change(context).append(
             final, origin: file.ident, clientVersion: entry.clientVersion, timestamp: entry.timestamp, images: images)
+        try tell(final, of: course.views, at: entry.timestamp)
         // The client's own copy does not have the partition that was added, and is not sent its own writes.
         if let told = home?.told(of: final, settled), !told.isEmpty {
             let images = try work.apply(told, to: context)

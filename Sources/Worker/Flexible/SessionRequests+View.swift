@@ -19,6 +19,7 @@ extension SessionRequests {
         _ request: IdentifyRequest, _ file: ClientFileRecord, _ known: ClientViews, of app: AppRecord,
         _ context: RealmContext
     ) async throws -> ViewIdentification {
+        let app = try await knowing(request.schemaVersion, app, context)
         guard let said = request.view else {
             return .refuse(.retry("client file \(file.ident) came without a subscription set"))
         }
@@ -62,7 +63,7 @@ extension SessionRequests {
             } else if said.version > 0 {
                 let view: View
                 do throws(ViewError) {
-                    view = try context.view(said)
+                    view = try context.view(said, of: views)
                 } catch {
                     return .refuse(.applicationBug(.badQuery, error.message))
                 }

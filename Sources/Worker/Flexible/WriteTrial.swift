@@ -34,6 +34,8 @@ struct WriteTrial {
     /// By the roles that the client's session has, which may be newer than its view's.
     private let roles: View?
     private let closedRoles: String
+    /// Of the client's copy.
+    private let schemaVersion: SchemaVersion?
     /// The same roles in the schema that the changeset makes.
     private var newRoles: View?
     /// Nil: the app has no rules, and so no queryable properties.
@@ -61,7 +63,7 @@ struct WriteTrial {
             segments.indices.map { index in
                 let segment = segments[index]
                 // What was a view when it was asked for is one still: the schema only grows.
-                let view = try? context.view(segment.view)
+                let view = try? context.view(segment.view, of: views)
                 return .init(
                     start: segment.start, view: view ?? .nothing, since: segment.since,
                     isRenewal: index > 0
@@ -70,8 +72,9 @@ struct WriteTrial {
                 )
             })
         view = history.latest
-        roles = try? context.view(.empty(roles: views.roles))
+        roles = try? context.view(.empty(roles: views.roles), of: views)
         closedRoles = views.roles
+        schemaVersion = context.schemaVersion(of: views)
         asymmetric = changeset.asymmetricClasses(in: context.state.schema)
     }
 
@@ -245,7 +248,9 @@ struct WriteTrial {
     /// - Parameter schema: with the class, which the changeset itself may have added.
     private mutating func ingestRole(_ className: ByteString, _ schema: Schema) -> TableRole? {
         if let known = roles?[className]?.role { return known }
-        if newRoles == nil { newRoles = (try? View(.empty(roles: closedRoles), schema: schema)) ?? .nothing }
+        if newRoles == nil {
+            newRoles = (try? View(.empty(roles: closedRoles), schema: schema, version: schemaVersion)) ?? .nothing
+        }
         return newRoles?[className]?.role
     }
 

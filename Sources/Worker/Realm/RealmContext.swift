@@ -136,8 +136,12 @@ final class RealmContext {
     /// Tells the realm's schema from others.
     var schemaStamp: UInt64 { flexible.stamp.of(state.schema) }
 
-    func view(_ definition: ViewDefinition) throws(ViewError) -> View {
-        try flexible.views.view(definition, schema: state.schema)
+    /// The app's schema versions, as its settings were when the realm was last asked for.
+    var schemas: [SchemaVersion] = []
+
+    /// - Parameter version: the schema version of the client's copy.
+    func view(_ definition: ViewDefinition, as version: SchemaVersion?) throws(ViewError) -> View {
+        try flexible.views.view(definition, schema: state.schema, version: version)
     }
 
     /// The objects that applying a changeset touches and that are not loaded yet.

@@ -145,7 +145,8 @@ struct Admittance: SlicePart {
             realm: realm, session: session, code: refusal.code, action: refusal.action, message: refusal.message,
             tryAgain: refusal.tryAgain, backoff: refusal.backoff, clientFile: refusal.clientFile,
             campaign: refusal.campaign, integrated: refusal.integrated, lostAfter: refusal.lostAfter,
-            rulesVersion: refusal.rulesVersion, usersVersion: refusal.usersVersion)
+            rulesVersion: refusal.rulesVersion, usersVersion: refusal.usersVersion,
+            previousSchemaVersion: refusal.previousSchemaVersion)
         let unasked = ReplyAddress(queue: work.environment.topology.gateway(session.gateway), correlationID: nil)
         try work.reply(answer, to: address ?? unasked)
     }
@@ -173,12 +174,13 @@ struct Admittance: SlicePart {
     /// - Parameters:
     ///   - integrated: up to which client version the realm's state has what the client has written, if that is certain.
     ///   - mustDiscard: as in `ClientFileRecord`.
+    ///   - opening: the schema version that the client names with its IDENT.
     ///   - isNewAttempt: the client file has just presented itself. What else a session sends may have been on its way when it
     ///     was refused, and says nothing of a reset that has begun.
     func refuseForReset(
         _ context: RealmContext, _ session: SessionReference, code: ErrorCode, _ message: String, app: AppRecord,
         file: ClientFileRecord, integrated: ClientVersion?, mustDiscard: Bool = false, isNewAttempt: Bool = false,
-        to address: ReplyAddress? = nil
+        opening: UInt64? = nil, to address: ReplyAddress? = nil
     ) async throws {
         let mustDiscard = mustDiscard || file.mustDiscard
         if try await !isAskedFor(file, in: context) {
@@ -197,6 +199,7 @@ struct Admittance: SlicePart {
             code: code, message, app: app, clientFile: file.ident, campaign: campaign, integrated: integrated,
             mustDiscard: mustDiscard)
         if let restore, campaign == restore.campaign(ofApp: app.id) { refusal.lostAfter = file.upload.clientVersion }
+        refusal.previousSchemaVersion = try work.version(ofCopy: file, openedWith: opening, of: app, in: context)
         try refuse(context.name, session, refusal, to: address)
     }
 

@@ -17,6 +17,8 @@ struct Refusal {
     var rulesVersion: UInt64?
     /// As in `RefusedAnswer`.
     var usersVersion: UInt64?
+    /// As in `RefusedAnswer`.
+    var previousSchemaVersion: UInt64?
 
     /// Nil if sync is on for the realm.
     static func notEnabled(_ app: AppRecord, for realm: RealmName, needsClientFile: Bool) -> Refusal? {

@@ -49,7 +49,8 @@ extension SessionRequests {
             case .reset(let code, let reason):
                 return try await admittance.refuseForReset(
                     context, session, code: code, reason, app: app, file: file,
-                    integrated: file.upload.clientVersion, isNewAttempt: true, to: address)
+                    integrated: file.upload.clientVersion, isNewAttempt: true, opening: request.schemaVersion,
+                    to: address)
             case .refuse(let refusal): return try admittance.refuse(name, session, refusal, to: address)
             }
         } else if request.download.serverVersion > 0 {
@@ -89,7 +90,8 @@ extension SessionRequests {
         try await inference.observeIdentify(request, in: context)
         try await admittance.refuseForReset(
             context, request.context.session, code: objection.code, objection.reason, app: app, file: file,
-            integrated: admission.integrated(at: request.download), isNewAttempt: true, to: address)
+            integrated: admission.integrated(at: request.download), isNewAttempt: true,
+            opening: request.schemaVersion, to: address)
     }
 
     /// Whether the client of a flexible realm can be taken to have the subscription set that it names, and nothing that it was sent after that. Taken for

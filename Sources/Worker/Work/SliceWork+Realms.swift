@@ -26,15 +26,17 @@ extension SliceWork {
     /// - Throws: `WaitsForSteps` while the realm restarts.
     func realm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
         let generation = try await generation(of: app)
-        guard let context = try await storedRealm(name) else { return try await create(name, of: app, generation) }
-        return context.record.generation < generation.generation
-            ? try await RealmRestart(work: self).restarted(context, generation: generation.generation) : context
+        guard let context = try await storedRealm(name) else {
+            return try await create(name, of: app, generation).knowing(app)
+        }
+        guard context.record.generation < generation.generation else { return context.knowing(app) }
+        return try await RealmRestart(work: self).restarted(context, generation: generation.generation).knowing(app)
     }
 
     /// The realm for the sake of a client file that there is already. In a realm of an earlier generation than its app's there
     /// are none but those that must reset: to tell them so it need not restart, which costs as much as it is large.
     func unrestartedRealm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
-        if let context = try await storedRealm(name) { return context }
+        if let context = try await storedRealm(name) { return context.knowing(app) }
         return try await realm(name, of: app)
     }
 

@@ -158,7 +158,11 @@ import Views
     @Test func aClientOfAnotherSchemaVersionIsToldBeforeItsMark() throws {
         var script = Script()
         let app = AppRecord(
-            id: "tasks", syncMode: .flexible, clientSchemas: SchemaVersionRange(oldest: 1, newest: 2), createdAt: 1)
+            id: "tasks", syncMode: .flexible, clientSchemas: SchemaVersionRange(oldest: 1, newest: 2),
+            schemas: SchemaVersions(versions: [
+                SchemaVersion(number: 1), SchemaVersion(number: 2, hiddenClasses: ["Old"]),
+            ]),
+            createdAt: 1)
         try script.client(
             .bind(Bind(session: 1, target: FlexibleTarget(schemaVersion: 2).text, needsIdent: false)),
             .bind(needsIdent: false, app: app))
@@ -181,6 +185,8 @@ import Views
         expectEqual(body.previousSchemaVersion, 1)
         expectEqual(script.take(), ["json_error", "1/steadyState of 0 to 5", "mark"])
         expectTrue(script.machine.phase == .live && script.machine.isOutdated)
+        // Until it begins anew it is served by the version of its copy.
+        expectEqual(script.followed.last?.schemaVersion?.number, 1)
         // What the client names next time in its place says which file that is.
         var files = OutdatedFiles()
         files.note(script.machine)
@@ -191,6 +197,29 @@ import Views
         try script.cluster(.settings(narrower))
         guard case .jsonError(1, .badSchemaVersion, let refusal) = script.sent.last else { throw ProblemError() }
         expectTrue(refusal.action == .applicationBug && !refusal.tryAgain && refusal.message.contains("versions 3"))
+    }
+
+    /// A client that must reset hears first of which version its copy is: the fresh one is to be of that.
+    @Test func aClientOfAnotherSchemaVersionIsToldBeforeItsReset() throws {
+        var script = Script()
+        let app = AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1)
+        try script.client(
+            .bind(Bind(session: 1, target: FlexibleTarget(schemaVersion: 2).text, needsIdent: false)),
+            .bind(needsIdent: false, app: app))
+        try script.cluster(.bound(BoundAnswer(generation: 1, slice: SliceNumber(0), clientFile: nil)))
+        let ident = Ident(
+            session: 1, file: ClientFileIdent(ident: 3, salt: 9), download: DownloadCursor(serverVersion: 5),
+            latest: SaltedServerVersion(version: 5, salt: 7), query: QuerySet(version: 0, text: "{}"))
+        try script.client(.ident(ident), .ident(ident))
+        try script.cluster(
+            .refused(
+                RefusedAnswer(
+                    realm: RealmName(flexible: "tasks"), session: SessionReference(gateway: "g", number: 1),
+                    code: .badClientFileIdent, action: .clientReset, message: "away for too long", tryAgain: false,
+                    clientFile: 3, previousSchemaVersion: 1)))
+        let codes = script.sent.compactMap { if case .jsonError(_, let code, _) = $0 { code } else { nil } }
+        #expect(codes == [.schemaVersionChanged, .badClientFileIdent])
+        #expect(script.machine.phase == .ended && !script.machine.isOutdated)
     }
 
     @Test(arguments: [(0, false), (1, true), (2, true), (3, false)])

@@ -54,6 +54,29 @@ import Testing
         try await expectEqual(harness.send(request).one(RefusedAnswer.self).code, .badClientFileIdent)
     }
 
+    /// A client that must reset makes its fresh copy by the version of the old one, of which it has to hear first; but not by one that the app
+    /// has retired.
+    @Test(arguments: [("1-3", 1), ("2-3", nil)] as [(String, UInt64?)])
+    func aCopyOfAnotherVersionThatMustResetIsToldSo(versions: String, previous: UInt64?) async throws {
+        let harness = try await make(versions: "1-3")
+        let old = try await bind(harness, 1, version: 1)
+        #expect(try await identify(harness, old, 2, version: 1) == nil)
+        _ = try await harness.control.updateApp(OwnerHarness.app) { $0.clientSchemas = SchemaVersionRange(versions) }
+        _ = try await harness.send(harness.bindRequest(session: 3, needsIdent: false))
+        var request = harness.identifyRequest(
+            old, session: 3, download: DownloadCursor(serverVersion: 99),
+            latest: SaltedServerVersion(version: 99, salt: 5))
+        request.view = Self.empty
+        request.schemaVersion = 2
+        var published = try await harness.send(request)
+        if let asked = try published.every(ConfirmAnswer.self).first {
+            request.confirms = asked.question
+            published = try await harness.send(request)
+        }
+        let refusal = try published.one(RefusedAnswer.self)
+        #expect(refusal.action.isClientReset && refusal.previousSchemaVersion == previous)
+    }
+
     /// An app that begins to look at versions takes the one that each client has come with last.
     @Test func nothingIsSaidWhereNobodyLooks() async throws {
         let harness = try await make(versions: nil)

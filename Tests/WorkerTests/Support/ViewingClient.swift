@@ -26,6 +26,8 @@ struct ViewingClient {
     var session: UInt64
     /// What its user may do.
     var roles: String
+    /// The schema version of its configuration; nil: it names none.
+    var schemaVersion: UInt64?
     private(set) var state = RealmState()
     private(set) var progress = SyncProgress()
     /// The set in force.
@@ -35,6 +37,8 @@ struct ViewingClient {
     private(set) var told: [CompensationNotice] = []
     /// What the coordinator was told of the sets that it has asked for.
     private(set) var queried: [QueriedReport] = []
+    /// The schema version of its copy, if its IDENT was answered with that.
+    private(set) var previousSchemaVersion: UInt64?
     /// Where its session stands, which may be beyond what it was told.
     var position = DownloadCursor()
     private var acknowledged = UploadCursor()
@@ -68,13 +72,15 @@ struct ViewingClient {
     /// A new client file, with set 0.
     static func join(
         _ harness: OwnerHarness, session: UInt64, user: String, roles: String, protocolVersion: Int = 14,
-        home: String? = nil
+        home: String? = nil, schemaVersion: UInt64? = nil
     ) async throws -> ViewingClient {
         var request = harness.bindRequest(session: session, user: user)
         request.protocolVersion = protocolVersion
+        request.schemaVersion = schemaVersion
         let bound = try await harness.send(request).one(BoundAnswer.self)
         var client = ViewingClient(
             file: try #require(bound.clientFile), session: session, user: user, roles: roles)
+        client.schemaVersion = schemaVersion
         try await client.identify(to: harness, user: user, home: home)
         return client
     }
@@ -103,12 +109,14 @@ struct ViewingClient {
             file, session: session, user: user, download: progress.download, latest: progress.latest)
         request.view = active
         request.migratedPartition = home
+        request.schemaVersion = schemaVersion
         var published = try await harness.send(request)
         if let asked = try published.every(ConfirmAnswer.self).first {
             request.confirms = asked.question
             published = try await harness.send(request)
         }
         let answer = try published.one(IdentifiedAnswer.self)
+        previousSchemaVersion = answer.previousSchemaVersion
         uploaded = answer.upload
         progress.upload.clientVersion = max(progress.upload.clientVersion, answer.upload.clientVersion)
         acknowledged = progress.upload

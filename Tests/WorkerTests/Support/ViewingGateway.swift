@@ -17,6 +17,8 @@ struct ViewingGateway {
     private var lines: [UInt64: Line] = [:]
     /// Notices that clients could use without asking their owner.
     private(set) var used = 0
+    /// The app's.
+    var schemas: [SchemaVersion] = []
 
     mutating func begin(_ session: UInt64) { lines[session] = Line() }
 
@@ -98,6 +100,7 @@ struct ViewingGateway {
         let stands = fan.follow(
             client.session, file: client.file.ident,
             ViewDefinition(version: client.active.version, queries: client.active.queries, roles: client.active.roles),
+            of: schemas.last { $0.number <= client.schemaVersion ?? 0 },
             at: client.position.serverVersion)
         let heardOf = max(stands, lines[client.session]?.heardOf ?? 0)
         lines[client.session]?.heardOf = heardOf
