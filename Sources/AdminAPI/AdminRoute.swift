@@ -6,6 +6,10 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case app = "apps/:app"
     case schema = "apps/:app/schema"
     case pruneSchema = "apps/:app/schema/prune"
+    case schemaVersions = "apps/:app/schema/versions"
+    case schemaVersion = "apps/:app/schema/versions/:version"
+    case schemaDraft = "apps/:app/schema/draft"
+    case deploySchema = "apps/:app/schema/deploy"
     case quotas = "apps/:app/quotas"
     case deletion = "apps/:app/deletion"
     case deletions = "deletions"
@@ -128,6 +132,8 @@ package enum AdminLimits {
     package static let body = 65_536
     /// Of a request that holds rules.
     package static let rulesBody = RulesLimits.bytes + 4096
+    /// Of a request that holds a schema.
+    package static let schemaBody = 2 << 20
     /// Entries of one answer.
     package static let entries = 1...1000
     /// Entries of an answer if the query names no limit.

@@ -20,7 +20,7 @@ import Testing
     /// What each schema of a request's body is read as.
     private static let bodies: [(schema: String, keys: Set<String>)] = [
         ("NewApp", AppRequest.keys), ("AppChange", AppRequest.changeableKeys.union(["compatibility"])),
-        ("PruneRequest", PruneRequest.keys), ("RulesRequest", RulesRequest.keys),
+        ("PruneRequest", PruneRequest.keys), ("Schema", SchemaDraftRequest.keys), ("RulesRequest", RulesRequest.keys),
         ("RulesCheckRequest", RulesCheckRequest.keys),
         ("CustomDataRequest", CustomDataRequest.keys), ("TerminationRequest", TerminationRequest.keys),
         ("ResetRequest", ResetRequest.keys), ("EraseRequest", EraseRequest.keys),

@@ -43,6 +43,7 @@ struct AdminServer: Sendable {
         let places = EventPlaces(AdminLimits.eventStreams)
         AppRoutes(context: context).add(to: group)
         SchemaRoutes(context: context).add(to: group)
+        SchemaVersionRoutes(context: context).add(to: group)
         RulesRoutes(context: context).add(to: group)
         UserRoutes(context: context).add(to: group)
         ErasureRoutes(context: context).add(to: group)

@@ -79,6 +79,9 @@ struct MigrationRoutes: Sendable {
         if app.syncState != .enabled {
             plan.problems.append("sync of app \(app.id) is \(app.syncState.rawValue): enable it first")
         }
+        if migration.target == .partition, let count = app.schemas?.versions.count, count > 1 {
+            plan.problems.append("app \(app.id) has \(count) schema versions: clients of partition sync know of none")
+        }
         if migration.target == .partition, app.migration == nil {
             plan.problems.append("app \(app.id) never used partition sync: no client of it would know its partition")
         }

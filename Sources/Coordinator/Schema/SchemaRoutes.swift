@@ -2,6 +2,7 @@ import AdminAPI
 import Hummingbird
 import Logging
 import Storage
+import SyncModel
 
 /// `apps/{app}/schema`: what an app's clients have declared, and what of it is taken back.
 struct SchemaRoutes: Sendable {
@@ -25,8 +26,10 @@ struct SchemaRoutes: Sendable {
         let elements = try await context.store.schema(ofApp: app.id)
         var survey = SchemaSurvey()
         for slice in stores.stored { try await survey.read(app.id, in: try await stores.inspector.reader(for: slice)) }
+        // What only some schema version has its clients could not declare again.
         let unused = survey.unused(
-            of: elements, inDevelopmentMode: app.developmentMode, declaredToo: request.declared ?? false)
+            of: elements.filter { $0.property.flatMap(SchemaVersion.parts(ofColumn:)) == nil },
+            inDevelopmentMode: app.developmentMode, declaredToo: request.declared ?? false)
         let isDry = request.dryRun ?? false
         if !isDry, !unused.isEmpty {
             let count = try await context.store.reduceSchema(ofApp: app.id, by: unused)

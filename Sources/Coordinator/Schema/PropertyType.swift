@@ -1,0 +1,44 @@
+import Changesets
+import RealmState
+
+/// A property's type as apps' schemas have it (`string?`, `list<link Dog>`), read. Pure.
+struct PropertyType: Hashable {
+    var element: ElementType
+    var collection: CollectionType
+
+    private static let names: [String: PayloadType] = [
+        "int": .int, "bool": .bool, "string": .string, "binData": .binary, "date": .timestamp, "float": .float,
+        "double": .double, "decimal": .decimal, "objectId": .objectID, "uuid": .uuid, "mixed": .null, "link": .link,
+    ]
+
+    /// Nil for what is no type.
+    init?(_ text: String) {
+        collection = .single
+        var rest = text[...]
+        for (name, kind) in [("list", CollectionType.list), ("set", .set), ("dictionary", .dictionary)]
+        where rest.hasPrefix(name + "<") && rest.hasSuffix(">") {
+            collection = kind
+            rest = rest.dropFirst(name.count + 1).dropLast()
+        }
+        if rest.hasPrefix("link "), rest.count > 5 {
+            element = ElementType(
+                type: .link, nullable: collection == .single || collection == .dictionary,
+                target: ByteString(String(rest.dropFirst(5))))
+            return
+        }
+        let nullable = rest.hasSuffix("?")
+        guard let type = Self.names[String(nullable ? rest.dropLast() : rest)], type != .link,
+            !(nullable && type == .null)
+        else { return nil }
+        element = ElementType(type: type, nullable: nullable || type == .null)
+    }
+
+    /// The class that it links to; nil if it links to none.
+    var target: String? { element.target?.string }
+
+    /// Whether it differs from another only in whether it may be null, so that both can be one property of a realm.
+    func isOptionality(of other: PropertyType) -> Bool {
+        collection == .single && other.collection == .single && element.type == other.element.type
+            && element.type != .link && element.type != .null && element.nullable != other.element.nullable
+    }
+}

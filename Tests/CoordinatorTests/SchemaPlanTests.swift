@@ -1,0 +1,162 @@
+import Changesets
+import Storage
+import SyncModel
+import Testing
+
+@testable import Coordinator
+
+/// What an app's schema becomes when another one takes its place.
+@Suite struct SchemaPlanTests {
+    private static let item = SchemaElement(className: "Item", type: "object(_id: objectId)")
+    private static let base = [
+        SchemaElement(className: "Box", type: "embedded"), property("Box", "size", "int"),
+        item, property("Item", "a", "int"), property("Item", "box", "link Box"), property("Item", "note", "string?"),
+        property("Item", "title", "string"), SchemaElement(className: "Old", type: "object(_id: int)"),
+        property("Old", "x", "int"),
+    ]
+
+    private static func property(_ className: String, _ name: String, _ type: String) -> SchemaElement {
+        SchemaElement(className: className, property: name, type: type)
+    }
+
+    /// A schema with some of its parts replaced; an empty type: without them.
+    private static func changed(_ elements: [SchemaElement], _ changes: SchemaElement...) -> [SchemaElement] {
+        var result = elements
+        for change in changes {
+            let index = result.firstIndex { $0.className == change.className && $0.property == change.property }
+            if let index, change.type.isEmpty {
+                result.remove(at: index)
+            } else if let index {
+                result[index] = change
+            } else {
+                result.append(change)
+            }
+        }
+        return result
+    }
+
+    private static func app() -> AppRecord { AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1) }
+
+    private static func texts(of version: UInt64, _ app: AppRecord, _ elements: [SchemaElement]) -> [String] {
+        SchemaPlan.elements(of: app.schemaVersion(version) ?? SchemaVersion(number: version), in: elements).map {
+            "\($0.className)\($0.property.map { "." + $0 } ?? ""): \($0.type)"
+        }
+    }
+
+    /// Deploys schemas one after another.
+    private static func deployed(
+        _ schemas: [SchemaElement]...
+    ) throws -> (app: AppRecord, elements: [SchemaElement], drafts: [SchemaDraft]) {
+        var app = app()
+        var elements = base
+        var drafts: [SchemaDraft] = []
+        for wanted in schemas {
+            let draft = try #require(try SchemaPlan.draft(from: elements, app, to: wanted))
+            if app.schemas == nil { app.schemas = SchemaVersions() }
+            app.schemas?.draft = draft
+            app.deploy(draft)
+            #expect(app.schemas?.draft == nil)
+            elements = (elements + draft.added).sorted {
+                ($0.className, $0.property ?? "") < ($1.className, $1.property ?? "")
+            }
+            drafts.append(draft)
+        }
+        return (app, elements, drafts)
+    }
+
+    @Test func whatOnlyAddsMakesNoVersion() throws {
+        let wanted = Self.changed(
+            Self.base, Self.property("Item", "extra", "list<string>"),
+            SchemaElement(className: "New", type: "object(_id: int)"))
+        let (app, elements, drafts) = try Self.deployed(wanted)
+        #expect(!drafts[0].isBreaking && drafts[0].added.count == 2)
+        #expect(app.clientSchemas == nil && app.schemas?.versions.isEmpty == true)
+        #expect(Self.texts(of: 0, app, elements).contains("Item.extra: list<string>"))
+        #expect(try SchemaPlan.draft(from: elements, app, to: wanted) == nil)
+    }
+
+    @Test func aBreakingChangeMakesAVersionBesideTheOld() throws {
+        let wanted = Self.changed(
+            Self.base, Self.property("Item", "a", "string?"), Self.property("Item", "title", ""),
+            Self.property("Item", "note", "string"), SchemaElement(className: "Old", type: ""),
+            Self.property("Old", "x", ""), Self.property("Item", "fresh", "date?"))
+        let (app, elements, drafts) = try Self.deployed(wanted)
+        #expect(app.clientSchemas == SchemaVersionRange(oldest: 0, newest: 1))
+        #expect(Set(drafts[0].added.map(\.property)) == ["a@v1", "fresh"])
+        let old = Self.texts(of: 0, app, elements)
+        #expect(old.contains("Item.a: int") && old.contains("Old.x: int") && old.contains("Item.note: string?"))
+        #expect(!old.contains { $0.contains("@v") })
+        #expect(
+            Self.texts(of: 1, app, elements) == [
+                "Box: embedded", "Box.size: int", "Item: object(_id: objectId)", "Item.a: string?",
+                "Item.box: link Box",
+                "Item.fresh: date?", "Item.note: string",
+            ])
+        #expect(drafts[0].changes.count == 5)
+    }
+
+    @Test func whatComesBackHasItsValues() throws {
+        let second = Self.changed(
+            Self.base, Self.property("Item", "a", "string"), SchemaElement(className: "Old", type: ""),
+            Self.property("Old", "x", ""))
+        let (app, elements, drafts) = try Self.deployed(second, Self.base)
+        #expect(drafts[1].added.isEmpty && drafts[1].version.number == 2)
+        #expect(Self.texts(of: 2, app, elements) == Self.texts(of: 0, app, elements))
+        #expect(
+            app.schemaVersion(2)?.properties.isEmpty == true && app.schemaVersion(1)?.properties.first?.column == "a@v1"
+        )
+    }
+
+    @Test func optionalityKeepsTheValues() throws {
+        let (app, elements, drafts) = try Self.deployed(
+            Self.changed(Self.base, Self.property("Item", "title", "string?"), Self.property("Item", "note", "string")),
+            Self.changed(Self.base, Self.property("Item", "note", "string")))
+        #expect(drafts.allSatisfy { $0.added.isEmpty })
+        #expect(Self.texts(of: 1, app, elements).contains("Item.title: string?"))
+        #expect(Self.texts(of: 2, app, elements).contains("Item.title: string"))
+        // Of embedded objects an author could not be told what its null has become.
+        let embedded = try Self.deployed(Self.changed(Self.base, Self.property("Box", "size", "int?")))
+        #expect(embedded.drafts[0].added.map(\.property) == ["size@v1"])
+    }
+
+    @Test(arguments: [
+        (property("Item", "a", "strin"), "expected such as"), (property("Item", "b", "link None"), "not in the schema"),
+        (SchemaElement(className: "Old", type: "embedded"), "give it another name"),
+        (property("Item", "a@v1", "int"), "no name"), (property("Nowhere", "a", "int"), "not in the schema"),
+        (SchemaElement(className: "Box", type: ""), "not in the schema"),
+    ])
+    func whatCannotBeIsRefused(_ change: SchemaElement, _ words: String) {
+        do throws(SchemaProblem) {
+            _ = try SchemaPlan.draft(from: Self.base, Self.app(), to: Self.changed(Self.base, change))
+            Issue.record("nothing was refused")
+        } catch {
+            #expect(error.reason.contains(words))
+        }
+    }
+
+    /// A draft is for the schema that it was made from.
+    @Test func aDraftOfAnotherSchemaIsNotDeployed() throws {
+        var (app, elements, _) = try Self.deployed(Self.changed(Self.base, Self.property("Item", "a", "string")))
+        let draft = try #require(try SchemaPlan.draft(from: elements, app, to: Self.base))
+        app.schemas?.draft = draft
+        app.clientSchemas?.newest = 7
+        app.deploy(draft)
+        #expect(app.schemas?.draft == draft && app.schemas?.versions.count == 2)
+        let newer = try #require(try SchemaPlan.draft(from: elements, app, to: Self.base))
+        #expect(newer.version.number == 8)
+    }
+
+    @Test func aRealmDeclaresWhatIsNew() throws {
+        let changeset = try #require(
+            SchemaPlan.changeset(
+                adding: [Self.property("Item", "boxes", "list<link Box>"), Self.property("Item", "a@v1", "string?")],
+                to: Self.base))
+        #expect(changeset.instructions.count == 5)
+        guard case .addColumn(let boxes) = changeset.instructions[3] else {
+            Issue.record("no column")
+            return
+        }
+        #expect(boxes.type == .link && !boxes.nullable && boxes.collection == .list)
+        #expect(SchemaPlan.changeset(adding: [], to: Self.base) == nil)
+    }
+}
