@@ -1,6 +1,7 @@
 import Changesets
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Coordinator
@@ -55,7 +56,7 @@ import Testing
             if app.schemas == nil { app.schemas = SchemaVersions() }
             app.schemas?.draft = draft
             app.deploy(draft)
-            #expect(app.schemas?.draft == nil)
+            expectTrue(app.schemas?.draft == nil)
             elements = (elements + draft.added).sorted {
                 ($0.className, $0.property ?? "") < ($1.className, $1.property ?? "")
             }
@@ -69,10 +70,10 @@ import Testing
             Self.base, Self.property("Item", "extra", "list<string>"),
             SchemaElement(className: "New", type: "object(_id: int)"))
         let (app, elements, drafts) = try Self.deployed(wanted)
-        #expect(!drafts[0].isBreaking && drafts[0].added.count == 2)
-        #expect(app.clientSchemas == nil && app.schemas?.versions.isEmpty == true)
-        #expect(Self.texts(of: 0, app, elements).contains("Item.extra: list<string>"))
-        #expect(try SchemaPlan.draft(from: elements, app, to: wanted) == nil)
+        expectTrue(!drafts[0].isBreaking && drafts[0].added.count == 2)
+        expectTrue(app.clientSchemas == nil && app.schemas?.versions.isEmpty == true)
+        expectTrue(Self.texts(of: 0, app, elements).contains("Item.extra: list<string>"))
+        try expectTrue(SchemaPlan.draft(from: elements, app, to: wanted) == nil)
     }
 
     @Test func aBreakingChangeMakesAVersionBesideTheOld() throws {
@@ -81,18 +82,19 @@ import Testing
             Self.property("Item", "note", "string"), SchemaElement(className: "Old", type: ""),
             Self.property("Old", "x", ""), Self.property("Item", "fresh", "date?"))
         let (app, elements, drafts) = try Self.deployed(wanted)
-        #expect(app.clientSchemas == SchemaVersionRange(oldest: 0, newest: 1))
-        #expect(Set(drafts[0].added.map(\.property)) == ["a@v1", "fresh"])
+        expectEqual(app.clientSchemas, SchemaVersionRange(oldest: 0, newest: 1))
+        expectEqual(Set(drafts[0].added.map(\.property)), ["a@v1", "fresh"])
         let old = Self.texts(of: 0, app, elements)
-        #expect(old.contains("Item.a: int") && old.contains("Old.x: int") && old.contains("Item.note: string?"))
-        #expect(!old.contains { $0.contains("@v") })
-        #expect(
-            Self.texts(of: 1, app, elements) == [
+        expectTrue(old.contains("Item.a: int") && old.contains("Old.x: int") && old.contains("Item.note: string?"))
+        expectTrue(!old.contains { $0.contains("@v") })
+        expectEqual(
+            Self.texts(of: 1, app, elements),
+            [
                 "Box: embedded", "Box.size: int", "Item: object(_id: objectId)", "Item.a: string?",
                 "Item.box: link Box",
                 "Item.fresh: date?", "Item.note: string",
             ])
-        #expect(drafts[0].changes.count == 5)
+        expectEqual(drafts[0].changes.count, 5)
     }
 
     @Test func whatComesBackHasItsValues() throws {
@@ -100,9 +102,9 @@ import Testing
             Self.base, Self.property("Item", "a", "string"), SchemaElement(className: "Old", type: ""),
             Self.property("Old", "x", ""))
         let (app, elements, drafts) = try Self.deployed(second, Self.base)
-        #expect(drafts[1].added.isEmpty && drafts[1].version.number == 2)
-        #expect(Self.texts(of: 2, app, elements) == Self.texts(of: 0, app, elements))
-        #expect(
+        expectTrue(drafts[1].added.isEmpty && drafts[1].version.number == 2)
+        expectEqual(Self.texts(of: 2, app, elements), Self.texts(of: 0, app, elements))
+        expectTrue(
             app.schemaVersion(2)?.properties.isEmpty == true && app.schemaVersion(1)?.properties.first?.column == "a@v1"
         )
     }
@@ -111,12 +113,12 @@ import Testing
         let (app, elements, drafts) = try Self.deployed(
             Self.changed(Self.base, Self.property("Item", "title", "string?"), Self.property("Item", "note", "string")),
             Self.changed(Self.base, Self.property("Item", "note", "string")))
-        #expect(drafts.allSatisfy { $0.added.isEmpty })
-        #expect(Self.texts(of: 1, app, elements).contains("Item.title: string?"))
-        #expect(Self.texts(of: 2, app, elements).contains("Item.title: string"))
+        expectTrue(drafts.allSatisfy { $0.added.isEmpty })
+        expectTrue(Self.texts(of: 1, app, elements).contains("Item.title: string?"))
+        expectTrue(Self.texts(of: 2, app, elements).contains("Item.title: string"))
         // Of embedded objects an author could not be told what its null has become.
         let embedded = try Self.deployed(Self.changed(Self.base, Self.property("Box", "size", "int?")))
-        #expect(embedded.drafts[0].added.map(\.property) == ["size@v1"])
+        expectEqual(embedded.drafts[0].added.map(\.property), ["size@v1"])
     }
 
     @Test(arguments: [
@@ -130,7 +132,7 @@ import Testing
             _ = try SchemaPlan.draft(from: Self.base, Self.app(), to: Self.changed(Self.base, change))
             Issue.record("nothing was refused")
         } catch {
-            #expect(error.reason.contains(words))
+            expectTrue(error.reason.contains(words))
         }
     }
 
@@ -141,9 +143,9 @@ import Testing
         app.schemas?.draft = draft
         app.clientSchemas?.newest = 7
         app.deploy(draft)
-        #expect(app.schemas?.draft == draft && app.schemas?.versions.count == 2)
+        expectTrue(app.schemas?.draft == draft && app.schemas?.versions.count == 2)
         let newer = try #require(try SchemaPlan.draft(from: elements, app, to: Self.base))
-        #expect(newer.version.number == 8)
+        expectEqual(newer.version.number, 8)
     }
 
     @Test func aRealmDeclaresWhatIsNew() throws {
@@ -151,12 +153,12 @@ import Testing
             SchemaPlan.changeset(
                 adding: [Self.property("Item", "boxes", "list<link Box>"), Self.property("Item", "a@v1", "string?")],
                 to: Self.base))
-        #expect(changeset.instructions.count == 5)
+        expectEqual(changeset.instructions.count, 5)
         guard case .addColumn(let boxes) = changeset.instructions[3] else {
             Issue.record("no column")
             return
         }
-        #expect(boxes.type == .link && !boxes.nullable && boxes.collection == .list)
-        #expect(SchemaPlan.changeset(adding: [], to: Self.base) == nil)
+        expectTrue(boxes.type == .link && !boxes.nullable && boxes.collection == .list)
+        expectTrue(SchemaPlan.changeset(adding: [], to: Self.base) == nil)
     }
 }

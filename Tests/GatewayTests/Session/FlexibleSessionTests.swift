@@ -218,8 +218,8 @@ import Views
                     code: .badClientFileIdent, action: .clientReset, message: "away for too long", tryAgain: false,
                     clientFile: 3, previousSchemaVersion: 1)))
         let codes = script.sent.compactMap { if case .jsonError(_, let code, _) = $0 { code } else { nil } }
-        #expect(codes == [.schemaVersionChanged, .badClientFileIdent])
-        #expect(script.machine.phase == .ended && !script.machine.isOutdated)
+        expectEqual(codes, [.schemaVersionChanged, .badClientFileIdent])
+        expectTrue(script.machine.phase == .ended && !script.machine.isOutdated)
     }
 
     @Test(arguments: [(0, false), (1, true), (2, true), (3, false)])

@@ -2,6 +2,7 @@ import Changesets
 import RealmState
 import Rules
 import SyncModel
+import TestSupport
 import Testing
 
 @testable import Views
@@ -18,26 +19,27 @@ import Testing
 
     @Test func eachVersionHasItsOwnSchema() throws {
         let old = try #require(SchemaMapping(Sample.old, of: Sample.schema))
-        #expect(
-            Self.visible(old, "Item") == [
+        expectEqual(
+            Self.visible(old, "Item"),
+            [
                 "a": .int, "b": .int, "note": .string, "gone": .string, "part": .link, "any": .null,
             ])
-        #expect(Self.visible(old, "Old") != nil)
+        expectTrue(Self.visible(old, "Old") != nil)
         let new = try #require(SchemaMapping(Sample.new, of: Sample.schema))
-        #expect(Self.visible(new, "Item") == ["a": .string, "b": .int, "note": .string, "part": .link, "any": .null])
-        #expect(Self.visible(new, "Old") == nil)
+        expectEqual(Self.visible(new, "Item"), ["a": .string, "b": .int, "note": .string, "part": .link, "any": .null])
+        expectTrue(Self.visible(new, "Old") == nil)
         let item = try #require(new.visible.table("Item"))
-        #expect(item.column("b")?.element.nullable == true && item.column("note")?.element.nullable == false)
-        #expect(item.column("a")?.id == Sample.schema.table("Item")?.column("a@v1")?.id)
+        expectTrue(item.column("b")?.element.nullable == true && item.column("note")?.element.nullable == false)
+        expectEqual(item.column("a")?.id, Sample.schema.table("Item")?.column("a@v1")?.id)
     }
 
     @Test func whatDiffersInNothingNeedsNoMapping() throws {
         var state = RealmState()
         try state.apply(Sample.changeset(Sample.declare("Item", [("a", .int, false)])))
-        #expect(SchemaMapping(nil, of: state.schema) == nil)
-        #expect(SchemaMapping(SchemaVersion(number: 0), of: state.schema) == nil)
+        expectTrue(SchemaMapping(nil, of: state.schema) == nil)
+        expectTrue(SchemaMapping(SchemaVersion(number: 0), of: state.schema) == nil)
         // Also to clients of which no version is known nobody shows what is another version's alone.
-        #expect(SchemaMapping(nil, of: Sample.schema) != nil)
+        expectTrue(SchemaMapping(nil, of: Sample.schema) != nil)
     }
 
     /// What goes out has the names and types of the version, and no string of what does not go out.
@@ -49,16 +51,18 @@ import Testing
             Sample.set("Item", 1, ["part"], .objectValue), Sample.set("Item", 1, ["part", "p"], .null),
             Sample.create("Old", 7), Sample.link("Item", 1, "any", to: "Old", 7))
         let new = try #require(SchemaMapping(Sample.new, of: Sample.schema)).outgoing(changeset).changeset
-        #expect(
-            Sample.texts(new) == [
+        expectEqual(
+            Sample.texts(new),
+            [
                 "create Item 1", "Item.1.b = int 0", "Item.1.a = string new", "Item.1.note = string ",
                 "Item.1.part = object",
                 "Item.1.part.p = string ", "Item.1.any = null",
             ])
-        #expect(new.strings.find("secret") == nil && new.strings.find("gone") == nil && new.strings.find("Old") == nil)
+        expectTrue(
+            new.strings.find("secret") == nil && new.strings.find("gone") == nil && new.strings.find("Old") == nil)
         let old = try #require(SchemaMapping(Sample.old, of: Sample.schema)).outgoing(changeset).changeset
-        #expect(Sample.texts(old).count == changeset.instructions.count - 1)
-        #expect(!Sample.texts(old).contains { $0.contains("a@v1") || $0.contains("new") })
+        expectEqual(Sample.texts(old).count, changeset.instructions.count - 1)
+        expectTrue(!Sample.texts(old).contains { $0.contains("a@v1") || $0.contains("new") })
     }
 
     @Test func whatAClientWritesComesInUnderTheRealmsNames() throws {
@@ -68,8 +72,9 @@ import Testing
                 Sample.declare("Item", [("a", .string, true), ("b", .int, true), ("note", .string, false)]),
                 Sample.set("Item", 1, ["a"], .string("x")), Sample.set("Item", 1, ["b"], .null),
                 Sample.set("Item", 1, ["part", "p"], .string("y"))))
-        #expect(
-            Sample.texts(incoming) == [
+        expectEqual(
+            Sample.texts(incoming),
+            [
                 "class Item", "Item.a@v1: string?", "Item.b: int", "Item.note: string?", "Item.1.a@v1 = string x",
                 "Item.1.b = int 0", "Item.1.part.p = string y",
             ])
@@ -91,7 +96,7 @@ import Testing
             _ = try new.incoming(Sample.changeset(body))
             Issue.record("nothing was refused")
         } catch {
-            if case .schema = error { #expect(isOfSchema) } else { #expect(!isOfSchema) }
+            if case .schema = error { expectTrue(isOfSchema) } else { expectTrue(!isOfSchema) }
         }
     }
 
@@ -104,9 +109,9 @@ import Testing
             Sample.changeset(
                 Sample.declare("Item", [("a", .string, true), ("b", .int, true)]), Sample.create("Item", 1),
                 Sample.set("Item", 1, ["a"], .string("x")), Sample.set("Item", 1, ["b"], .null)))
-        #expect(Sample.texts(incoming).suffix(3) == ["create Item 1", "Item.1.a@v1 = string x", "Item.1.b = int 0"])
+        expectEqual(Sample.texts(incoming).suffix(3), ["create Item 1", "Item.1.a@v1 = string x", "Item.1.b = int 0"])
         try state.apply(incoming)
-        #expect(state.schema.table("Item")?.column("b")?.element.nullable == false)
+        expectEqual(state.schema.table("Item")?.column("b")?.element.nullable, false)
     }
 
     @Test func objectsAreReadAsTheVersionHasThem() throws {
@@ -122,14 +127,14 @@ import Testing
         let object = new.projected(stored, of: table.id)
         let shown = try #require(new.visible.table("Item"))
         func value(_ name: ByteString) -> Value? { shown.column(name).map { object[$0] } }
-        #expect(value("note") == .string(""))
+        expectEqual(value("note"), .string(""))
         // It was never set, and is no null: the realm's has none.
-        #expect(value("b") == .int(0))
+        expectEqual(value("b"), .int(0))
         guard case .embedded(let part) = value("part") else {
             Issue.record("no part")
             return
         }
-        #expect(part[try #require(new.visible.table("Part")?.column("p"))] == .string(""))
+        expectEqual(part[try #require(new.visible.table("Part")?.column("p"))], .string(""))
     }
 
     @Test func anAuthorIsToldWhatBecameOfItsNulls() throws {
@@ -145,7 +150,7 @@ import Testing
             Sample.changeset(Sample.erase("Item", 4))
         )
         let told = try new.told(of: changeset) { state.object($0) }
-        #expect(Sample.texts(told) == ["Item.1.b = int 0", "Item.3.b = int 0"])
+        expectEqual(Sample.texts(told), ["Item.1.b = int 0", "Item.3.b = int 0"])
     }
 
     /// Rules see a property that a version lacks, and the realm's values.
@@ -157,8 +162,8 @@ import Testing
                 version: version)
             let table = try #require(Sample.schema.table("Item"))
             let gone = try #require(table.column("gone"))
-            #expect(view.contains(StoredObject([gone.id: .string("open")]), table.id, .int(1)))
-            #expect(!view.contains(StoredObject([gone.id: .string("closed")]), table.id, .int(1)))
+            expectTrue(view.contains(StoredObject([gone.id: .string("open")]), table.id, .int(1)))
+            expectTrue(!view.contains(StoredObject([gone.id: .string("closed")]), table.id, .int(1)))
         }
     }
 
@@ -174,15 +179,15 @@ import Testing
             try #require(table.column("a")).id: .int(5), try #require(table.column("a@v1")).id: .string("x"),
             try #require(table.column("note")).id: .null,
         ])
-        #expect(try view("a == 5", Sample.old).contains(object, table.id, .int(1)))
-        #expect(try view("a == \\\"x\\\"", Sample.new).contains(object, table.id, .int(1)))
+        try expectTrue(view("a == 5", Sample.old).contains(object, table.id, .int(1)))
+        try expectTrue(view("a == \\\"x\\\"", Sample.new).contains(object, table.id, .int(1)))
         #expect(throws: ViewError.self) { try view("gone == \\\"x\\\"", Sample.new) }
         #expect(throws: ViewError.self) { try view("a == 5", Sample.new) }
         // What is null in the realm is found as what the version has in its place, and not by the realm's indexes.
         let note = try view("note == \\\"\\\"", Sample.new)
-        #expect(note.contains(object, table.id, .int(1)))
-        #expect(note["Item"]?.anchor == nil && note["Item"]?.accesses == [])
-        #expect(!(try view("note == \\\"\\\"", Sample.old).contains(object, table.id, .int(1))))
+        expectTrue(note.contains(object, table.id, .int(1)))
+        expectTrue(note["Item"]?.anchor == nil && note["Item"]?.accesses == [])
+        expectTrue(!(try view("note == \\\"\\\"", Sample.old).contains(object, table.id, .int(1))))
     }
 }
 

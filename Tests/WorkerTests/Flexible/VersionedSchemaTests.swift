@@ -5,6 +5,7 @@ import Rules
 import SeededRandom
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 import Views
 
@@ -113,7 +114,7 @@ import Views
             harness, session: session, user: "u\(session)",
             roles: try roles(), schemaVersion: version)
         try await client.download(from: harness)
-        if subscribes { #expect(try await client.bootstrap(1, queries, from: harness) == nil) }
+        if subscribes { try await expectTrue(client.bootstrap(1, queries, from: harness) == nil) }
         return client
     }
 
@@ -128,7 +129,7 @@ import Views
         try old.make(declare("Old", [("x", .int, false)]), at: 2)
         try await old.upload(to: harness)
         try await old.download(from: harness)
-        #expect(try await old.bootstrap(1, queries, from: harness) == nil)
+        try await expectTrue(old.bootstrap(1, queries, from: harness) == nil)
         try await deploy(harness, publishes: publishes)
         return (harness, old)
     }
@@ -165,28 +166,30 @@ import Views
         try await old.upload(to: harness)
 
         var new = try await Self.join(harness, 2, version: 1)
-        #expect(new.state.schema.table("Old") == nil)
+        expectTrue(new.state.schema.table("Old") == nil)
         try new.make(Self.newItem, at: 11)
-        #expect(
-            Self.items(new)[1] == ["a": .null, "b": .int(3), "note": .string("")],
+        expectEqual(
+            Self.items(new)[1], ["a": .null, "b": .int(3), "note": .string("")],
             "values of a retyped property are not carried over")
         try new.write(at: 12, Self.write(1, [("a", .string("seven")), ("note", .string("n"))]))
         try new.write(at: 13, Self.write(2, creates: true, [("a", .string("two"))]))
         try await new.upload(to: harness)
         try await old.download(from: harness)
         try await new.download(from: harness)
-        #expect(
-            Self.items(old) == [
+        expectEqual(
+            Self.items(old),
+            [
                 1: ["a": .int(7), "b": .int(3), "note": .string("n"), "gone": .string("x")],
                 2: ["a": .int(0), "b": .int(0), "note": .null, "gone": .null],
             ])
         // What its own null has become the author is told.
-        #expect(
-            Self.items(new) == [
+        expectEqual(
+            Self.items(new),
+            [
                 1: ["a": .string("seven"), "b": .int(3), "note": .string("n")],
                 2: ["a": .string("two"), "b": .int(0), "note": .string("")],
             ])
-        #expect(new.told.isEmpty && old.told.isEmpty)
+        expectTrue(new.told.isEmpty && old.told.isEmpty)
     }
 
     /// A client that opens its copy with another version writes under the one that it was made with until it begins anew.
@@ -196,12 +199,12 @@ import Views
         try old.write(at: 10, Self.write(1, creates: true, [("a", .int(7)), ("gone", .string("x"))]))
         old.schemaVersion = 1
         try await old.connect(to: harness, session: 5, user: "u1")
-        #expect(old.previousSchemaVersion == 0)
+        expectEqual(old.previousSchemaVersion, 0)
         try await old.upload(to: harness)
         try await old.download(from: harness)
-        #expect(Self.items(old)[1]?["a"] == .int(7))
+        expectEqual(Self.items(old)[1]?["a"], .int(7))
         let new = try await Self.join(harness, 6, version: 1)
-        #expect(
+        expectTrue(
             new.previousSchemaVersion == nil && Self.items(new)[1] == ["a": .null, "b": .int(0), "note": .string("")])
     }
 
@@ -211,7 +214,7 @@ import Views
         var client = try await Self.join(harness, 2, version: 0, subscribes: false)
         client.schemaVersion = 1
         try await client.connect(to: harness, session: 3, user: "u2")
-        #expect(client.previousSchemaVersion == 0)
+        expectEqual(client.previousSchemaVersion, 0)
     }
 
     @Test func whatTheVersionDoesNotHaveIsRefused() async throws {
@@ -220,7 +223,7 @@ import Views
             var new = try await Self.join(harness, UInt64(10 + declared.count), version: 1)
             try new.make(declared, at: 20)
             let refusal = try await new.refusal(from: harness)
-            #expect(
+            expectTrue(
                 refusal?.code == .invalidSchemaChange && refusal?.message.contains("not in schema version 1") == true)
         }
     }
@@ -231,11 +234,11 @@ import Views
         try old.write(at: 10, Self.write(1, creates: true, [("a", .int(7)), ("gone", .string("x"))]))
         try await old.upload(to: harness)
         var new = try await Self.join(harness, 2, version: 1)
-        #expect(try await new.bootstrap(2, #"{"Item": "gone == \"x\""}"#, from: harness) != nil)
-        #expect(try await new.bootstrap(3, #"{"Item": "note == \"\""}"#, from: harness) == nil)
-        #expect(Set(Self.items(new).keys) == [1])
-        #expect(try await old.bootstrap(2, #"{"Item": "gone == \"x\""}"#, from: harness) == nil)
-        #expect(Set(Self.items(old).keys) == [1])
+        try await expectTrue(new.bootstrap(2, #"{"Item": "gone == \"x\""}"#, from: harness) != nil)
+        try await expectTrue(new.bootstrap(3, #"{"Item": "note == \"\""}"#, from: harness) == nil)
+        expectEqual(Set(Self.items(new).keys), [1])
+        try await expectTrue(old.bootstrap(2, #"{"Item": "gone == \"x\""}"#, from: harness) == nil)
+        expectEqual(Set(Self.items(old).keys), [1])
     }
 
     /// Clients of both versions at random, by notices and by pages, one of them from before version 1.
@@ -286,9 +289,9 @@ import Views
         }
         for client in clients {
             let expected = try await Self.items(harness, version: Int(client.schemaVersion ?? 0))
-            #expect(Self.items(client) == expected, "seed \(seed), a client of version \(client.schemaVersion ?? 0)")
+            expectEqual(Self.items(client), expected, "seed \(seed), a client of version \(client.schemaVersion ?? 0)")
             for bytes in client.received where !bytes.isEmpty {
-                #expect(try Changeset(parsing: bytes).strings.find("a@v1") == nil)
+                try expectTrue(Changeset(parsing: bytes).strings.find("a@v1") == nil)
             }
         }
     }
