@@ -64,7 +64,8 @@ struct ModelSubscriptionTests {
 
     @Test func objectsOfAsymmetricClassesLinkToOthers() async throws {
         let realm = try await open()
-        realm.subscriptions.updateNow { realm.subscriptions.append(QuerySubscription<City>(name: "all")) }
+        let set = realm.subscriptions
+        set.updateNow { set.append(QuerySubscription<City>(name: "all")) }
         let graz = City(value: ["_id": "Graz"])
         try realm.write {
             realm.add(graz)

@@ -73,8 +73,10 @@ struct OversizedWriteTests {
         var configuration = Realm.Configuration(inMemoryIdentifier: "oversized-\(UUID())")
         configuration.dynamicSchema = Device.schema
         let realm = try Realm(configuration: configuration)
-        try realm.write { realm.dynamicCreate("Task", value: ["_id": "a", "title": Self.text(16 << 20)]) }
-        expectEqual(realm.titles().count, 1)
+        try realm.write {
+            for key in ["a", "b"] { realm.dynamicCreate("Task", value: ["_id": key, "title": Self.text(8 << 20)]) }
+        }
+        expectEqual(realm.titles().count, 2)
     }
 
     /// As a release before stored it.
