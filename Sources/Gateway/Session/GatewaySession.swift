@@ -59,7 +59,7 @@ struct GatewaySession: Sendable {
 
     /// The newest MARK not yet part of a request, and the one that is.
     var openMark: RequestIdent?
-    private var newestMark: RequestIdent?
+    var newestMark: RequestIdent?
     var askedMark: RequestIdent?
 
     var uploads = UploadPipeline()

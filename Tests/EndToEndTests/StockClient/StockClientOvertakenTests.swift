@@ -87,7 +87,7 @@ extension SharedClusterTests {
         }
 
         /// Waits until every slice has said which client realms it found.
-        private static func counted(_ campaign: String, _ cluster: LocalCluster) async throws {
+        nonisolated private static func counted(_ campaign: String, _ cluster: LocalCluster) async throws {
             try await LocalCluster.retrying("the client realms of \(campaign) are found") {
                 let state = try await StockScenario.campaign(campaign, cluster).state
                 guard state == "running" || state == "closed" else { throw LocalClusterError(state) }

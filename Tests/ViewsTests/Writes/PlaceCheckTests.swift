@@ -66,7 +66,7 @@ import Testing
         var views = ClientViews()
         views.add(
             CompensatingWrite(
-                version: 7, clientVersion: 3, integrated: 3, timestamp: 1, refused: refused,
+                version: 7, clientVersion: 3, timestamp: 1, refused: refused,
                 objects: refused.map { ObjectAddress($0.className, $0.key) }))
         try expectEqual(ClientViews(decoding: views.encoded()).compensations.map(\.refused), [refused])
     }

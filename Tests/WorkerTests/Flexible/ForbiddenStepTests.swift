@@ -163,7 +163,7 @@ import Testing
 
     /// How long a list is, or what type a property has, is nobody's who may not see it.
     @Test func whatDoesNotFitIsToldInGeneral() async throws {
-        var pair = try await Pair.make(try Self.roles(Self.all))
+        let pair = try await Pair.make(try Self.roles(Self.all))
         var changeset = Changeset()
         let path = FieldPath(
             table: changeset.strings.intern("Item"), object: .int(1), field: changeset.strings.intern("a"),
@@ -187,7 +187,7 @@ import Testing
         let letter = try #require(published.dead.first)
         expectTrue("\(letter.properties.headers)".contains("Item"))
         // A user who may not write the property hears that, and no more.
-        var reader = try await Pair.make(try Self.roles(#""read": true, "fields": {"owner": {"write": true}}"#))
+        let reader = try await Pair.make(try Self.roles(#""read": true, "fields": {"owner": {"write": true}}"#))
         var other = message
         other.upload?.clientFile = reader.client.file.ident
         other.upload?.follows = reader.client.progress.upload.clientVersion

@@ -315,6 +315,8 @@ final class QuickClientSimulation {
                 request.schema = fans.knownSchema(of: harness.realm)
                 requests.append((number, .page(request)))
             case .subscribeAndBind, .identify, .publish, .report, .reset: requests.append((number, action))
+            case .closeTooLarge(let reason, _):
+                Issue.record("the socket of an honest client is closed: \(reason)")
             case .claim: break
             }
         }
