@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Inspection
 import Rules
 import SyncModel
@@ -27,6 +28,9 @@ struct RulesImportCommand: AsyncParsableCommand {
     func run() async throws { try await reportingFailures { try printRules() } }
 
     private func printRules() throws {
+        guard FileManager.default.fileExists(atPath: export) else {
+            throw CommandFailure(.notFound, "\(export): there is no such folder or file")
+        }
         let made: RulesImport
         do throws(ExportProblem) {
             let rules = try ExportedRules(

@@ -102,7 +102,7 @@ import Testing
         for _ in 0..<2 { try await waits(from: stranger, app: nil) }
         // Others go on, until all of an app's clients together have had many.
         await brake.failed(from: ClientAddress(IPAddress("192.0.2.2")), app: "tasks")
-        for number in 0..<500 {
+        for number in 0..<499 {
             let address = ClientAddress(IPAddress("198.51.\(number / 250).\(number % 250 + 1)"))
             await brake.failed(from: address, app: "tasks")
         }
