@@ -111,8 +111,14 @@ final class BenchCluster: Sendable {
     }
 
     private static func makeApp(_ app: String, in cluster: LocalCluster, mode: String) async throws -> String {
+        // With a list of its own: in development mode new rules would come of what clients query, and end sessions.
+        let rules = #"{"defaultRoles": "readAndWriteAll", "queryable": {"global": ["priority", "title"]}}"#
+        let file = "\(cluster.folder)/\(app).json"
+        if mode == "flexible" { try rules.write(toFile: file, atomically: true, encoding: .utf8) }
         try await cluster.operate(
-            "apps", "create", app, "--sync-mode", mode, "--rules", "open", "--development-mode", "--anonymous-login")
+            "apps", "create", app, "--sync-mode", mode, "--rules", mode == "flexible" ? file : "open",
+            "--development-mode",
+            "--anonymous-login")
         return try await LocalCluster.retrying("the gateway answers") {
             try await AnonymousLogin.accessToken(port: cluster.gatewayPort, app: app)
         }
