@@ -42,7 +42,7 @@ extension SharedClusterTests {
             }
 
             var subscriptions: SyncSubscriptionSet { realm.subscriptions }
-            var ids: Set<String> { Set(realm.dynamicObjects("Item").compactMap { $0["_id"] as? String }) }
+            var ids: Set<String> { Set(realm.freeze().dynamicObjects("Item").compactMap { $0["_id"] as? String }) }
 
             func session() throws -> SyncSession {
                 guard let session = realm.syncSession else { throw LocalClusterError("there is no session") }

@@ -24,7 +24,7 @@ private enum Notes {
     }
 
     static func ids(_ realm: Realm) -> Set<String> {
-        Set(realm.dynamicObjects("Note").compactMap { $0["_id"] as? String })
+        Set(realm.freeze().dynamicObjects("Note").compactMap { $0["_id"] as? String })
     }
 
     static func eventually(_ realm: Realm, has ids: Set<String>) async throws {

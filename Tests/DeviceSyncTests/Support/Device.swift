@@ -111,8 +111,10 @@ extension Realm {
     static func openNow(_ configuration: Configuration) throws -> Realm { try Realm(configuration: configuration) }
 
     func titles() -> [String: String?] {
-        Dictionary(
-            dynamicObjects("Task").map { (($0.primaryKey as? String) ?? "?", $0["title"] as? String) },
+        // What is synced meanwhile may delete objects of a live realm while they are read.
+        let still = isFrozen || isInWriteTransaction ? self : freeze()
+        return Dictionary(
+            still.dynamicObjects("Task").map { (($0.primaryKey as? String) ?? "?", $0["title"] as? String) },
             uniquingKeysWith: { first, _ in first })
     }
 }

@@ -22,7 +22,7 @@ struct FlexibleChapter {
         let user: User
         let realm: Realm
 
-        var items: Set<String> { Set(realm.dynamicObjects("Item").compactMap { $0["_id"] as? String }) }
+        var items: Set<String> { Set(realm.freeze().dynamicObjects("Item").compactMap { $0["_id"] as? String }) }
 
         func create(_ id: String, owner: String? = nil, isShared: Bool = false) throws {
             try realm.write {
