@@ -7,15 +7,12 @@ struct SiegeReport: Codable {
         var name: String
         var seconds: Double
         var sent = Tally.Counts()
-        /// The honest app, in milliseconds, and how many changes it made.
-        var changes = 0
-        var median = 0.0
-        var p99 = 0.0
-        /// The median, as a multiple of the calm one's.
-        var ratio = 1.0
+        /// The honest apps: the one with partitions, and the flexible one.
+        var partitioned = Honest()
+        var flexible = Honest()
+        /// Of the visitor to the app with partitions.
         var visits = 0
         var longestVisit = 0.0
-        var honestErrors: [String] = []
         var before = Footprint()
         /// The largest memory while it lasted, by role.
         var peak: [String: Int] = [:]
@@ -24,6 +21,29 @@ struct SiegeReport: Codable {
         var unexpectedEnds = 0
         /// Which bounds were broken; empty in a good row.
         var broken: [String] = []
+
+        var honestErrors: [String] { partitioned.errors + flexible.errors }
+    }
+
+    /// What an honest app met in a phase.
+    struct Honest: Codable {
+        /// How many changes it made, and how long they took to the other of a pair, in milliseconds.
+        var changes = 0
+        var median = 0.0
+        var p99 = 0.0
+        /// The median, as a multiple of the calm one's.
+        var ratio = 1.0
+        var errors: [String] = []
+
+        init() {}
+
+        init(_ extract: HonestLedger.Extract, calm: Double?) {
+            changes = extract.latencies.count
+            median = extract.median
+            p99 = extract.p99
+            ratio = calm.map { extract.median / $0 } ?? 1
+            errors = extract.errors
+        }
     }
 
     var seed: UInt64
@@ -40,10 +60,12 @@ struct SiegeReport: Codable {
     /// - Parameter judgesLatency: whether a slow honest app breaks a bound; a noisy machine slows it, too.
     static func broken(_ row: Row, judgesLatency: Bool) -> [String] {
         var broken: [String] = []
-        if judgesLatency, row.ratio > Bounds.medianRatio {
-            broken.append("median \(number(row.ratio)) times the calm one's")
+        for (name, honest) in [("honest", row.partitioned), ("honest flexible", row.flexible)] {
+            if judgesLatency, honest.ratio > Bounds.medianRatio {
+                broken.append("the \(name) app's median \(number(honest.ratio)) times the calm one's")
+            }
+            if honest.changes == 0 { broken.append("the \(name) app made no change") }
         }
-        if row.changes == 0 { broken.append("the honest app made no change") }
         if !row.honestErrors.isEmpty { broken.append("\(row.honestErrors.count) honest errors") }
         if row.unexpectedEnds > 0 { broken.append("\(row.unexpectedEnds) processes ended") }
         for (role, bound) in Bounds.memory.sorted(by: { $0.key < $1.key }) {
@@ -65,20 +87,23 @@ struct SiegeReport: Codable {
         let roles = ["gateway", "worker", "coordinator", "broker"]
         let places = ["store", "broker"]
         var lines = [
-            "| attack | sent | accepted | refused | median ms (times calm) | p99 ms | errors | "
+            "| attack | sent | accepted | refused | median ms (times calm) | p99 ms | "
+                + "flexible median ms (times calm) | flexible p99 ms | errors | "
                 + roles.map { "\($0) MiB" }.joined(separator: " | ") + " | "
                 + places.map { "\($0) disk MiB" }.joined(separator: " | ") + " | processor s | verdict |"
         ]
-        lines.append("|" + String(repeating: "---|", count: 9 + roles.count + places.count))
+        lines.append("|" + String(repeating: "---|", count: 11 + roles.count + places.count))
         for row in rows {
             let refusals = row.sent.refusals.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
                 .map { "\($0.key) ×\($0.value)" }.joined(separator: ", ")
             var cells = [
                 row.name, row.sent.messages == 0 ? "" : "\(row.sent.messages), \(Self.size(row.sent.bytesSent))",
                 row.sent.messages == 0 ? "" : "\(row.sent.accepted)", refusals,
-                "\(Self.number(row.median)) (\(Self.number(row.ratio)))", Self.number(row.p99),
-                "\(row.honestErrors.count)",
             ]
+            for honest in [row.partitioned, row.flexible] {
+                cells += ["\(Self.number(honest.median)) (\(Self.number(honest.ratio)))", Self.number(honest.p99)]
+            }
+            cells.append("\(row.honestErrors.count)")
             cells += roles.map { role in
                 [row.before.memory[role], row.peak[role], row.after.memory[role]].map { "\(($0 ?? 0) >> 20)" }
                     .joined(separator: "/")

@@ -1,6 +1,7 @@
 import Foundation
 import LocalCluster
 import SeededRandom
+import SyncModel
 
 /// One siege: a calm phase, each attack for its share of the time beside the honest app, and a last calm phase.
 struct SiegeRun: Sendable {
@@ -28,38 +29,53 @@ struct SiegeRun: Sendable {
         let guarded = sieged.cluster.folder + "/rules.json"
         try #"{"partition": {"template": "ownOrPublic", "public": "notices"}}"#.write(
             toFile: guarded, atomically: true, encoding: .utf8)
-        for (app, rules) in [(HonestApp.name, "open"), ("stranger", "open"), ("guarded", guarded)] {
+        for (app, rules) in [(HonestApp.partitioned, "open"), ("stranger", "open"), ("guarded", guarded)] {
             try await sieged.cluster.operate("apps", "create", app, "--rules", rules)
         }
+        let flexible = try FlexibleTargets(besides: HonestApp.flexible, slices: SiegedCluster.slices)
+        try await sieged.cluster.operate(
+            "apps", "create", HonestApp.flexible, "--sync-mode", "flexible", "--rules", "open")
+        try await flexible.create(in: sieged.cluster)
         journal.note("the cluster is up")
-        let app = HonestApp(
-            ports: sieged.gatewayPorts, clients: settings.clients, pace: settings.pace, seed: settings.seed)
-        let clients = try await app.open()
-        journal.note("\(clients.count) honest clients are at work")
+        let apps = (
+            partitioned: HonestApp(
+                .partition, ports: sieged.gatewayPorts, clients: settings.clients, pace: settings.pace,
+                seed: settings.seed),
+            flexible: HonestApp(
+                .flexible, ports: sieged.gatewayPorts, clients: 2, pace: settings.pace, seed: settings.seed + 1)
+        )
+        let clients = try await apps.partitioned.open()
+        let others = try await apps.flexible.open()
+        journal.note("\(clients.count + others.count) honest clients are at work")
         let watch = Watch { [sieged] in sieged.processes }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await app.work(clients) }
+            group.addTask { await apps.partitioned.work(clients) }
+            group.addTask { await apps.flexible.work(others) }
             group.addTask { await watch.run() }
             group.addTask { await sieged.supervise(journal) }
-            await besiege(app, watch, &report)
+            await besiege(apps, flexible, watch, &report)
             group.cancelAll()
         }
         return report
     }
 
-    private func besiege(_ app: HonestApp, _ watch: Watch, _ report: inout SiegeReport) async {
+    /// The honest apps, one in each mode.
+    private typealias Apps = (partitioned: HonestApp, flexible: HonestApp)
+
+    private func besiege(
+        _ apps: Apps, _ flexible: FlexibleTargets, _ watch: Watch, _ report: inout SiegeReport
+    ) async {
         // A sixth of the time each, but no more than half a minute, for the calm before and after.
         let calm = min(30, Double(settings.seconds) / 6)
         let share = max(2, (Double(settings.seconds) - 2 * calm) / Double(settings.attacks.count) - settings.rest)
         // What has only begun is not yet calm.
         try? await Task.sleep(for: .seconds(5))
-        let before = await phase("calm before", app, watch, nil) { _ in try? await Task.sleep(for: .seconds(calm)) }
+        let before = await phase("calm before", apps, watch, nil) { _ in try? await Task.sleep(for: .seconds(calm)) }
         report.rows.append(before)
-        let median = before.median
         for (number, attack) in settings.attacks.enumerated() {
-            let row = await phase(attack.name, app, watch, median) { row in
+            let row = await phase(attack.name, apps, watch, before) { row in
                 do {
-                    row.sent = try await make(attack, number: number, seconds: share)
+                    row.sent = try await make(attack, flexible, number: number, seconds: share)
                 } catch {
                     journal.note("\(attack.name): \(error)")
                     row.broken.append("the attack could not be made")
@@ -68,16 +84,17 @@ struct SiegeRun: Sendable {
             report.rows.append(row)
         }
         report.rows.append(
-            await phase("calm after", app, watch, median) { _ in try? await Task.sleep(for: .seconds(calm)) })
+            await phase("calm after", apps, watch, before) { _ in try? await Task.sleep(for: .seconds(calm)) })
         for index in report.rows.indices {
             report.rows[index].broken += SiegeReport.broken(
                 report.rows[index], judgesLatency: settings.judgesLatency)
         }
     }
 
-    /// Measures the cluster before, during and after `body`, and the honest app meanwhile.
+    /// Measures the cluster before, during and after `body`, and the honest apps meanwhile.
     private func phase(
-        _ name: String, _ app: HonestApp, _ watch: Watch, _ calm: Double?, _ body: (inout SiegeReport.Row) async -> Void
+        _ name: String, _ apps: Apps, _ watch: Watch, _ calm: SiegeReport.Row?,
+        _ body: (inout SiegeReport.Row) async -> Void
     ) async -> SiegeReport.Row {
         journal.note(name)
         var row = SiegeReport.Row(name: name, seconds: 0)
@@ -94,18 +111,18 @@ struct SiegeRun: Sendable {
         row.after.memory = watch.low
         row.unexpectedEnds = sieged.unexpectedEnds - ends
         row.seconds = (end - start) / .seconds(1)
-        let honest = app.ledger.extract(from: start, to: end, rest: .now)
-        row.changes = honest.latencies.count
-        row.median = honest.median
-        row.p99 = honest.p99
-        row.ratio = calm.map { honest.median / $0 } ?? 1
+        let honest = apps.partitioned.ledger.extract(from: start, to: end, rest: .now)
+        row.partitioned = SiegeReport.Honest(honest, calm: calm?.partitioned.median)
+        row.flexible = SiegeReport.Honest(
+            apps.flexible.ledger.extract(from: start, to: end, rest: .now), calm: calm?.flexible.median)
         row.visits = honest.visits.count
         row.longestVisit = honest.visits.last ?? 0
-        row.honestErrors = honest.errors
         journal.note(
             String(
-                format: "%@: median %.1f ms of %d changes, p99 %.1f ms, %d visits of up to %.0f ms, errors: %@", name,
-                row.median, row.changes, row.p99, row.visits, row.longestVisit,
+                format: "%@: medians %.1f ms of %d changes and %.1f ms of %d, p99 %.1f and %.1f ms, "
+                    + "%d visits of up to %.0f ms, errors: %@",
+                name, row.partitioned.median, row.partitioned.changes, row.flexible.median, row.flexible.changes,
+                row.partitioned.p99, row.flexible.p99, row.visits, row.longestVisit,
                 row.honestErrors.prefix(5).joined(separator: "; ")))
         return row
     }
@@ -113,11 +130,13 @@ struct SiegeRun: Sendable {
     /// Runs an attack in a process of its own that has what processor time nobody else wants: a stranger has a machine of its
     /// own, and what it takes of this one is not Sluice's. At a low priority alone it would keep its turns, of a millisecond or
     /// two, and each hop of an honest change could have to wait for one.
-    private func make(_ attack: Attack, number: Int, seconds: Double) async throws -> Tally.Counts {
+    private func make(
+        _ attack: Attack, _ flexible: FlexibleTargets, number: Int, seconds: Double
+    ) async throws -> Tally.Counts {
         let target = Stranger.Target(
             gatewayPorts: sieged.gatewayPorts, coordinatorPort: sieged.cluster.coordinatorPort, app: "stranger",
-            guarded: "guarded", honest: HonestApp.name, honestPartition: HonestApp.partition(0),
-            honestEmail: HonestApp.visitor)
+            guarded: "guarded", honest: HonestApp.partitioned, honestPartition: HonestApp.partition(0),
+            honestEmail: HonestApp.visitor, flexible: flexible)
         var random = SeededGenerator(seed: settings.seed).fork(number)
         let text = try await Program.run(
             "/usr/bin/env",

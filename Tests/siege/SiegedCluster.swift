@@ -3,6 +3,9 @@ import LocalCluster
 
 /// A cluster with the settings that an operator would have, and what is measured of it.
 final class SiegedCluster: Sendable {
+    /// With as few slices as workers the honest apps share theirs with strangers, whatever those call their realms.
+    static let slices = 2
+
     let cluster: LocalCluster
     let gatewayPorts: [Int]
     private let broker: PrivateBroker
@@ -13,9 +16,8 @@ final class SiegedCluster: Sendable {
     init(folder: String, sluice: String, broker: PrivateBroker, amqpURL: String, gateways: Int) {
         self.broker = broker
         brokerProcess = broker.nodeProcess
-        // With as few slices as workers the honest app shares its slice with strangers, whatever they call their realms.
         cluster = LocalCluster(
-            amqpURL: amqpURL, folder: folder, sluice: sluice, slices: 2, prefix: "siege",
+            amqpURL: amqpURL, folder: folder, sluice: sluice, slices: Self.slices, prefix: "siege",
             environment: ["SLUICE_COORDINATOR_TICK_SECONDS": "1"])
         gatewayPorts = (0..<gateways).map { _ in FreePort.next() }
         names = ["coordinator", "worker-1", "worker-2"] + (1...gateways).map { "gateway-\($0)" }

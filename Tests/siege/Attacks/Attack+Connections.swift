@@ -1,3 +1,4 @@
+import SyncModel
 import WireClient
 
 /// Attacks by connections that say nothing, half a thing, or everything slowly.
@@ -5,7 +6,7 @@ extension Attack {
     static let connections = [
         Attack("idle-sockets", "2,000 sockets that say nothing or half a handshake of HTTP, TLS or WebSocket") {
             stranger in
-            let request = try await stranger.account(0).upgrade
+            let request = try await stranger.account(0).upgrade(.partition)
             let halves: [[UInt8]] = [
                 [], Array("GET /api/client/v2.0/app/x/location HTTP/1.1\r\nHost: a\r\n".utf8),
                 // The beginning of a TLS ClientHello.

@@ -13,7 +13,7 @@ struct Attack: Sendable {
     }
 
     static let all: [Attack] =
-        merges + uploads + bombs + sessions + forgeries + connections + accounts + operators
+        merges + uploads + bombs + sessions + forgeries + connections + accounts + operators + flexible
 
     static func named(_ name: String) -> Attack? { all.first { $0.name == name } }
 }

@@ -1,9 +1,17 @@
 import SeededRandom
+import SyncModel
 
-/// The honest app: pairs of clients that edit and measure how soon the other has a change, and a visitor who comes and goes.
+/// An honest app: pairs of clients that edit and measure how soon the other has a change, and, with partitions, a visitor who comes and goes.
 final class HonestApp: Sendable {
-    static let name = "honest"
     static let visitor = "visitor@example.net"
+
+    /// The app in partition mode, whose realms are spread over the slices.
+    static let partitioned = "honest"
+    /// The app in flexible mode.
+    static let flexible = "honest-flexible"
+
+    let name: String
+    let mode: SyncMode
 
     let ledger = HonestLedger()
     let tally = Tally()
@@ -12,7 +20,9 @@ final class HonestApp: Sendable {
     private let pace: Duration
     private let random: SeededGenerator
 
-    init(ports: [Int], clients: Int, pace: Duration, seed: UInt64) {
+    init(_ mode: SyncMode, ports: [Int], clients: Int, pace: Duration, seed: UInt64) {
+        self.mode = mode
+        name = mode == .flexible ? Self.flexible : Self.partitioned
         self.ports = ports
         clientCount = clients
         self.pace = pace
@@ -23,22 +33,23 @@ final class HonestApp: Sendable {
 
     /// Each client has an address of its own.
     private func exchange(_ number: Int) -> HTTPExchange {
-        HTTPExchange(port: ports[number % ports.count], source: "127.0.1.\(1 + number)", tally: tally)
+        HTTPExchange(
+            port: ports[number % ports.count], source: "127.0.1.\(1 + number + (mode == .flexible ? 100 : 0))",
+            tally: tally)
     }
 
     /// Registers all users and opens all realms.
     func open() async throws -> [HonestClient] {
         let newcomer = exchange(clientCount)
-        try await Account.register(Self.visitor, Visitor.password, of: Self.name, newcomer)
+        try await Account.register(Self.visitor, Visitor.password, of: name, newcomer)
         var clients: [HonestClient] = []
         for number in 0..<clientCount {
             let exchange = exchange(number)
             let email = "client-\(number)@example.net"
-            try await Account.register(email, Visitor.password, of: Self.name, exchange)
-            let account = try await Account.login(email, Visitor.password, of: Self.name, exchange)
+            try await Account.register(email, Visitor.password, of: name, exchange)
+            let account = try await Account.login(email, Visitor.password, of: name, exchange)
             let client = HonestClient(
-                number, account,
-                partition: Self.partition(number), exchange, ledger)
+                number, account, mode == .flexible ? .flexible : .partition(Self.partition(number)), exchange, ledger)
             try await client.open()
             clients.append(client)
         }
@@ -52,10 +63,12 @@ final class HonestApp: Sendable {
                 group.addTask { [random, pace] in await client.edit(random.fork(number), pace: pace) }
                 group.addTask { await client.follow() }
             }
-            let visitor = Visitor(
-                email: Self.visitor, app: Self.name, partition: Self.partition(0), exchange: exchange(clientCount),
-                ledger: ledger)
-            group.addTask { await visitor.visit(every: .seconds(4)) }
+            if mode == .partition {
+                let visitor = Visitor(
+                    email: Self.visitor, app: name, partition: Self.partition(0), exchange: exchange(clientCount),
+                    ledger: ledger)
+                group.addTask { await visitor.visit(every: .seconds(4)) }
+            }
             group.addTask { await self.watch() }
             await group.waitForAll()
         }

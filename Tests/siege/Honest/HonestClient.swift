@@ -3,11 +3,11 @@ import SeededRandom
 import SyncModel
 import SyncProtocol
 
-/// A client of the honest app: edits its own object now and then, takes what the others write, and reports its progress as
+/// A client of an honest app: edits its own object now and then, takes what the others write, and reports its progress as
 /// stock clients do. Any error, any end of its connection is one too many.
 actor HonestClient {
     private let name: String
-    private let partition: String
+    private let realm: HonestRealm
     private let exchange: HTTPExchange
     private let ledger: HonestLedger
     private let number: Int
@@ -22,11 +22,11 @@ actor HonestClient {
     private var edits = 0
 
     /// - Parameter account: its user, who is logged in.
-    init(_ number: Int, _ account: Account, partition: String, _ exchange: HTTPExchange, _ ledger: HonestLedger) {
-        name = "client \(number)"
+    init(_ number: Int, _ account: Account, _ realm: HonestRealm, _ exchange: HTTPExchange, _ ledger: HonestLedger) {
+        name = "client \(number) (\(realm))"
         self.number = number
         self.account = account
-        self.partition = partition
+        self.realm = realm
         self.exchange = exchange
         self.ledger = ledger
     }
@@ -34,15 +34,27 @@ actor HonestClient {
     /// Opens its realm as a new client realm, and makes the schema if it is the first.
     func open() async throws {
         let line = try await Line.open(
-            try await account.refresh(exchange), port: exchange.port, exchange.tally, follows: true)
-        session = try await line.open(partition)
+            try await account.refresh(exchange), port: exchange.port, exchange.tally, mode: realm.mode, follows: true)
+        switch realm {
+        case .partition(let partition): session = try await line.open(partition)
+        case .flexible: session = try await line.openFlexible()
+        }
         guard let opened = await line.sessions[session], let file = opened.file else { throw Refused("no ident") }
         self.file = file.ident
         seen = opened.progress.download.serverVersion
         version = 1
         edits = 0
         self.line = line
-        try await upload([Writes.schema("Thing"), Writes.put(number, count: 0)])
+        // A flexible client that comes later has what these make within a bootstrap, not as changes.
+        let isMeasured = realm.mode == .partition
+        try await upload([Writes.schema("Thing")], isMeasured: isMeasured)
+        if case .flexible = realm {
+            guard try await line.subscribe(["Thing": "count >= 0"], session),
+                let progress = await line.sessions[session]?.progress
+            else { throw Refused("the subscription set was not answered") }
+            seen = progress.download.serverVersion
+        }
+        try await upload([Writes.put(number, count: 0)], isMeasured: isMeasured)
     }
 
     /// Takes what comes until it is cancelled, and begins anew when the connection has ended.
@@ -94,7 +106,7 @@ actor HonestClient {
         }
     }
 
-    private func upload(_ changesets: [[UInt8]]) async throws {
+    private func upload(_ changesets: [[UInt8]], isMeasured: Bool = true) async throws {
         var entries: [UploadedChangeset] = []
         for changeset in changesets {
             version = version + 1
@@ -104,7 +116,7 @@ actor HonestClient {
             entries.append(
                 UploadedChangeset(
                     clientVersion: version, serverVersion: seen, timestamp: timestamp, changeset: changeset))
-            ledger.sent(HonestLedger.Change(file: file, timestamp: timestamp))
+            if isMeasured { ledger.sent(HonestLedger.Change(file: file, timestamp: timestamp)) }
         }
         do {
             try await send(entries)

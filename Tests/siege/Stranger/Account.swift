@@ -1,3 +1,6 @@
+import SyncModel
+import SyncProtocol
+
 /// A logged-in user of an app, and the address from which its client connects.
 struct Account: Sendable {
     static let root = "/api/client/v2.0"
@@ -55,8 +58,8 @@ struct Account: Sendable {
     }
 
     /// The request that opens the WebSocket.
-    var upgrade: String {
-        let offers = (2...14).reversed().map { "com.mongodb.realm-sync#\($0)" }.joined(separator: ", ")
+    func upgrade(_ mode: SyncMode) -> String {
+        let offers = SubprotocolNegotiation.offer(mode: mode).joined(separator: ", ")
         return """
             GET \(Self.root)/app/\(app)/realm-sync?baas_at=\(accessToken) HTTP/1.1\r
             Host: 127.0.0.1\r

@@ -11,6 +11,10 @@ actor Line {
         var progress = SyncProgress()
         var downloads = 0
         var mark: RequestIdent = 0
+        var lastMark: RequestIdent = 0
+        /// The newest subscription set that was asked for, and the newest that was refused; flexible mode only.
+        var set: QueryVersion = 0
+        var refusedSet: QueryVersion = 0
         var isUnbound = false
         var error: Int?
         /// The newest version of the client realm's own history.
@@ -23,8 +27,9 @@ actor Line {
     }
 
     static let encoder = MessageEncoder(mode: .partition)
-    private static let parser = ServerMessageParser(mode: .partition)
 
+    private let encoder: MessageEncoder
+    private let parser: ServerMessageParser
     /// Every message with the moment at which it came, for a client that follows; nothing if nobody asked for it.
     nonisolated let messages: AsyncStream<(ServerMessage, ContinuousClock.Instant)>
     private let follower: AsyncStream<(ServerMessage, ContinuousClock.Instant)>.Continuation?
@@ -41,8 +46,10 @@ actor Line {
     private var lastWaiter = 0
     private var lastSession: SessionIdent = 0
 
-    private init(_ tcp: TCPSocket, _ tally: Tally, follows: Bool) {
+    private init(_ tcp: TCPSocket, _ tally: Tally, _ mode: SyncMode, follows: Bool) {
         self.tcp = tcp
+        encoder = MessageEncoder(mode: mode)
+        parser = ServerMessageParser(mode: mode)
         self.tally = tally
         let (stream, continuation) = AsyncStream.makeStream(of: (ServerMessage, ContinuousClock.Instant).self)
         messages = stream
@@ -56,11 +63,12 @@ actor Line {
     ///   - follows: whether somebody takes `messages`.
     ///   - receiveBuffer: bytes that the kernel takes for a client that does not read.
     static func open(
-        _ account: Account, port: Int, _ tally: Tally, follows: Bool = false, receiveBuffer: Int? = nil
+        _ account: Account, port: Int, _ tally: Tally, mode: SyncMode = .partition, follows: Bool = false,
+        receiveBuffer: Int? = nil
     ) async throws -> Line {
         let tcp = try await TCPSocket.connect(port: port, from: account.source, receiveBuffer: receiveBuffer)
-        let line = Line(tcp, tally, follows: follows)
-        try await line.start(account.upgrade)
+        let line = Line(tcp, tally, mode, follows: follows)
+        try await line.start(account.upgrade(mode))
         return line
     }
 
@@ -86,7 +94,7 @@ actor Line {
 
     // MARK: To the server
 
-    func send(_ message: ClientMessage) async throws { try await send(Self.encoder.encode(message)) }
+    func send(_ message: ClientMessage) async throws { try await send(encoder.encode(message)) }
 
     /// Bytes of one message, good or not.
     func send(_ message: [UInt8]) async throws { try await sendRaw(ClientFrame.bytes(message, mask: [0, 0, 0, 0])) }
@@ -106,14 +114,22 @@ actor Line {
     /// Keeps what comes for a session that its client binds by itself.
     func expect(_ number: SessionIdent) { sessions[number] = Session() }
 
-    /// Binds a session, identifies itself as `file` or as a new client realm, and waits for the first DOWNLOAD.
+    /// Binds a session, identifies itself as `known` or as a new client realm, and waits for the first DOWNLOAD.
     func open(_ partition: String, as known: Session? = nil) async throws -> SessionIdent {
+        try await open(target: PartitionValue.string(partition).path, query: nil, as: known)
+    }
+
+    /// Binds the flexible realm with no subscriptions, as a new client realm, and waits for the first DOWNLOAD.
+    func openFlexible() async throws -> SessionIdent {
+        try await open(target: FlexibleTarget().text, query: QuerySet(version: 0, queries: [:]), as: nil)
+    }
+
+    private func open(target: String, query: QuerySet?, as known: Session?) async throws -> SessionIdent {
         let number = nextSession()
         sessions[number] = known ?? Session()
         sessions[number]?.error = nil
         sessions[number]?.downloads = 0
-        try await send(
-            .bind(Bind(session: number, partition: .string(partition), needsIdent: known?.file == nil)))
+        try await send(.bind(Bind(session: number, target: target, needsIdent: known?.file == nil)))
         if known?.file == nil {
             guard await wait({ $0.sessions[number]?.file != nil || $0.isOver(number) }) else {
                 throw refusal(of: number, "no ident")
@@ -123,12 +139,40 @@ actor Line {
         try await send(
             .ident(
                 Ident(
-                    session: number, file: file, download: session.progress.download, latest: session.progress.latest)))
+                    session: number, file: file, download: session.progress.download, latest: session.progress.latest,
+                    query: query)))
         guard await wait({ ($0.sessions[number]?.downloads ?? 0) > 0 || $0.isOver(number) }), !isOver(number) else {
             throw refusal(of: number, "no download")
         }
         tally.accepted()
         return number
+    }
+
+    /// Asks for a subscription set and waits until its data have come; false if the set was refused, or the session has ended.
+    ///
+    /// - Parameter queries: a query for each class, in the query language.
+    func subscribe(
+        _ queries: [String: String], _ number: SessionIdent, within limit: Duration = .seconds(60)
+    ) async throws -> Bool {
+        guard var session = sessions[number] else { throw Refused("no such session") }
+        let set = QueryVersion(rawValue: session.set.rawValue + 1)
+        session.set = set
+        session.lastMark = RequestIdent(rawValue: session.lastMark.rawValue + 1)
+        sessions[number] = session
+        try await send(.query(Query(session: number, query: QuerySet(version: set, queries: queries))))
+        let mark = session.lastMark
+        try await send(.mark(session: number, request: mark))
+        let isAnswered = await wait(for: limit) {
+            guard let session = $0.sessions[number] else { return true }
+            return session.mark >= mark || session.refusedSet >= set || $0.isOver(number)
+        }
+        guard isAnswered else {
+            tally.refused("no answer")
+            return false
+        }
+        guard let session = sessions[number], session.refusedSet < set, !isOver(number) else { return false }
+        tally.accepted()
+        return true
     }
 
     /// Sends changesets as one UPLOAD on top of what the session has seen.
@@ -237,7 +281,7 @@ actor Line {
     }
 
     private func take(_ bytes: [UInt8], at moment: ContinuousClock.Instant) {
-        guard let message = try? Self.parser.parse(bytes) else {
+        guard let message = try? parser.parse(bytes) else {
             tally.refused("unreadable")
             return
         }
@@ -251,8 +295,13 @@ actor Line {
         case .pong: pongs += 1
         case .jsonError(let number, let code, _):
             tally.refused("\(code.rawValue)")
+            // A write that was undone ends nothing.
+            if code == .compensatingWrite { break }
             if number.isConnection { isConnectionRefused = true } else { sessions[number]?.error = code.rawValue }
-        case .error, .queryError, .logMessage, .testCommand: break
+        case .queryError(let error):
+            tally.refused("QUERY_ERROR \(error.code.rawValue)")
+            sessions[error.session]?.refusedSet = error.queryVersion
+        case .error, .logMessage, .testCommand: break
         }
         follower?.yield((message, moment))
     }

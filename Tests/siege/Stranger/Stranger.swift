@@ -1,5 +1,6 @@
 import LocalCluster
 import SeededRandom
+import SyncModel
 
 /// An attacker from outside: knows where the cluster listens, may make users in the apps that are open to it, and has
 /// until its deadline.
@@ -16,6 +17,8 @@ final class Stranger: Sendable {
         var honest: String
         var honestPartition: String
         var honestEmail: String
+        /// Flexible apps in which it may make users.
+        var flexible: FlexibleTargets
     }
 
     let target: Target
@@ -50,8 +53,10 @@ final class Stranger: Sendable {
         try await line(number, of: account(number, app: app), receiveBuffer: receiveBuffer)
     }
 
-    func line(_ number: Int, of account: Account, receiveBuffer: Int? = nil) async throws -> Line {
-        try await Line.open(account, port: port(number), tally, receiveBuffer: receiveBuffer)
+    func line(
+        _ number: Int, of account: Account, mode: SyncMode = .partition, receiveBuffer: Int? = nil
+    ) async throws -> Line {
+        try await Line.open(account, port: port(number), tally, mode: mode, receiveBuffer: receiveBuffer)
     }
 
     /// What one of several that attack at once goes by.

@@ -24,6 +24,22 @@ enum Writes {
         return Changeset(strings: strings, instructions: instructions).encoded()
     }
 
+    /// A class `Task` with an integer key and texts of these names.
+    static func texts(_ names: [String]) -> [UInt8] {
+        var strings = InternTable()
+        let table = strings.intern("Task")
+        let key = strings.intern("_id")
+        let columns = names.map { name in
+            Instruction.addColumn(
+                .init(
+                    table: table, field: strings.intern(ByteString(name)), type: .string, nullable: true,
+                    collection: .single))
+        }
+        let made = Instruction.addTable(
+            .init(table: table, kind: .topLevel(keyField: key, keyType: .int, keyNullable: false, asymmetric: false)))
+        return Changeset(strings: strings, instructions: [made] + columns).encoded()
+    }
+
     /// A class of its own with so many columns.
     static func columns(_ count: Int, of name: String) -> [UInt8] {
         var strings = InternTable()
