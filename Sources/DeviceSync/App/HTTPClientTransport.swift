@@ -3,6 +3,7 @@ internal import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOSSL
+internal import SyncModel
 
 /// The transport used unless the app brings its own: AsyncHTTPClient on the shared event loops.
 final class HTTPClientTransport: NetworkTransport {
@@ -44,10 +45,14 @@ final class HTTPClientTransport: NetworkTransport {
         outgoing.method = .init(rawValue: request.method)
         outgoing.headers = HTTPHeaders(request.headers.map { ($0.key, $0.value) })
         if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body)) }
-        let answer = try await client.execute(
-            outgoing, timeout: .milliseconds(Int64(clamping: request.timeoutMS)))
-        let body = try await answer.body.collect(upTo: Self.maxAnswerBytes)
-        let headers = Dictionary(answer.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 })
-        return NetworkResponse(status: Int(answer.status.code), headers: headers, body: Data(body.readableBytesView))
+        let (sent, client) = (outgoing, client)
+        let milliseconds = Int64(clamping: request.timeoutMS)
+        return try await withDeadline(.milliseconds(milliseconds)) {
+            let answer = try await client.execute(sent, timeout: .milliseconds(milliseconds))
+            let body = try await answer.body.collect(upTo: Self.maxAnswerBytes)
+            let headers = Dictionary(answer.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { $1 })
+            return NetworkResponse(
+                status: Int(answer.status.code), headers: headers, body: Data(body.readableBytesView))
+        }
     }
 }

@@ -1,5 +1,6 @@
 internal import Changesets
 public import Foundation
+internal import SyncModel
 
 /// What `Results.subscribe` waits for.
 @frozen public enum WaitForSyncMode: Sendable {
@@ -95,13 +96,9 @@ extension Results {
 /// - Throws: `POSIXError` with code `ETIMEDOUT`, or what `body` throws.
 func withTimeout(_ timeout: TimeInterval?, _ body: @escaping @Sendable () async throws -> Void) async throws {
     guard let timeout else { return try await body() }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await body() }
-        group.addTask {
-            try await Task.sleep(for: .seconds(timeout))
-            throw POSIXError(.ETIMEDOUT)
-        }
-        defer { group.cancelAll() }
-        try await group.next()
+    do {
+        try await withDeadline(.seconds(timeout), body)
+    } catch is DeadlinePassed {
+        throw POSIXError(.ETIMEDOUT)
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import Storage
+import SyncModel
 import Synchronization
 
 /// The keys of other services as they publish them, remembered, and fetched again when a token names one that is not among
@@ -28,6 +29,8 @@ final class ForeignKeys: Sendable {
     static let interval: Duration = .seconds(30)
     static let maxServices = 1_000
     static let maxBytes = 256 << 10
+    /// How long the whole set of keys may take to come; logins wait for it.
+    static let patience: Duration = .seconds(5)
 
     private let fetch: Fetch
     private let metrics: GatewayMetrics
@@ -97,15 +100,18 @@ final class ForeignKeys: Sendable {
     }
 
     /// Fetches over HTTP, and follows no redirect: where the keys are is the operator's to say.
-    static func overHTTP(_ client: HTTPClient) -> Fetch {
+    static func overHTTP(_ client: HTTPClient, within patience: Duration = ForeignKeys.patience) -> Fetch {
         { url in
             var request = HTTPClientRequest(url: url)
             request.headers.add(name: "Accept", value: "application/json")
-            let answer = try await client.execute(request, timeout: .seconds(5))
-            guard answer.status == .ok else {
-                throw GatewayError(.timeout, "the keys of another service: it answers \(answer.status.code)")
+            let sent = request
+            return try await withDeadline(patience) {
+                let answer = try await client.execute(sent, deadline: .distantFuture)
+                guard answer.status == .ok else {
+                    throw GatewayError(.timeout, "the keys of another service: it answers \(answer.status.code)")
+                }
+                return Data(try await answer.body.collect(upTo: maxBytes).readableBytesView)
             }
-            return Data(try await answer.body.collect(upTo: maxBytes).readableBytesView)
         }
     }
 }

@@ -1,6 +1,7 @@
 package import Hummingbird
 package import NIOCore
 import ServiceLifecycle
+import SyncModel
 
 /// A request's body had not come whole when it was waited for no longer.
 package struct LateRequestBody: Error, Sendable {
@@ -22,22 +23,13 @@ extension Request {
         let body = body
         do {
             return try await cancelWhenGracefulShutdown {
-                try await withThrowingTaskGroup(of: ByteBuffer?.self) { group in
-                    group.addTask { try await body.collect(upTo: maxBytes) }
-                    group.addTask {
-                        try await Task.sleep(for: patience)
-                        return nil
-                    }
-                    defer { group.cancelAll() }
-                    guard let first = try await group.next(), let whole = first else {
-                        throw LateRequestBody(isStopping: false)
-                    }
-                    return whole
-                }
+                try await withDeadline(patience) { try await body.collect(upTo: maxBytes) }
             }
         } catch is CancellationError {
             throw LateRequestBody(isStopping: true)
-        } catch  where error is NIOTooManyBytesError || error is LateRequestBody {
+        } catch is DeadlinePassed {
+            throw LateRequestBody(isStopping: false)
+        } catch let error as NIOTooManyBytesError {
             throw error
         } catch {
             // The client has left, or has sent less than it announced: no mistake of ours.

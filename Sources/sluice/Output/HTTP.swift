@@ -4,6 +4,7 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 import NIOSSL
+import SyncModel
 
 /// What a server has answered, with its whole body.
 struct HTTPAnswer {
@@ -48,9 +49,11 @@ struct HTTPAnswer {
     private static func of(
         _ request: HTTPClientRequest, timeout: TimeAmount, maxBytes: Int, through client: HTTPClient
     ) async throws -> HTTPAnswer {
-        let response = try await client.execute(request, timeout: timeout)
-        let body = try await response.body.collect(upTo: maxBytes)
-        return HTTPAnswer(status: response.status, headers: response.headers, body: Data(buffer: body))
+        try await withDeadline(.nanoseconds(timeout.nanoseconds)) {
+            let response = try await client.execute(request, timeout: timeout)
+            let body = try await response.body.collect(upTo: maxBytes)
+            return HTTPAnswer(status: response.status, headers: response.headers, body: Data(buffer: body))
+        }
     }
 }
 
