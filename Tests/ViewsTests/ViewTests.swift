@@ -117,6 +117,24 @@ import Testing
             role.allows(.eraseNothing, .int(1), last: mine) && !role.allows(.eraseNothing, .int(1), last: others))
     }
 
+    /// However often an object is changed, its role is asked anew only about what it looks at.
+    @Test func aRoleIsAskedOnceAboutWhatStaysAsItIs() throws {
+        let role = try #require(try view("TRUEPREDICATE", try Self.roles(Self.own))["Item"]?.role)
+        var memo = TableRole.FilterMemo()
+        var object = Self.item(["owner_id": .string("a1")])
+        for _ in 0..<100 {
+            var next = object
+            next[ColumnID(rawValue: 1_000)] = .int(1)
+            expectTrue(role.allows(.change(from: object, to: next), .int(1), memo: &memo))
+            object = next
+        }
+        expectEqual(memo.asked, 1)
+        expectTrue(
+            !role.allows(.change(from: object, to: Self.item(["owner_id": .string("b1")])), .int(1), memo: &memo))
+        expectEqual(memo.asked, 2)
+        expectTrue(role.allows(.change(from: object, to: object), .int(1), memo: &memo))
+    }
+
     @Test(arguments: [
         (#""write": true"#, true), (#""write": false, "fields": {"done": {"write": true}}"#, false),
         (#""fields": {"done": {"write": true}}"#, true),

@@ -15,7 +15,7 @@ import Testing
         views: [(ServerVersion, Set<Int64>)] = [(0, [1])], since: ServerVersion? = nil,
         isRenewal: Bool = false, isShownAlike: Bool = true, _ touches: [(own: Bool, before: Int64?)], now: Int64?,
         creates: Bool = false, erases: Bool = false
-    ) -> WriteJudge<Set<Int64>>.Verdict {
+    ) -> WriteVerdict {
         // The last view's pages may have begun before.
         let segments = views.enumerated().map { index, view in
             ViewHistory<Set<Int64>>.Segment(
@@ -25,7 +25,7 @@ import Testing
         let judge = WriteJudge(
             views: ViewHistory(segments),
             isIn: { object, owners in
-                guard case .int(let owner) = object?[ColumnID(rawValue: 0)] else { return false }
+                guard case .int(let owner) = object[ColumnID(rawValue: 0)] else { return false }
                 return owners.contains(owner)
             }, isShownAlike: { _, _ in isShownAlike })
         let touches = touches.enumerated().map { index, touch in

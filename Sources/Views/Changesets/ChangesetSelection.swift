@@ -74,6 +74,8 @@ package struct ObjectWrite: Equatable, Sendable {
     package var fields: Set<ByteString> = []
     /// Whether the first thing that happens to the object is that it is erased.
     package var beginsWithErasure = false
+    /// Whether it is made and then not erased again.
+    package var leavesNew = false
 }
 
 extension Changeset {
@@ -94,8 +96,12 @@ extension Changeset {
                 }
             }
             switch instruction {
-            case .createObject: writes[address, default: ObjectWrite()].creates = true
-            case .eraseObject: writes[address, default: ObjectWrite()].erases = true
+            case .createObject:
+                writes[address, default: ObjectWrite()].creates = true
+                writes[address]?.leavesNew = true
+            case .eraseObject:
+                writes[address, default: ObjectWrite()].erases = true
+                writes[address]?.leavesNew = false
             default:
                 guard let field = target.field.flatMap({ strings[$0] }) else { return nil }
                 writes[address, default: ObjectWrite()].fields.insert(field)

@@ -66,18 +66,49 @@ package struct TableRole: Sendable {
 
     /// Whether the user, who may write what the changeset sets, may do one step of it.
     ///
-    /// - Parameter last: the object as it was when it was last there, if that is known.
-    package func allows(_ step: ObjectStep, _ key: ObjectKey, last: StoredObject? = nil) -> Bool {
+    /// - Parameters:
+    ///   - last: the object as it was when it was last there, if that is known.
+    ///   - memo: what the write filter said of the object before.
+    package func allows(
+        _ step: ObjectStep, _ key: ObjectKey, last: StoredObject? = nil, memo: inout FilterMemo
+    ) -> Bool {
         switch step {
-        case .make(let new, _): return mayWrite(new, key) && role.insert.holds(values(of: new, key))
-        case .change(let old, let new): return mayWrite(old, key) && mayWrite(new, key)
-        case .erase(let old): return mayErase(old, key)
-        case .eraseNothing: return last.map { mayErase($0, key) } ?? true
+        case .make(let new, _): mayWrite(new, key, &memo) && role.insert.holds(values(of: new, key))
+        case .change(let old, let new): mayWrite(old, key, &memo) && mayWrite(new, key, &memo)
+        case .erase(let old): mayErase(old, key, &memo)
+        case .eraseNothing: last.map { mayErase($0, key, &memo) } ?? true
         }
     }
 
-    private func mayErase(_ object: StoredObject, _ key: ObjectKey) -> Bool {
-        mayWrite(object, key) && role.delete.holds(values(of: object, key))
+    package func allows(_ step: ObjectStep, _ key: ObjectKey, last: StoredObject? = nil) -> Bool {
+        var memo = FilterMemo()
+        return allows(step, key, last: last, memo: &memo)
+    }
+
+    private func mayErase(_ object: StoredObject, _ key: ObjectKey, _ memo: inout FilterMemo) -> Bool {
+        mayWrite(object, key, &memo) && role.delete.holds(values(of: object, key))
+    }
+
+    /// What the write filter said of an object, as long as what it looks at is the same: many changes of one object mostly leave that alone.
+    package struct FilterMemo: Sendable {
+        private var seen: [Value?]?
+        private var holds = false
+        /// How often the filter was asked.
+        package private(set) var asked = 0
+
+        package init() {}
+
+        fileprivate mutating func answer(_ seen: [Value?], _ ask: () -> Bool) -> Bool {
+            if self.seen == seen { return holds }
+            asked += 1
+            holds = ask()
+            self.seen = seen
+            return holds
+        }
+    }
+
+    private func mayWrite(_ object: StoredObject, _ key: ObjectKey, _ memo: inout FilterMemo) -> Bool {
+        memo.answer(columns.map { object[$0] }) { mayWrite(object, key) }
     }
 
     /// What rules call a property that changesets name.

@@ -29,6 +29,9 @@ struct FlexibleMemory {
         return decodedIndexes.columns
     }
 
+    /// Bytes of what is held of views and of what versions touch.
+    var bytes: Int { views.bytes + touches.bytes }
+
     /// Whether gateways were told of another schema.
     func isNews(_ stamp: UInt64) -> Bool { announced.map { $0 != stamp } ?? false }
 }

@@ -13,17 +13,32 @@ struct FlexibleUploads: SlicePart {
     let app: AppRecord
     let context: RealmContext
 
+    /// One of the upload's changesets as it is judged.
+    private struct Part {
+        let entry: UploadedChangeset
+        let trial: WriteTrial
+        /// The objects whose partition it did not say.
+        var settled: Set<ObjectAddress> = []
+    }
+
+    /// Changesets that are judged and merged together.
+    private struct Stretch {
+        var parts: [Part] = []
+        let views: UploadViews
+        let home: PartitionHome?
+    }
+
     /// What is known in the middle of an upload.
     private struct Course {
         var views: ClientViews
         var putRight: PutRight
         let places: PlaceCheck?
-        /// Taken by merging so far.
+        /// Taken by judging and merging so far.
         var steps: UInt64 = 0
-        var images: ImageCache
     }
 
-    /// Each changeset is judged by what the ones before it have left.
+    /// What its objects have met since is read once, and merged with once, for all changesets; then each is judged by what the ones before it have
+    /// left.
     ///
     /// - Throws: `BadChangesetError`, `SchemaRefusedError`, `OvertakenWritesError`; what was changed is then to be undone.
     ///   `MergePause`, which says how many changesets stand nevertheless: merging them again would take as long again.
@@ -35,43 +50,32 @@ struct FlexibleUploads: SlicePart {
         let views = try work.clientViews(of: file, in: context)
         var course = Course(
             views: views, putRight: PutRight(views.compensations),
-            places: try await QueryableFields(work: work, app: app).queryable().map { PlaceCheck($0) },
-            images: ImageCache(maxBytes: limits.maxWindowBytes))
+            places: try await QueryableFields(work: work, app: app).queryable().map { PlaceCheck($0) })
         // Of an upload that has had to wait for its merge the part before is in the books.
         var follows = max(head.follows, record.upload.clientVersion)
-        for (index, (entry, parsed)) in entries.enumerated() {
-            guard !course.views.isFull else {
-                throw OvertakenWritesError(
-                    reason:
-                        "client file \(file.ident) has written to too many objects of which it had not seen what puts its copies right (\(ClientViews.maxCompensationBytes) bytes of keys)"
-                )
-            }
-            var changeset = try mapped(
-                try parsed.get(named: "of client version \(entry.clientVersion)"), of: course.views)
-            let home = course.views.partition.flatMap { PartitionHome($0, of: app, in: context.state.schema) }
-            var settled: Set<ObjectAddress> = []
-            if let home {
-                try await work.load([changeset], into: context)
-                (changeset, settled) = home.settling(changeset) { context.state.contains($0) }
-            }
-            let isLast = index == entries.count - 1
+        var rest = entries[...]
+        while let last = rest.last {
+            let stretch = try await stretch(of: rest, file, course)
+            let end = stretch.parts.last?.entry ?? last.0
+            let isLast = stretch.parts.count == rest.count
             let part = UploadHead(
                 follows: follows,
                 progress: isLast
                     ? head.progress
-                    : UploadCursor(clientVersion: entry.clientVersion, serverVersion: entry.serverVersion),
+                    : UploadCursor(clientVersion: end.clientVersion, serverVersion: end.serverVersion),
                 lockedServerVersion: isLast ? head.lockedServerVersion : record.lockedServerVersion)
             let outcome: UploadOutcome
             do {
-                outcome = try await integrate(entry, changeset, part, record, &course, home, settled)
+                outcome = try await integrate(stretch, part, record, &course)
             } catch var pause as MergePause {
-                pause.integrated = index
-                if index > 0 { keep(course.views, of: file) }
+                pause.integrated = entries.count - rest.count
+                if pause.integrated > 0 { keep(course.views, of: file) }
                 throw pause
             }
             finish(outcome, of: file, &course.views, isAcknowledged: isAcknowledged)
             record = context.clientFile(file.ident)?.record ?? record
-            follows = entry.clientVersion
+            follows = end.clientVersion
+            rest = rest.dropFirst(stretch.parts.count)
         }
         if entries.isEmpty {
             let outcome = UploadIntegration(head, of: file.ident, changesets: [], recorded: record.progress).outcome
@@ -93,49 +97,130 @@ struct FlexibleUploads: SlicePart {
         if bytes != file.views { work.change(context).update(file.ident) { $0.views = bytes } }
     }
 
+    // MARK: Judging
+
+    /// The first changesets, up to one that adds to the schema: by what it adds the others are judged.
+    private func stretch(
+        of entries: ArraySlice<(UploadedChangeset, Result<Changeset, ChangesetError>)>, _ file: ClientFileRecord,
+        _ course: Course
+    ) async throws -> Stretch {
+        let schema = context.state.schema
+        let views = UploadViews(course.views, in: context)
+        let home = course.views.partition.flatMap { PartitionHome($0, of: app, in: schema) }
+        var stretch = Stretch(views: views, home: home)
+        var changesets: [Changeset] = []
+        for (entry, parsed) in entries {
+            let changeset = try parsed.get(named: "of client version \(entry.clientVersion)")
+            changesets.append(try mapped(changeset, by: stretch.views.mapping))
+            if changeset.adds(to: schema) { break }
+        }
+        if home != nil { try await work.load(changesets, into: context) }
+        let asymmetric = Changeset().asymmetricClasses(in: schema)
+        let start = max(file.historyStart ?? 0, course.views.views.start ?? 0)
+        // As far as the changesets before decide.
+        var exists: [ObjectAddress: Bool] = [:]
+        for ((entry, _), mapped) in zip(entries, changesets) {
+            var (changeset, settled) = (mapped, Set<ObjectAddress>())
+            if let home {
+                (changeset, settled) = home.settling(mapped) { exists[$0] ?? context.state.contains($0) }
+                for (address, write) in changeset.writes() ?? [] where write.leavesNew || write.erases {
+                    exists[address] = write.leavesNew
+                }
+            }
+            let trial = try WriteTrial(
+                changeset, base: max(entry.serverVersion, start), seen: entry.serverVersion, views: views,
+                asymmetric: asymmetric, schema: schema, places: course.places)
+            stretch.parts.append(Part(entry: entry, trial: trial, settled: settled))
+        }
+        return stretch
+    }
+
+    private func integrate(
+        _ stretch: Stretch, _ head: UploadHead, _ file: ClientFileRecord, _ course: inout Course
+    ) async throws -> UploadOutcome {
+        let latest = context.record.latest.version
+        var reading = UploadPasts(work: work, context: context, views: stretch.views, author: file.ident)
+        var pasts = try await reading.read(stretch.parts.map(\.trial))
+        let plan = UploadPlan(stretch.parts.map(\.trial), pasts, course.putRight)
+        let judging = reading.steps + stretch.views.steps
+        course.steps += judging
+        work.steps += judging
+        let asked = stretch.views.steps
+        let (integration, merged) = try await merge(stretch, plan, head, file, &course)
+        for (index, part) in stretch.parts.enumerated() {
+            guard !course.views.isFull else {
+                throw OvertakenWritesError(
+                    reason:
+                        "client file \(file.ident) has written to too many objects of which it had not seen what puts its copies right (\(ClientViews.maxCompensationBytes) bytes of keys)"
+                )
+            }
+            let trial = try part.trial.judged(
+                by: pasts, course.putRight, merged: plan.merged[index], through: latest, in: context.state)
+            try await integrate(part, trial, merged[index], stretch, file, &course, &pasts)
+        }
+        work.steps += stretch.views.steps - asked
+        return integration.outcome
+    }
+
+    /// Merges what is to be merged of all changesets.
+    ///
+    /// - Returns: with the upload, what is left of each; nil for one of which nothing was to be merged.
+    private func merge(
+        _ stretch: Stretch, _ plan: UploadPlan, _ head: UploadHead, _ file: ClientFileRecord, _ course: inout Course
+    ) async throws -> (UploadIntegration, [Changeset?]) {
+        var incoming: [IncomingChangeset] = []
+        var entries: [UploadedChangeset] = []
+        var places: [Int] = []
+        for (index, part) in stretch.parts.enumerated() {
+            let selection = try plan.selection(of: part.trial.changeset, index)
+            guard !selection.isEmpty else { continue }
+            incoming.append(
+                IncomingChangeset(
+                    version: part.entry.clientVersion.rawValue,
+                    lastIntegratedLocalVersion: part.trial.base.rawValue,
+                    originTimestamp: part.entry.timestamp.rawValue, originFileIdent: file.ident.rawValue,
+                    changeset: selection.changeset))
+            // Roles that have changed since may have selected something else.
+            var entry = part.entry
+            entry.changeset = selection.bytes
+            entries.append(entry)
+            places.append(index)
+        }
+        var merged = [Changeset?](repeating: nil, count: stretch.parts.count)
+        guard !incoming.isEmpty else {
+            return (UploadIntegration(head, of: file.ident, changesets: [], recorded: file.progress), merged)
+        }
+        let upload = AsideMerge.Upload(
+            realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
+            recorded: file.progress, head: head, entries: entries, own: plan.own)
+        let run = UploadMerge(work: work, file: file, context: context, upload: upload, spent: course.steps)
+        defer { course.steps = run.steps }
+        let integration = try await run.merged(incoming)
+        for (changeset, place) in zip(integration.changesets, places) { merged[place] = changeset.changeset }
+        return (integration, merged)
+    }
+
     // MARK: One changeset
 
     private func integrate(
-        _ entry: UploadedChangeset, _ changeset: Changeset, _ head: UploadHead, _ file: ClientFileRecord,
-        _ course: inout Course, _ home: PartitionHome?, _ settled: Set<ObjectAddress>
-    ) async throws -> UploadOutcome {
-        let base = max(entry.serverVersion, file.historyStart ?? 0, course.views.views.start ?? 0)
-        var judged = try WriteTrial(
-            changeset, by: file.ident, base: base, seen: entry.serverVersion, at: context,
-            views: course.views, putRight: course.putRight, places: course.places)
-        judged.judge(with: try await timelines(of: judged, after: base, &course.images))
-
-        let merge = try judged.selection(of: changeset) { $0 == .merge }
-        let incoming = IncomingChangeset(
-            version: entry.clientVersion.rawValue, lastIntegratedLocalVersion: base.rawValue,
-            originTimestamp: entry.timestamp.rawValue, originFileIdent: file.ident.rawValue, changeset: merge)
-        var integration = UploadIntegration(
-            head, of: file.ident, changesets: [incoming], recorded: file.progress)
-        if !merge.isEmpty {
-            // Roles that have changed since may have selected something else.
-            var merging = entry
-            merging.changeset = merge.encoded()
-            let upload = AsideMerge.Upload(
-                realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
-                recorded: file.progress, head: head, entries: [merging], own: judged.own)
-            let run = UploadMerge(work: work, file: file, context: context, upload: upload, spent: course.steps)
-            defer { course.steps = run.steps }
-            integration = try await run.merged([incoming])
-        }
-        let merged = integration.changesets.first?.changeset ?? merge
-        let inserted = try judged.selection(of: changeset) { $0 == .insert || $0 == .ingest }
-        let final = context.state.applicable(try await admitted(merged, inserted, &judged))
+        _ part: Part, _ trial: WriteTrial, _ merged: Changeset?, _ stretch: Stretch, _ file: ClientFileRecord,
+        _ course: inout Course, _ pasts: inout [ObjectAddress: ObjectPast]
+    ) async throws {
+        let entry = part.entry
+        var judged = trial
+        let selection = try judged.selection(merged: merged)
+        let final = context.state.applicable(try await admitted(selection, &judged))
         if let misfit = judged.misfits.first { report(misfit, of: judged.misfits.count, by: file) }
         try await admit(final, by: file)
-        let images = try work.apply(final, to: context)
-        work.change(context).append(
-            final, origin: file.ident, clientVersion: entry.clientVersion, timestamp: entry.timestamp, images: images)
-        try tell(final, of: course.views, at: entry.timestamp)
+        try append(
+            final, origin: file.ident, clientVersion: entry.clientVersion, timestamp: entry.timestamp, stretch, &pasts)
+        work.steps += Uploads.steps(toApply: final)
+        if let told = try told(of: final, by: stretch.views.mapping) {
+            try append(told, origin: .server, clientVersion: 0, timestamp: entry.timestamp, stretch, &pasts)
+        }
         // The client's own copy does not have the partition that was added, and is not sent its own writes.
-        if let told = home?.told(of: final, settled), !told.isEmpty {
-            let images = try work.apply(told, to: context)
-            work.change(context).append(
-                told, origin: .server, clientVersion: 0, timestamp: clock.changesetNow, images: images)
+        if let told = stretch.home?.told(of: final, part.settled), !told.isEmpty {
+            try append(told, origin: .server, clientVersion: 0, timestamp: clock.changesetNow, stretch, &pasts)
         }
         var compensations: [CompensatingWrite] = []
         if !judged.givenWay.isEmpty {
@@ -152,74 +237,35 @@ struct FlexibleUploads: SlicePart {
             course.views.add(compensation)
             course.putRight.add(compensation)
         }
-        if !judged.refusedIngests.isEmpty { reportIngests(judged, entry, &course.views) }
-        return integration.outcome
+        if !judged.refusedIngests.isEmpty { reportIngests(judged, entry, by: file, &course.views) }
     }
 
-    /// What has happened to each of the changeset's objects since a version.
-    private func timelines(
-        of trial: WriteTrial, after base: ServerVersion, _ images: inout ImageCache
-    ) async throws -> [ObjectAddress: ObjectTimeline] {
-        let schema = context.state.schema
-        var slots: [ObjectSlot: ObjectAddress] = [:]
-        for address in trial.judged {
-            if let table = schema.table(address.className) { slots[ObjectSlot(table.id, address.key)] = address }
+    /// Makes a changeset the next version, and part of its objects' pasts.
+    private func append(
+        _ changeset: Changeset, origin: FileIdent, clientVersion: ClientVersion, timestamp: SyncTimestamp,
+        _ stretch: Stretch, _ pasts: inout [ObjectAddress: ObjectPast]
+    ) throws {
+        let touched = changeset.touchedAddresses.filter { pasts[$0] != nil }
+        let before = touched.map { ($0, context.state.object($0)) }
+        let images = try work.apply(changeset, to: context)
+        work.change(context).append(
+            changeset, origin: origin, clientVersion: clientVersion, timestamp: timestamp, images: images)
+        for (address, before) in before {
+            let now = context.state.object(address)
+            pasts[address]?.append(
+                context.record.latest.version, isOwn: origin != .server, before: before, isThere: now != nil,
+                isInView: stretch.views.isInView(now, address))
         }
-        try await work.load(slots.keys, into: context)
-        var touches: [ObjectAddress: [ObjectTimeline.Touch]] = [:]
-        func add(_ record: HistoryRecord) throws {
-            let found = try images.of(slots.keys, before: record) { try work.images(of: record, in: context) }
-            for image in found {
-                guard let address = slots[image.slot] else { continue }
-                touches[address, default: []].append(
-                    .init(
-                        version: record.version, isOwn: record.entry.originFile == trial.author,
-                        before: image.before))
-            }
-        }
-        if base < context.record.latest.version, !slots.isEmpty {
-            var rest = try await TouchSearch(work: work, context: context).versions(
-                meeting: trial.touches, after: base, notBy: 0)[...]
-            while let next = rest.first {
-                if let recent = context.recent.record(next) {
-                    try add(recent)
-                    rest = rest.dropFirst()
-                    continue
-                }
-                let records = try await store.history(
-                    of: context.historyKey, at: rest.prefix(256).prefix { $0 <= context.recent.base },
-                    maxBytes: limits.maxWindowBytes)
-                guard !records.isEmpty else { throw context.lacks(next) }
-                for record in records { try add(record) }
-                rest = rest.dropFirst(records.count)
-            }
-            for record in context.drafted where record.version > base { try add(record) }
-        }
-        return Dictionary(
-            uniqueKeysWithValues: trial.judged.map { address in
-                (
-                    address,
-                    ObjectTimeline(
-                        base: base, latest: context.record.latest.version, touches: touches[address] ?? [],
-                        now: context.state.object(address))
-                )
-            })
     }
 
     /// What is left once the roles have had their say, on the objects before and after.
-    private func admitted(
-        _ merged: Changeset, _ inserted: Changeset, _ judged: inout WriteTrial
-    ) async throws -> Changeset {
-        var selection = ChangesetSelection()
+    private func admitted(_ selection: Changeset, _ judged: inout WriteTrial) async throws -> Changeset {
         do {
-            try selection.append(merged)
-            try selection.append(inserted)
-            let all = selection.changeset
-            try await work.load([all], into: context)
-            let refused = try work.change(context).attempt { try judged.admit(all, to: &$0) }
-            guard !refused.isEmpty else { return all }
+            try await work.load([selection], into: context)
+            let refused = try work.change(context).attempt { try judged.admit(selection, to: &$0) }
+            guard !refused.isEmpty else { return selection }
             var rest = ChangesetSelection()
-            try rest.append(all) { address, _ in address.map { !refused.contains($0) } ?? true }
+            try rest.append(selection) { address, _ in address.map { !refused.contains($0) } ?? true }
             return rest.changeset
         } catch let error as RealmStateError {
             throw error.code == .badInstruction
@@ -252,14 +298,16 @@ struct FlexibleUploads: SlicePart {
     }
 
     /// Makes the version by which the author is told that writes to asymmetric classes do not count.
-    private func reportIngests(_ judged: WriteTrial, _ entry: UploadedChangeset, _ views: inout ClientViews) {
+    private func reportIngests(
+        _ judged: WriteTrial, _ entry: UploadedChangeset, by file: ClientFileRecord, _ views: inout ClientViews
+    ) {
         let refused = judged.refusedIngests
         views.add(compensate(entry, refused, objects: []))
         metrics.denied(app: app.id, reason: "asymmetric")
         logger.notice(
             "writes to asymmetric classes refused",
             metadata: [
-                "app": "\(app.id)", "realm": "\(context.name.partition)", "client_file": "\(judged.author)",
+                "app": "\(app.id)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
                 "classes": "\(Set(refused.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
                 "objects": "\(refused.count)",
             ])

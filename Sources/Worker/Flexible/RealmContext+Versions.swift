@@ -6,8 +6,9 @@ import Views
 
 // What clients of each schema version have of the realm (docs/architecture.md, "Schema versions").
 extension RealmContext {
-    /// Takes in the app's schema versions.
+    /// Takes in the app's schema versions, for a message.
     func knowing(_ app: AppRecord) -> RealmContext {
+        flexible.views.begin()
         let versions = app.schemas?.versions ?? []
         if schemas != versions { schemas = versions }
         return self
@@ -43,8 +44,8 @@ extension FlexibleUploads {
     /// What a client of a schema version has written, as the realm has it.
     ///
     /// - Throws: `SchemaRefusedError`, `BadChangesetError`.
-    func mapped(_ changeset: Changeset, of views: ClientViews) throws -> Changeset {
-        guard let mapping = context.mapping(of: views) else { return changeset }
+    func mapped(_ changeset: Changeset, by mapping: SchemaMapping?) throws -> Changeset {
+        guard let mapping else { return changeset }
         do throws(SchemaMapping.Refusal) {
             return try mapping.incoming(changeset)
         } catch {
@@ -59,16 +60,15 @@ extension FlexibleUploads {
         }
     }
 
-    /// Tells the author of a changeset, behind it, what the realm has otherwise than its copy: null where another version has none. As old as
-    /// what the author wrote, so that nothing which is newer is undone.
-    func tell(_ changeset: Changeset, of views: ClientViews, at timestamp: SyncTimestamp) throws {
-        guard let mapping = context.mapping(of: views),
+    /// What the author of a changeset is told, behind it: what the realm has otherwise than its copy, null where another version has none. As old
+    /// as what the author wrote, so that nothing which is newer is undone.
+    func told(of changeset: Changeset, by mapping: SchemaMapping?) throws -> Changeset? {
+        guard let mapping,
             case let told = try WorkerError.reading(
                 "a changeset", { try mapping.told(of: changeset) { context.state.object($0) } }),
             !told.isEmpty
-        else { return }
-        let images = try work.apply(told, to: context)
-        work.change(context).append(told, origin: .server, clientVersion: 0, timestamp: timestamp, images: images)
+        else { return nil }
+        return told
     }
 }
 

@@ -1,3 +1,4 @@
+import Changesets
 import SyncModel
 import Views
 
@@ -6,12 +7,14 @@ import Views
 ///
 /// Only versions that no message can undo any more are here. Bounded: beyond, everything is forgotten and read again by those that need it.
 struct RecentTouches {
-    static let maxObjects = 100_000
+    static let maxBytes = 8 << 20
     private var generation: UInt64 = 0
     private var start: ServerVersion = 0
     /// The version through which the history was gone through.
     private(set) var end: ServerVersion = 0
     private var last: [ObjectSlot: ServerVersion] = [:]
+    /// What is held, about.
+    private(set) var bytes = 0
 
     /// Makes ready for what a history's versions after one touch.
     ///
@@ -27,7 +30,7 @@ struct RecentTouches {
 
     /// Adds versions that follow those that are here.
     mutating func add(_ slots: some Sequence<ObjectSlot>, of version: ServerVersion) {
-        for slot in slots { last[slot] = version }
+        for slot in slots where last.updateValue(version, forKey: slot) == nil { bytes += Self.bytes(of: slot) }
         end = version
     }
 
@@ -35,5 +38,10 @@ struct RecentTouches {
         last[slot].map { $0 > version } ?? false
     }
 
-    var isTooLarge: Bool { last.count > Self.maxObjects }
+    var isTooLarge: Bool { bytes > Self.maxBytes }
+
+    private static func bytes(of slot: ObjectSlot) -> Int {
+        guard case .string(let text) = slot.key else { return 80 }
+        return 128 + text.bytes.count
+    }
 }

@@ -2,19 +2,40 @@ import RealmState
 import SyncModel
 import Views
 
-/// Views of a realm that were read and checked, by what they are made of. Bounded: what would be too much makes it forget everything else.
+/// Views of a realm that were read and checked, by what they are made of. Bounded by what they hold: where there is no room, those go that were
+/// not used for longest, but none that the last messages wanted: who has more views than there is room for has some of them read anew, and not
+/// all.
 struct ViewCache {
-    static let maxBytes = 4 << 20
+    static let maxBytes = 8 << 20
+    /// What so many messages have used stays.
+    private static let recentUses: UInt64 = 4
     private struct Key: Hashable {
         var definition: ViewDefinition
         /// Of the schema.
         var version: UInt64?
     }
 
-    private var views: [Key: View] = [:]
-    private var bytes = 0
+    private struct Entry {
+        var view: View
+        var bytes: Int
+        var lastUse: UInt64
+    }
+
+    private let maxBytes: Int
+    private var views: [Key: Entry] = [:]
+    /// What is held, about.
+    private(set) var bytes = 0
+    /// Of queries and roles that were read because they were not here.
+    private(set) var bytesRead = 0
+    private(set) var reads = 0
+    private var uses: UInt64 = 0
     /// Tells one state of the schema from the others: it only grows.
     private var stamp = 0
+
+    init(maxBytes: Int = Self.maxBytes) { self.maxBytes = maxBytes }
+
+    /// A message is dealt with.
+    mutating func begin() { uses &+= 1 }
 
     /// - Parameter version: the schema version of the client's copy.
     mutating func view(
@@ -25,13 +46,36 @@ struct ViewCache {
             (views, bytes, stamp) = ([:], 0, now)
         }
         let key = Key(definition: definition, version: version?.number)
-        if let known = views[key] { return known }
+        if let index = views.index(forKey: key) {
+            views.values[index].lastUse = uses
+            return views.values[index].view
+        }
+        reads += 1
+        bytesRead += definition.queries.utf8.count + definition.roles.utf8.count
         let view = try View(definition, schema: schema, version: version)
-        // A compiled query takes several times what its text does.
-        let cost = 4 * (definition.queries.utf8.count + definition.roles.utf8.count) + 4_096
-        if bytes + cost > Self.maxBytes { (views, bytes) = ([:], 0) }
-        views[key] = view
+        let cost = Self.cost(of: definition, schema)
+        guard makeRoom(for: cost) else { return view }
+        views[key] = Entry(view: view, bytes: cost, lastUse: uses)
         bytes += cost
         return view
+    }
+
+    /// What a view holds, about: a value in a list takes a dozen times its text, and each class that a user has a role in has that role.
+    private static func cost(of definition: ViewDefinition, _ schema: Schema) -> Int {
+        4_096 + 12 * definition.queries.utf8.count + 8 * definition.roles.utf8.count + 512 * schema.tables.count
+    }
+
+    private mutating func makeRoom(for cost: Int) -> Bool {
+        guard bytes + cost > maxBytes else { return true }
+        let old = views.filter { $0.value.lastUse &+ Self.recentUses < uses }.sorted {
+            $0.value.lastUse < $1.value.lastUse
+        }
+        guard cost <= maxBytes, bytes - old.reduce(0, { $0 + $1.value.bytes }) + cost <= maxBytes else { return false }
+        // A quarter more than asked for, so that not each one that comes has all of them sorted.
+        for (key, entry) in old where bytes + cost > maxBytes / 4 * 3 {
+            views[key] = nil
+            bytes -= entry.bytes
+        }
+        return true
     }
 }

@@ -1,22 +1,31 @@
 import Changesets
-import Merge
 import RealmState
 import SyncModel
 import Views
 
 /// What one changeset of a client may do, object by object: judged first by what the client could know, then by its user's roles.
 struct WriteTrial {
-    enum Course { case merge, insert, ingest, drop }
+    /// What becomes of an object's instructions: they count as the merge has left them, or as they are.
+    enum Course { case merge, asIs, ingest, drop }
 
-    let author: FileIdent
+    /// What is made of what a changeset does to an object, before anything of it is merged.
+    enum Judgement {
+        /// Of an asymmetric class.
+        case ingest(mayBe: Bool)
+        /// The client has not seen yet that what it did to the object before does not count.
+        case isGone
+        /// The role does not let the user set what it sets.
+        case denied
+        case verdict(WriteVerdict)
+    }
+
+    let changeset: Changeset
+    /// The version that what the changeset does is based on.
+    let base: ServerVersion
     /// In the order in which the changeset names them.
     let addresses: [ObjectAddress]
-    let touches: Touches
-    /// The client's present view; nil if it has none.
-    let view: View?
+    private let views: UploadViews
     private let writes: [ObjectAddress: ObjectWrite]
-    private let history: ViewHistory<View>
-    private let putRight: PutRight
     /// What the client had seen when it wrote.
     private let seen: ServerVersion
     private var courses: [ObjectAddress: Course] = [:]
@@ -27,112 +36,99 @@ struct WriteTrial {
     /// Of asymmetric classes. The author has no copies of them: there is nothing to put right.
     private(set) var refusedIngests: [RefusedWrite] = []
     private let asymmetric: Set<ByteString>
-    /// The objects that the client has made or erased itself since its base, with the version.
-    private(set) var own: [ObjectAddress: ServerVersion] = [:]
     /// What the user may write, and stock clients cannot apply.
     private(set) var misfits: [Misfit] = []
-    /// By the roles that the client's session has, which may be newer than its view's.
-    private let roles: View?
-    private let closedRoles: String
-    /// Of the client's copy.
-    private let schemaVersion: SchemaVersion?
-    /// The same roles in the schema that the changeset makes.
+    /// The roles in the schema that the changeset makes.
     private var newRoles: View?
     /// Nil: the app has no rules, and so no queryable properties.
     private let places: PlaceCheck?
     /// As objects were when they were last there, as far as views and roles look at them.
     private var pasts: [ObjectAddress: StoredObject] = [:]
 
+    /// - Parameter asymmetric: the realm's classes that are.
     /// - Throws: `BadChangesetError`.
     init(
-        _ changeset: Changeset, by author: FileIdent, base: ServerVersion, seen: ServerVersion,
-        at context: RealmContext, views: ClientViews, putRight: PutRight, places: PlaceCheck? = nil
+        _ changeset: Changeset, base: ServerVersion, seen: ServerVersion, views: UploadViews,
+        asymmetric: Set<ByteString>, schema: Schema, places: PlaceCheck? = nil
     ) throws {
         guard let writes = changeset.writes() else {
             throw BadChangesetError(reason: "an instruction names a string that the changeset does not have")
         }
-        self.author = author
-        self.putRight = putRight
-        self.places = places
+        self.changeset = changeset
+        self.base = base
         self.seen = seen
+        self.views = views
+        self.places = places
         addresses = writes.map(\.address)
         self.writes = Dictionary(uniqueKeysWithValues: writes.map { ($0.address, $0.write) })
-        touches = Touches(of: CollectionOfOne(changeset))
-        let segments = views.views.segments
-        history = ViewHistory(
-            segments.indices.map { index in
-                let segment = segments[index]
-                // What was a view when it was asked for is one still: the schema only grows.
-                let view = try? context.view(segment.view, of: views)
-                return .init(
-                    start: segment.start, view: view ?? .nothing, since: segment.since,
-                    isRenewal: index > 0
-                        && (segments[index - 1].view == segment.view
-                            || segments[index - 1].view.roles != segment.view.roles)
-                )
-            })
-        view = history.latest
-        roles = try? context.view(.empty(roles: views.roles), of: views)
-        closedRoles = views.roles
-        schemaVersion = context.schemaVersion(of: views)
-        asymmetric = changeset.asymmetricClasses(in: context.state.schema)
+        self.asymmetric = changeset.declaresSchema ? changeset.asymmetricClasses(in: schema) : asymmetric
     }
 
     /// The objects whose past decides on the write: an asymmetric class takes new objects, and has no past for clients.
     var judged: some Sequence<ObjectAddress> { addresses.lazy.filter { !asymmetric.contains($0.className) } }
 
+    /// What is made of what the changeset does to an object; nil if it does nothing.
+    func judgement(of address: ObjectAddress, _ past: ObjectPast?, _ putRight: PutRight) -> Judgement? {
+        guard let write = writes[address] else { return nil }
+        if asymmetric.contains(address.className) { return .ingest(mayBe: write.creates && !write.erases) }
+        guard let past else { return nil }
+        if putRight.standing(of: address, for: seen) == .refused { return .isGone }
+        // Before anything is made of it: whether it fits the object would tell of what the user may not see.
+        guard views.role(ofClass: address.className)?.mayWrite(write.fields) == true else { return .denied }
+        return .verdict(past.verdict(on: write, basedOn: base))
+    }
+
+    /// Whether the changeset makes the object, and leaves it.
+    func leavesNew(_ address: ObjectAddress) -> Bool { writes[address]?.leavesNew ?? false }
+
     /// Decides what is merged, what is new, and what does not count.
-    mutating func judge(with timelines: [ObjectAddress: ObjectTimeline]) {
+    ///
+    /// - Parameters:
+    ///   - merged: the objects whose instructions were merged.
+    ///   - latest: with the history up to this version. What was made or erased later takes no part in the history before it.
+    func judged(
+        by pasts: [ObjectAddress: ObjectPast], _ putRight: PutRight, merged: Set<ObjectAddress>,
+        through latest: ServerVersion, in state: RealmState
+    ) throws -> WriteTrial {
+        var trial = self
         for address in addresses {
-            if asymmetric.contains(address.className) {
-                if let write = writes[address], write.creates, !write.erases {
-                    courses[address] = .ingest
-                } else {
-                    refuseIngest(address)
-                }
-                continue
-            }
-            guard let timeline = timelines[address], let write = writes[address] else { continue }
-            let standing = putRight.standing(of: address, for: seen)
-            if standing == .refused {
+            let past = pasts[address]
+            guard let judgement = judgement(of: address, past, putRight) else { continue }
+            let isRenewed = putRight.standing(of: address, for: seen) == .renewed
+            trial.pasts[address] = past?.last(after: base)
+            switch judgement {
+            case .ingest(true): trial.courses[address] = .ingest
+            case .ingest(false): trial.refuseIngest(address)
+            case .isGone:
                 // The erasure with which the client's copy is put right takes with it whatever the client did to the object; but a newer one of the
                 // client's own takes what comes after that.
-                if write.erases { isResynced.insert(address) }
-                continue
-            }
-            // Before anything is made of it: whether it fits the object would tell of what the user may not see.
-            guard roles?[address.className]?.role?.mayWrite(write.fields) == true else {
-                refuse(address, .permission)
-                continue
-            }
-            if let version = timeline.ownSince { own[address] = version }
-            pasts[address] = timeline.touches.last { $0.before != nil }?.before
-            let judge = WriteJudge(
-                views: history,
-                isIn: { object, view in
-                    guard let object, let view = view[address.className] else { return false }
-                    return view.contains(object, address.key)
-                },
-                isShownAlike: { old, new in
-                    old[address.className]?.role?.hiddenColumns ?? [] == new[address.className]?.role?.hiddenColumns
-                        ?? []
-                })
-            switch judge.verdict(on: timeline, write) {
-            case .merge(let resyncs):
-                courses[address] = .merge
-                if resyncs || standing == .renewed { isResynced.insert(address) }
-            case .insert(let resyncs):
-                courses[address] = .insert
-                if resyncs || standing == .renewed { isResynced.insert(address) }
-            case .giveWay:
-                courses[address] = .drop
-                givenWay.append(RefusedWrite(className: address.className, key: address.key, reason: .view))
-            case .refuse:
-                let role = roles?[address.className]?.role
-                let may = timeline.now.map { role?.mayWrite($0, address.key) ?? false } ?? (role != nil)
-                refuse(address, may ? .view : .permission)
+                if writes[address]?.erases == true { trial.isResynced.insert(address) }
+            case .denied: trial.refuse(address, .permission)
+            case .verdict(.merge(let resyncs)):
+                let isOwn = past?.ownSince(base).map { $0 > latest } ?? false
+                guard isOwn || merged.contains(address) else { throw Self.unplanned(address) }
+                trial.courses[address] = isOwn ? .asIs : .merge
+                if resyncs || isRenewed { trial.isResynced.insert(address) }
+            case .verdict(.insert(let resyncs)):
+                trial.courses[address] = .asIs
+                if resyncs || isRenewed { trial.isResynced.insert(address) }
+            case .verdict(.giveWay):
+                trial.courses[address] = .drop
+                trial.givenWay.append(RefusedWrite(className: address.className, key: address.key, reason: .view))
+            case .verdict(.refuse):
+                let role = views.role(ofClass: address.className)
+                let may = state.object(address).map { role?.mayWrite($0, address.key) ?? false } ?? (role != nil)
+                trial.refuse(address, may ? .view : .permission)
             }
         }
+        return trial
+    }
+
+    /// What was to be merged was not: rather than merge it wrongly, the client begins anew.
+    private static func unplanned(_ address: ObjectAddress) -> BadChangesetError {
+        BadChangesetError(
+            reason: "what was done to an object of class \(address.className.string) before has ended otherwise than it"
+                + " could be foreseen", tellsOfObjects: true)
     }
 
     private mutating func refuse(_ address: ObjectAddress, _ reason: RefusedWrite.Reason) {
@@ -146,12 +142,19 @@ struct WriteTrial {
         refusedIngests.append(RefusedWrite(className: address.className, key: address.key, reason: .permission))
     }
 
-    /// The instructions of the objects that take one course; those that change the schema go with what is merged.
-    func selection(of changeset: Changeset, _ isWanted: (Course) -> Bool) throws -> Changeset {
+    /// What counts, as far as what the client could know decides.
+    ///
+    /// - Parameter merged: what the merge has left; nil if nothing was to be merged.
+    func selection(merged: Changeset?) throws -> Changeset {
         var selection = ChangesetSelection()
         do {
-            try selection.append(changeset) { address, _ in
-                isWanted(address.map { courses[$0] ?? .drop } ?? .merge)
+            if let merged {
+                try selection.append(merged) { address, _ in address.map { courses[$0] == .merge } ?? true }
+            }
+            if courses.values.contains(where: { $0 == .asIs || $0 == .ingest }) {
+                try selection.append(changeset) { address, _ in
+                    address.map { courses[$0] == .asIs || courses[$0] == .ingest } ?? false
+                }
             }
         } catch {
             throw BadChangesetError(reason: "\(error)")
@@ -188,11 +191,10 @@ struct WriteTrial {
                 return
             }
             guard reasons[address] != .permission else { return }
-            let role = roles?[address.className]?.role
-            if role?.allows(step, address.key, last: pasts[address]) != true {
+            if !views.allows(step, address, last: pasts[address]) {
                 reasons[address] = .permission
             } else if case .make(let object, stays: true) = step, !present.contains(address),
-                view?[address.className]?.contains(object, address.key) != true
+                !views.isInView(object, address)
             {
                 reasons[address] = .view
             }
@@ -247,9 +249,10 @@ struct WriteTrial {
 
     /// - Parameter schema: with the class, which the changeset itself may have added.
     private mutating func ingestRole(_ className: ByteString, _ schema: Schema) -> TableRole? {
-        if let known = roles?[className]?.role { return known }
+        if let known = views.role(ofClass: className) { return known }
         if newRoles == nil {
-            newRoles = (try? View(.empty(roles: closedRoles), schema: schema, version: schemaVersion)) ?? .nothing
+            newRoles =
+                (try? View(.empty(roles: views.closedRoles), schema: schema, version: views.schemaVersion)) ?? .nothing
         }
         return newRoles?[className]?.role
     }

@@ -85,8 +85,8 @@ final class RealmContext {
     private(set) var isNew: Bool
     var name: RealmName { record.name }
     var historyKey: HistoryKey { HistoryKey(realm: record.id, generation: record.generation) }
-    /// Bytes of what is held of the history.
-    var historyMemory: Int { recent.bytes + index.bytes + parsed.bytes }
+    /// Bytes of what is held of the history, and of clients' views of it.
+    var historyMemory: Int { recent.bytes + index.bytes + parsed.bytes + flexible.bytes }
     func key(_ ident: FileIdent) -> ClientFileKey { ClientFileKey(realm: record.id, ident: ident) }
 
     /// Says that the history has a gap.

@@ -62,6 +62,21 @@ extension Changeset {
         }
     }
 
+    /// Whether applying it leaves another schema.
+    func adds(to schema: Schema) -> Bool {
+        instructions.contains { instruction in
+            switch instruction {
+            case .addTable(let added): strings[added.table].flatMap { schema.table($0) } == nil
+            case .addColumn(let added):
+                strings[added.table].flatMap { schema.table($0) }.flatMap { table in
+                    strings[added.field].flatMap { table.column($0) }
+                } == nil
+            case .eraseTable, .eraseColumn: true
+            default: false
+            }
+        }
+    }
+
     /// The classes whose objects are sent and never read: those that there are, and those that it adds.
     func asymmetricClasses(in schema: Schema) -> Set<ByteString> {
         var names = Set(schema.tables.lazy.filter { $0.kind == .asymmetric }.map(\.name))

@@ -251,7 +251,7 @@ struct Uploads: SlicePart {
         changesets.reduce(100_000) { $0 + steps(toApply: $1.changeset) }
     }
 
-    private static func steps(toApply changeset: Changeset) -> UInt64 {
+    static func steps(toApply changeset: Changeset) -> UInt64 {
         5_000 + 1_000 * UInt64(changeset.instructions.count)
     }
 

@@ -60,7 +60,7 @@ struct NaiveWriteRule {
         return possible.first { isIn(owner, test.segments[$0].view) }
     }
 
-    var verdict: WriteJudge<View>.Verdict {
+    var verdict: WriteVerdict {
         let known = ownSince ?? test.base
         let always = stood.map { moments(since: known, having: $0).allSatisfy(\.isIn) } ?? false
         let now = test.owner(at: test.latest)

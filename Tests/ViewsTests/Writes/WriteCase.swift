@@ -28,21 +28,40 @@ struct WriteCase: CustomStringConvertible {
         WriteJudge(
             views: ViewHistory(segments),
             isIn: { object, view in
-                guard case .int(let owner) = object?[ColumnID(rawValue: 0)] else { return false }
+                guard case .int(let owner) = object[ColumnID(rawValue: 0)] else { return false }
                 return view.owners.contains(owner)
             }, isShownAlike: { $0.shown == $1.shown })
     }
 
+    static func object(_ owner: Int64?) -> StoredObject? {
+        owner.map { StoredObject([ColumnID(rawValue: 0): .int($0)]) }
+    }
+
+    /// The same write, based on a later version.
+    func since(_ version: UInt64) -> WriteCase {
+        var test = self
+        test.base = version
+        test.owners = Array(owners.dropFirst(Int(version - base)))
+        test.touches = touches.filter { $0.key > version }
+        return test
+    }
+
+    /// The same before anything happened after a version.
+    func through(_ version: UInt64) -> WriteCase {
+        var test = self
+        test.owners = Array(owners.prefix(Int(version - base) + 1))
+        test.touches = touches.filter { $0.key <= version }
+        return test
+    }
+
     var timeline: ObjectTimeline {
-        func object(_ owner: Int64?) -> StoredObject? {
-            owner.map { StoredObject([ColumnID(rawValue: 0): .int($0)]) }
-        }
         let touches = touches.sorted { $0.key < $1.key }.map { version, isOwn in
             ObjectTimeline.Touch(
-                version: ServerVersion(version), isOwn: isOwn, before: object(owner(at: version - 1)))
+                version: ServerVersion(version), isOwn: isOwn, before: Self.object(owner(at: version - 1)))
         }
         return ObjectTimeline(
-            base: ServerVersion(base), latest: ServerVersion(latest), touches: touches, now: object(owner(at: latest)))
+            base: ServerVersion(base), latest: ServerVersion(latest), touches: touches,
+            now: Self.object(owner(at: latest)))
     }
 
     init(random: inout SeededGenerator) {

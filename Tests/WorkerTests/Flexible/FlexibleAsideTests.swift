@@ -11,6 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct FlexibleAsideTests {
     private typealias Items = FlexibleItems
 
+    /// What comes after a property that the upload adds is judged by itself: it waits, and what was before is in the books.
     @Test func whatComesBeforeSuchAMergeStands() async throws {
         let pool = MergePool(limit: 1)
         var limits = WorkerLimits()
@@ -35,6 +36,13 @@ import Testing
         try clients[0].write(at: 20, Items.set(1, "a", 2))
         try await clients[0].upload(to: harness)
         try clients[1].write(at: 15, Items.create(2, .init(owner: 0, a: 5)))
+        try clients[1].write(at: 16) { changeset in
+            changeset.instructions.append(
+                .addColumn(
+                    .init(
+                        table: changeset.strings.intern("Item"), field: changeset.strings.intern("b"), type: .int,
+                        nullable: false, collection: .single)))
+        }
         try clients[1].write(at: 30, Items.set(1, "a", 3))
 
         // Nobody gets a thread as long as the test holds the only one.

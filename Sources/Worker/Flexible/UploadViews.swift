@@ -1,0 +1,112 @@
+import Changesets
+import RealmState
+import SyncModel
+import Views
+
+/// The views by which one upload is judged, and what they have said: a view is read when there is an object that it is asked about, and asked
+/// again only about what has changed of the object.
+final class UploadViews {
+    /// The numbers of the views that the client file has had.
+    let history: ViewHistory<Int>
+    /// By the roles that the client's session has, which may be newer than its view's.
+    let roles: View?
+    let closedRoles: String
+    /// Nil if the client has the realm's schema as it is.
+    let mapping: SchemaMapping?
+    /// Of the client's copy.
+    let schemaVersion: SchemaVersion?
+    /// What reading views and asking them has taken, in steps of merging.
+    private(set) var steps: UInt64 = 0
+
+    private let base: WriteJudge<Int>
+    private let context: RealmContext
+    /// As it is when the upload is judged: roles are asked while the realm's state is being changed.
+    private let schema: Schema
+    private let definitions: [ViewDefinition]
+    private var read: [Int: View] = [:]
+    /// The properties that the present view looks at, by class.
+    private var columns: [ByteString: [ColumnID]] = [:]
+    private var present: [ObjectAddress: (seen: [Value?], isIn: Bool)] = [:]
+    private var filters: [ObjectAddress: TableRole.FilterMemo] = [:]
+
+    /// To read a byte of a set, and to ask a view about an object.
+    private static let stepsPerByte: UInt64 = 12
+    private static let stepsPerAsking: UInt64 = 64
+
+    init(_ views: ClientViews, in context: RealmContext) {
+        self.context = context
+        schema = context.state.schema
+        let segments = views.views.segments
+        definitions = segments.map(\.view)
+        history = ViewHistory(
+            segments.indices.map { index in
+                let segment = segments[index]
+                return .init(
+                    start: segment.start, view: index, since: segment.since,
+                    isRenewal: index > 0
+                        && (segments[index - 1].view == segment.view
+                            || segments[index - 1].view.roles != segment.view.roles)
+                )
+            })
+        closedRoles = views.roles
+        schemaVersion = context.schemaVersion(of: views)
+        roles = try? context.view(.empty(roles: views.roles), as: schemaVersion)
+        mapping = (roles ?? context.nothing(for: views)).mapping
+        base = WriteJudge(views: history, isIn: { _, _ in false })
+    }
+
+    func role(ofClass name: ByteString) -> TableRole? { roles?[name]?.role }
+
+    // MARK: Judging
+
+    /// How one object's past is read.
+    func judge(of address: ObjectAddress) -> WriteJudge<Int> {
+        base.asking(
+            isIn: { [self] object, number in
+                steps += Self.stepsPerAsking
+                return view(number)[address.className]?.contains(object, address.key) ?? false
+            },
+            isShownAlike: { [self] old, new in
+                guard definitions[old].roles != definitions[new].roles else { return true }
+                return hidden(old, address.className) == hidden(new, address.className)
+            })
+    }
+
+    /// Whether the present view has an object as it is now.
+    func isInView(_ object: StoredObject?, _ address: ObjectAddress) -> Bool {
+        guard let object, let latest = history.latest, let view = view(latest)[address.className] else { return false }
+        let columns = columns[address.className] ?? view.columns
+        self.columns[address.className] = columns
+        let seen = columns.map { object[$0] }
+        if let known = present[address], known.seen == seen { return known.isIn }
+        steps += Self.stepsPerAsking
+        let isIn = view.contains(object, address.key)
+        present[address] = (seen, isIn)
+        return isIn
+    }
+
+    /// Whether the role allows a step.
+    func allows(_ step: ObjectStep, _ address: ObjectAddress, last: StoredObject?) -> Bool {
+        guard let role = role(ofClass: address.className) else { return false }
+        return role.allows(step, address.key, last: last, memo: &filters[address, default: TableRole.FilterMemo()])
+    }
+
+    private func hidden(_ number: Int, _ className: ByteString) -> Set<ColumnID> {
+        // Whatever it selects.
+        let view = try? context.flexible.views.view(
+            .empty(roles: definitions[number].roles), schema: schema, version: schemaVersion)
+        return view?[className]?.role?.hiddenColumns ?? []
+    }
+
+    private func view(_ number: Int) -> View {
+        if let view = read[number] { return view }
+        let definition = definitions[number]
+        let before = context.flexible.views.bytesRead
+        // What was a view when it was asked for is one still: the schema only grows.
+        let view =
+            (try? context.flexible.views.view(definition, schema: schema, version: schemaVersion)) ?? .nothing
+        steps += UInt64(context.flexible.views.bytesRead - before) * Self.stepsPerByte
+        read[number] = view
+        return view
+    }
+}
