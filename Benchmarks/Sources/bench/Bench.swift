@@ -11,6 +11,7 @@ struct Bench: AsyncParsableCommand {
             OneClient.self,
             Latency.self, Bootstrap.self, QueryChange.self, CommitCost.self,
             Sessions.self, Termination.self, Failover.self, Reconnect.self, OfflineClientBench.self, OfflineServer.self,
+            OfflineUpload.self,
             LocalBench.self, ScaleCommand.self, SimulateTermination.self, GenerateCommand.self,
         ])
 }

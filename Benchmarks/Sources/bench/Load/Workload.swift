@@ -24,7 +24,17 @@ struct Workload: Sendable {
         client: Int, changesets count: Int, objects: Int, first: UInt64 = 10, seen: UInt64 = 0, schema: Bool = true,
         run: Int = 0
     ) throws {
-        let encoder = MessageEncoder(mode: .partition)
+        try self.init(
+            (0..<count).map { number in
+                SampleChangeset.bytes(
+                    client: client, number: Int(first) + number, objects: objects, schema: schema && number == 0,
+                    run: run)
+            }, first: first, seen: seen)
+    }
+
+    /// Changesets as they are.
+    init(_ changesets: [[UInt8]], first: UInt64, seen: UInt64, mode: SyncMode = .partition) throws {
+        let encoder = MessageEncoder(mode: mode)
         let now = UInt64(max(0, Date().timeIntervalSince1970 * 1000)) - 1_420_070_400_000
         var entries: [UploadedChangeset] = []
         var size = 0
@@ -40,9 +50,7 @@ struct Workload: Sendable {
             entries = []
             size = 0
         }
-        for number in 0..<count {
-            let changeset = SampleChangeset.bytes(
-                client: client, number: Int(first) + number, objects: objects, schema: schema && number == 0, run: run)
+        for (number, changeset) in changesets.enumerated() {
             entries.append(
                 UploadedChangeset(
                     clientVersion: ClientVersion(rawValue: version), serverVersion: ServerVersion(rawValue: seen),
@@ -55,7 +63,7 @@ struct Workload: Sendable {
         try close()
         self.frames = frames
         lastVersion = version - 1
-        changesets = count
+        self.changesets = changesets.count
         bytes = total
     }
 }
@@ -72,10 +80,7 @@ enum SampleChangeset {
         let priority = strings.intern("priority")
         for object in 0..<objects {
             let serial = number * objects + object
-            let key = PrimaryKey.objectID(
-                ObjectIDValue(
-                    high: UInt64(run) << 48 | UInt64(client) << 24 | UInt64(serial >> 16),
-                    low: UInt32(truncatingIfNeeded: serial)))
+            let key = Self.key(serial, client, run)
             func set(_ field: InternedString, _ value: Payload) {
                 instructions.append(
                     .update(
@@ -89,6 +94,23 @@ enum SampleChangeset {
             set(priority, .int(Int64(serial % 10)))
         }
         return Changeset(strings: strings, instructions: instructions).encoded()
+    }
+
+    /// A write that changes one field of an object that `bytes` has made.
+    static func change(of serial: Int, madeBy client: Int, run: Int, title: String) -> [UInt8] {
+        var strings = InternTable()
+        let target = FieldPath(
+            table: strings.intern("Task"), object: Self.key(serial, client, run), field: strings.intern("title"))
+        let update = Instruction.update(
+            .init(target: target, value: .string(ByteString(title)), qualifier: .isDefault(false)))
+        return Changeset(strings: strings, instructions: [update]).encoded()
+    }
+
+    private static func key(_ serial: Int, _ client: Int, _ run: Int) -> PrimaryKey {
+        .objectID(
+            ObjectIDValue(
+                high: UInt64(run) << 48 | UInt64(client) << 24 | UInt64(serial >> 16),
+                low: UInt32(truncatingIfNeeded: serial)))
     }
 
     private static func schema(_ task: InternedString, _ strings: inout InternTable) -> [Instruction] {
