@@ -10,6 +10,8 @@ struct FlexibleMemory {
     /// Tells the realm's schema from others.
     var stamp = SchemaStamp()
     var counts = ObjectCounts()
+    /// Of the upload that waits for its merge, if one does.
+    var pasts: UploadPasts.Kept?
     /// The schema that gateways were told of.
     var announced: UInt64?
     private var decoded: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
@@ -30,7 +32,7 @@ struct FlexibleMemory {
     }
 
     /// Bytes of what is held of views and of what versions touch.
-    var bytes: Int { views.bytes + touches.bytes }
+    var bytes: Int { views.bytes + touches.bytes + (pasts?.bytes ?? 0) }
 
     /// Whether gateways were told of another schema.
     func isNews(_ stamp: UInt64) -> Bool { announced.map { $0 != stamp } ?? false }

@@ -139,14 +139,30 @@ struct FlexibleUploads: SlicePart {
         _ stretch: Stretch, _ head: UploadHead, _ file: ClientFileRecord, _ course: inout Course
     ) async throws -> UploadOutcome {
         let latest = context.record.latest.version
+        let trials = stretch.parts.map(\.trial)
+        let key = UploadPasts.Kept.Key(
+            file: file.ident, latest: latest, views: file.views, entries: stretch.parts.map(\.entry))
+        let kept = context.flexible.pasts?.pasts(of: key)
+        context.flexible.pasts = nil
         var reading = UploadPasts(work: work, context: context, views: stretch.views, author: file.ident)
-        var pasts = try await reading.read(stretch.parts.map(\.trial))
-        let plan = UploadPlan(stretch.parts.map(\.trial), pasts, course.putRight)
-        let judging = reading.steps + stretch.views.steps
-        course.steps += judging
-        work.steps += judging
+        var pasts: [ObjectAddress: ObjectPast]
+        if let kept {
+            pasts = kept
+            try await work.load(trials.lazy.map(\.changeset), into: context)
+        } else {
+            pasts = try await reading.read(trials)
+        }
+        let plan = UploadPlan(trials, pasts, course.putRight)
         let asked = stretch.views.steps
-        let (integration, merged) = try await merge(stretch, plan, head, file, &course)
+        course.steps += reading.steps + asked
+        work.steps += reading.steps + asked
+        let (integration, merged): (UploadIntegration, [Changeset?])
+        do {
+            (integration, merged) = try await merge(stretch, plan, head, file, &course)
+        } catch let pause as MergePause {
+            context.flexible.pasts = UploadPasts.Kept(pasts, of: key)
+            throw pause
+        }
         for (index, part) in stretch.parts.enumerated() {
             guard !course.views.isFull else {
                 throw OvertakenWritesError(

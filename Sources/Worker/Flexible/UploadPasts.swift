@@ -14,6 +14,33 @@ struct UploadPasts: SlicePart {
     /// The upload's.
     let author: FileIdent
 
+    /// What was read for an upload that waits for its merge, so that it is not read again when its turn comes.
+    struct Kept {
+        /// Of which changesets, and of which history.
+        struct Key: Equatable {
+            var file: FileIdent
+            var latest: ServerVersion
+            var views: [UInt8]
+            var entries: [UploadedChangeset]
+        }
+
+        /// More are read again.
+        private static let most = 10_000
+        private static let bytesPerObject = 400
+        private let key: Key
+        private let pasts: [ObjectAddress: ObjectPast]
+        let bytes: Int
+
+        init?(_ pasts: [ObjectAddress: ObjectPast], of key: Key) {
+            guard pasts.count <= Self.most else { return nil }
+            self.key = key
+            self.pasts = pasts
+            bytes = pasts.count * Self.bytesPerObject
+        }
+
+        func pasts(of key: Key) -> [ObjectAddress: ObjectPast]? { key == self.key ? pasts : nil }
+    }
+
     private var slots: [ObjectSlot: ObjectAddress] = [:]
     private var bases: [ObjectAddress: [ServerVersion]] = [:]
     private var readers: [ObjectAddress: PastReader<Int>] = [:]

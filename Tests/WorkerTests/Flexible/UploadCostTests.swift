@@ -18,10 +18,11 @@ import Views
 
     /// One that writes to item 1, and one that changes it offline.
     private func pair(
-        versions: Int, changesets: Int, on store: CountingStore, limits: WorkerLimits = WorkerLimits()
+        versions: Int, changesets: Int, on store: CountingStore, limits: WorkerLimits = WorkerLimits(),
+        takesTurns: Bool = false
     ) async throws -> (harness: OwnerHarness, other: ViewingClient) {
         let harness = try await OwnerHarness.make(
-            limits: limits, on: store, realm: RealmName(flexible: OwnerHarness.app))
+            limits: limits, on: store, realm: RealmName(flexible: OwnerHarness.app), takesTurns: takesTurns)
         let roles = try Items.roles(reads: Self.all, writes: Self.all)
         var writer = try await ViewingClient.join(harness, session: 1, user: "u1", roles: roles)
         try writer.make(Items.schema(), at: 1)
@@ -61,6 +62,23 @@ import Views
         try await expectEqual(Items.items(harness), [1: .init(owner: 1, a: 59)])
         expectEqual(Items.items(other.state), [1: .init(owner: 1, a: 59)])
         expectTrue(other.told.isEmpty)
+    }
+
+    /// A merge that goes on beside the slice, step by step: what its upload's objects have met is not read again for each of them.
+    @Test func whatWasReadOutlastsAPause() async throws {
+        let store = CountingStore()
+        var limits = WorkerLimits()
+        limits.maxRecentHistoryBytes = 0
+        limits.maxParsedBytes = 0
+        limits.maxWindowBytes = 4_000
+        limits.mergeStepsInSlice = 0
+        var (harness, other) = try await pair(
+            versions: 400, changesets: 20, on: store, limits: limits, takesTurns: true)
+        store.historyRead.withLock { $0 = 0 }
+        try await other.upload(to: harness)
+        let read = store.historyRead.withLock { $0 }
+        expectTrue(read <= 2 * 401 + 32, "\(read)")
+        try await expectEqual(Items.items(harness), [1: .init(owner: 1, a: 19)])
     }
 
     /// Many changesets over a long history take about as much as both together, and not their product.
