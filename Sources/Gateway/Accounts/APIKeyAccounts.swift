@@ -27,7 +27,7 @@ struct APIKeyAccounts: Sendable {
     /// Makes a key; the only time that it is told.
     func create(for user: UserRecord, name: String) async throws -> (record: APIKeyRecord, key: String) {
         try await requireProvider(of: user.app)
-        guard !user.identities.isAnonymous else { throw APIError.anonymousMakesNoKey }
+        try requireAccount(of: user)
         guard (1...64).contains(name.utf8.count), !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
             throw APIError.badRequest("name: expected 1 to 64 bytes without control characters")
         }
@@ -50,7 +50,8 @@ struct APIKeyAccounts: Sendable {
     }
 
     func list(of user: UserRecord) async throws -> [APIKeyRecord] {
-        try await store.apiKeys(app: user.app, user: user.id)
+        try requireAccount(of: user)
+        return try await store.apiKeys(app: user.app, user: user.id)
     }
 
     func key(_ id: String, of user: UserRecord) async throws -> APIKeyRecord {
@@ -59,10 +60,12 @@ struct APIKeyAccounts: Sendable {
     }
 
     func setDisabled(_ disabled: Bool, _ id: String, of user: UserRecord) async throws {
+        try requireAccount(of: user)
         try await finding { try await store.setAPIKeyDisabled(disabled, app: user.app, user: user.id, id: id) }
     }
 
     func remove(_ id: String, of user: UserRecord) async throws {
+        try requireAccount(of: user)
         try await finding { try await store.removeAPIKey(app: user.app, user: user.id, id: id) }
     }
 
@@ -72,6 +75,11 @@ struct APIKeyAccounts: Sendable {
         } catch let error as StoreError where error.code == .notFound {
             throw APIError.apiKeyNotFound
         }
+    }
+
+    /// Whoever is nobody yet is refused all that is about keys, as stock clients expect, not told that there are none.
+    private func requireAccount(of user: UserRecord) throws(APIError) {
+        guard !user.identities.isAnonymous else { throw APIError.anonymousHasNoKeys }
     }
 
     private func requireProvider(of app: String) async throws {

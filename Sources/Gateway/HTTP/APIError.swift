@@ -22,8 +22,8 @@ struct APIError: Error, Sendable {
     static let invalidPassword = APIError(.unauthorized, "InvalidPassword", "invalid username/password")
     static let userDisabled = APIError(.unauthorized, "UserDisabled", "user disabled")
     static let invalidAPIKey = APIError(.unauthorized, "AuthError", "invalid API key")
-    static let anonymousMakesNoKey = APIError(
-        .forbidden, "AuthError", "anonymous users cannot make API keys: link the user to an account first")
+    static let anonymousHasNoKeys = APIError(
+        .forbidden, "AuthError", "anonymous users have no API keys: link the user to an account first")
     static let apiKeyNotFound = APIError(.notFound, "APIKeyNotFound", "API key not found")
     static let invalidForeignToken = APIError(.unauthorized, "AuthError", "invalid custom token")
     static let confirmationRequired = APIError(.unauthorized, "AuthError", "confirmation required")

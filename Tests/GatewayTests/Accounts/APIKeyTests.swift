@@ -58,11 +58,17 @@ import Testing
         }
     }
 
-    @Test func anonymousUsersMakeNone() async throws {
+    @Test func anonymousUsersHaveNone() async throws {
         try await Self.with { gateway in
             let tokens = try await gateway.logInAnonymously()
             let made = try await gateway.request("POST", Self.keys, body: #"{"name":"ci"}"#, bearer: tokens.refresh)
             expectTrue(made.status == 403 && made.string("error_code") == "AuthError")
+            for (method, path) in [
+                ("GET", ""), ("GET", "/a"), ("DELETE", "/a"), ("PUT", "/a/enable"), ("PUT", "/a/disable"),
+            ] {
+                let answer = try await gateway.request(method, Self.keys + path, bearer: tokens.refresh)
+                expectTrue(answer.status == 403 && answer.string("error_code") == "AuthError", "\(method) \(path)")
+            }
             try await expectTrue(gateway.store.apiKeys(app: "tasks", user: tokens.user).isEmpty)
             // Once they are somebody they do.
             try await gateway.registerByPassword()
