@@ -102,7 +102,7 @@ extension GatewaySession {
             last = [nothing]
         }
         acknowledge(page.upload)
-        for batch in batches { send(batch, of: bootstrap.set, state: .moreToCome, progress: 0.99) }
+        for batch in batches { send(batch, of: bootstrap.set, state: .moreToCome, progress: 0.9999) }
         send(last, of: bootstrap.set, state: .lastInBatch, progress: 1)
         subscriptions?.active = bootstrap.set
         subscriptions?.bootstrap = nil

@@ -31,7 +31,7 @@ package struct ValueRanges: Hashable, Sendable {
     }
 
     /// - Parameter all: in any order, and across each other.
-    init(union all: [Range]) {
+    package init(union all: [Range]) {
         ranges = []
         for range in all.sorted(by: { $0.low.lexicographicallyPrecedes($1.low) }) {
             if let last = ranges.indices.last, !ranges[last].high.lexicographicallyPrecedes(range.low) {

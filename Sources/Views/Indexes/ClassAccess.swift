@@ -20,6 +20,12 @@ package enum ClassAccess: Equatable, Sendable {
         case .column(_, let ranges): ranges.allSatisfy { $0.low == $0.high }
         }
     }
+
+    /// What two ways by one property have in common; nil if they do not go by one property.
+    package func shared(with other: ClassAccess) -> ClassAccess? {
+        guard case .column(let column, let ranges) = self, case .column(column, let others) = other else { return nil }
+        return .column(column, ValueRanges(union: ranges).intersection(ValueRanges(union: others)).ranges)
+    }
 }
 
 extension ClassView {
@@ -50,6 +56,11 @@ extension ClassView {
             found.append(.column(column, values.ranges))
         }
         return found
+    }
+
+    /// Whether the two queries look at one property of the class and at no other, and the role is the same.
+    package func differsOnly(in column: ColumnID, from other: ClassView) -> Bool {
+        role?.role == other.role?.role && query?.columns == [column] && other.query?.columns == [column]
     }
 
     /// Whether both have the same objects with the same properties. Queries are compared by their normal forms, which keep every digit: what clients

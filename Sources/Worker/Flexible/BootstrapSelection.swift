@@ -24,6 +24,8 @@ struct BootstrapSelection: SlicePart {
         var row: ObjectRow
         var body: [UInt8]
         var purpose: Purpose
+        /// Counts for how far the pages are only if it enters the view or leaves it: the other view's own way leads to the same objects.
+        var countsIfChanged = false
     }
 
     struct Page {
@@ -77,8 +79,11 @@ struct BootstrapSelection: SlicePart {
         }
         var bytes = 0
         var begun = 0
+        var isShared = current.map { shared($0) != nil } ?? false
         while let stage = current {
-            let (objects, end) = try await read(stage, after: place, maxBytes: maxBytes - bytes)
+            let (found, end) = try await read(stage, after: place, maxBytes: maxBytes - bytes)
+            var objects = found
+            if isShared { for index in objects.indices { objects[index].countsIfChanged = true } }
             page.objects += objects
             bytes += objects.reduce(0) { $0 + $1.body.count + HistoryQuery.overhead }
             if let end {
@@ -92,6 +97,7 @@ struct BootstrapSelection: SlicePart {
             case .none: current = nil
             case .stage(let next):
                 (current, place) = (next, nil)
+                isShared = shared(next) != nil
                 begun += 1
                 page.position = self.position(next, nil)
                 if begun == Self.stagesPerPage { return page }
@@ -126,9 +132,25 @@ struct BootstrapSelection: SlicePart {
             return context.flexible.counts.keep(counted, of: stage.table, at: version)
         case .keys(let keys)?: return keys.count
         case let access?:
-            guard let query = query(access, of: stage.table, after: nil) else { return 0 }
-            return try await store.countEntries(query, limit: Self.mostByRanges)
+            let all = try await count(access, of: stage.table)
+            // What lies in both views' ranges is with the client already, and no page brings it.
+            guard let shared = shared(stage) else { return all }
+            return max(0, all - (try await count(shared, of: stage.table)))
         }
+    }
+
+    private func count(_ access: ClassAccess, of table: TableID) async throws -> Int {
+        guard let query = query(access, of: table, after: nil) else { return 0 }
+        return try await store.countEntries(query, limit: Self.mostByRanges)
+    }
+
+    /// What a stage has in common with the other view's way by the same property, where the two queries look at nothing else; nil if they do.
+    private func shared(_ stage: Stage) -> ClassAccess? {
+        guard stage.purpose != .both, let access = stage.access, let column = access.column,
+            let before = old[stage.table], let after = new[stage.table], before.differsOnly(in: column, from: after)
+        else { return nil }
+        let other = stage.purpose == .entering ? before : after
+        return other.accesses?.first { $0.column == column }.flatMap { access.shared(with: $0) }
     }
 
     // MARK: Stages

@@ -53,7 +53,7 @@ extension FlexibleBootstraps {
                 Double(cursor.serverVersion.distance(to: end)) / Double(cursor.serverVersion.distance(to: latest))
             return answer(
                 request, after: cursor, part, .more(BootstrapPosition(table: 0, key: [], done: done, version: end)),
-                progress: min(0.99, share))
+                progress: min(Self.mostBeforeTheEnd, share))
         }
         part.cursor = DownloadCursor(serverVersion: latest, clientVersion: integrated(at: cursor))
         part.compensations = views.compensations.filter { $0.version > cursor.serverVersion }

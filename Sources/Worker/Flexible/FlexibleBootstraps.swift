@@ -135,11 +135,11 @@ struct FlexibleBootstraps: SlicePart {
             // An index is gone that pages before went by: the client begins anew, in another session.
             return answer(request, after: cursor, .init(cursor: cursor), .begunElsewhere, progress: 0)
         }
-        let part = try difference(selected.objects, without: touched, from: old, to: new, at: cursor)
+        let (part, counted) = try difference(selected.objects, without: touched, from: old, to: new, at: cursor)
         if let position = selected.position {
             keepBegun(request, views)
             let begun = request.position
-            var next = Self.next(position, after: begun, selected.objects)
+            var next = Self.next(position, after: begun, selected.objects, counted: counted)
             if begun == nil {
                 next.total = selected.isLast ? next.looked : UInt64(try await selection.extent())
             }
@@ -160,11 +160,12 @@ struct FlexibleBootstraps: SlicePart {
 
     /// A position with how far that is.
     private static func next(
-        _ position: BootstrapPosition, after begun: BootstrapPosition?, _ objects: [BootstrapSelection.Object]
+        _ position: BootstrapPosition, after begun: BootstrapPosition?, _ objects: [BootstrapSelection.Object],
+        counted: Int
     ) -> BootstrapPosition {
         var next = position
         next.done = (begun?.done ?? 0) &+ UInt64(objects.reduce(0) { $0 + $1.body.count })
-        next.looked = begun.map { begun in begun.looked.map { $0 &+ UInt64(objects.count) } } ?? UInt64(objects.count)
+        next.looked = begun.map { begun in begun.looked.map { $0 &+ UInt64(counted) } } ?? UInt64(counted)
         next.total = begun?.total
         return next
     }
@@ -178,8 +179,11 @@ struct FlexibleBootstraps: SlicePart {
                 // A gateway has passed on the position that does not know of it.
                 Double(position.done) / (Double(position.done) + Double(pageBytes))
             }
-        return min(0.99, share)
+        return min(Self.mostBeforeTheEnd, share)
     }
+
+    /// What is said where all data is there but its end: stock clients' tests know it for that.
+    static let mostBeforeTheEnd = 0.9999
 
     /// The page with which the client has the view.
     func last(
@@ -224,12 +228,13 @@ struct FlexibleBootstraps: SlicePart {
         work.change(context).update(file.ident) { $0.views = views.encoded() }
     }
 
-    /// What makes the old view of some objects the new one.
+    /// What makes the old view of some objects the new one, and how many of them count for how far the pages are.
     private func difference(
         _ objects: [BootstrapSelection.Object], without touched: RecentTouches, from old: View, to new: View,
         at cursor: DownloadCursor
-    ) throws -> FlexiblePages.Stretch {
+    ) throws -> (part: FlexiblePages.Stretch, counted: Int) {
         var change = CopyChange(schema: context.state.schema, in: new)
+        var counted = objects.count { !$0.countsIfChanged }
         for selected in objects {
             let (row, body) = (selected.row, selected.body)
             let slot = ObjectSlot(TableID(rawValue: row.table), row.key)
@@ -243,6 +248,11 @@ struct FlexibleBootstraps: SlicePart {
             let is_ = after?.contains(image, row.key) ?? false
             let address = ObjectAddress(table.name, row.key)
             let isShownOtherwise = was && is_ && !old.showsAlike(new, slot.table)
+            if selected.countsIfChanged,
+                was ? !is_ && selected.purpose == .leaving : is_ && selected.purpose == .entering
+            {
+                counted += 1
+            }
             if was, !is_, selected.purpose != .entering { change.erase(address) }
             guard selected.purpose != .leaving else { continue }
             if isShownOtherwise { change.erase(address) }
@@ -250,8 +260,9 @@ struct FlexibleBootstraps: SlicePart {
                 change.add(address, try SliceWork.object(body, of: context.name), as: after?.role)
             }
         }
-        return FlexiblePages.Stretch(
+        let part = FlexiblePages.Stretch(
             entries: try change.entries(of: cursor.serverVersion, cursor.clientVersion, at: clock.changesetNow),
             cursor: cursor)
+        return (part, counted)
     }
 }

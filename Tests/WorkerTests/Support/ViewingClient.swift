@@ -55,7 +55,7 @@ struct ViewingClient {
     private(set) var sessionsEnded = 0
     /// Of subscription sets' data.
     private(set) var pages = 0
-    /// What each page has said of how much of the data is done.
+    /// What each page that a gateway sends has said of how much of the data is done.
     private(set) var shares: [Double] = []
 
     init(file: ClientFileIdent, session: UInt64, user: String, roles: String) {
@@ -215,7 +215,7 @@ struct ViewingClient {
             let page = try published.one(PageAnswer.self)
             let part = try #require(page.view?.bootstrap)
             pages += 1
-            shares.append(part.progress)
+            if !page.entries.isEmpty || part.outcome == .last { shares.append(part.progress) }
             if part.outcome == .last, let between, try await !between() {
                 // What came before it is kept.
                 stored = (version, entries)
