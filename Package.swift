@@ -168,8 +168,8 @@ let package = Package(
         module(
             "Worker",
             [
-                "SyncModel", "AMQP", "Changesets", "Merge", "RealmState", "Views", "Messages", "Storage", "Operations",
-                deques, logging,
+                "SyncModel", "AMQP", "Changesets", "Merge", "RealmState", "Query", "Views", "Messages", "Storage",
+                "Operations", deques, logging,
                 metrics, lifecycle,
             ],
             // What an owner's parts do runs where the owner runs, on its slice's own queue.
@@ -177,7 +177,7 @@ let package = Package(
         module(
             "Gateway",
             [
-                "SyncModel", "AMQP", "Changesets", "RealmState", "SyncProtocol", "Rules", "Views", "Messages",
+                "SyncModel", "AMQP", "Changesets", "RealmState", "SyncProtocol", "Query", "Rules", "Views", "Messages",
                 "Storage",
                 "Operations",
                 deques,

@@ -47,6 +47,11 @@ package struct ObjectQuery: Sendable {
         objectTest = ObjectTest.make(condition)
     }
 
+    /// The query in its normal form, which selects the same.
+    package func normalized(_ normal: NormalizedQuery) -> ObjectQuery {
+        ObjectQuery(className: className, condition: normal.condition, arrangement: arrangement, schema: schema)
+    }
+
     /// Whether the query selects an object; what SORT, DISTINCT and LIMIT do is `arrangement`.
     package func matches(_ object: any QueryObject, key: ObjectKey, in graph: (any QueryGraph)? = nil) -> Bool {
         let node = QueryNode(object: object, className: className, key: key)
@@ -54,9 +59,37 @@ package struct ObjectQuery: Sendable {
     }
 
     /// Likewise, for an object as stores have it.
-    package func matches(_ object: StoredObject, key: ObjectKey, in graph: (any QueryGraph)? = nil) -> Bool {
-        if let objectTest { return objectTest(object) }
-        return test(Trial(node: QueryNode(object: object, className: className, key: key), graph: graph))
+    ///
+    /// - Parameter meter: if it is used up, what is returned does not count.
+    package func matches(
+        _ object: StoredObject, key: ObjectKey, in graph: (any QueryGraph)? = nil, meter: EvaluationMeter? = nil
+    ) -> Bool {
+        if let objectTest { return objectTest(object, meter) }
+        let node = QueryNode(object: object, className: className, key: key)
+        return test(Trial(node: node, graph: graph, meter: meter))
+    }
+
+    /// Which part of the query takes so much on an object, for people; nil if none alone takes a good part of what one object may.
+    ///
+    /// - Parameter perObject: what one object may take. Finding out takes no more.
+    package func explanation(of object: StoredObject, key: ObjectKey, perObject: Int) -> String? {
+        let meter = EvaluationMeter(perObject: perObject / 4, limit: perObject)
+        var dearest: (part: Condition, steps: Int)?
+        var count = 0
+        condition.forEachLeaf { leaf in
+            guard meter.overrun == nil, count < 1_000 else { return }
+            count += 1
+            let query = ObjectQuery(className: className, condition: leaf, schema: schema)
+            let before = meter.steps
+            _ = meter.trial({ query.matches(object, key: key, meter: meter) }, explain: { "" })
+            if meter.steps - before > dearest?.steps ?? 0 { dearest = (leaf, meter.steps - before) }
+        }
+        guard let dearest else { return nil }
+        let text = CanonicalText(schema: schema).text(dearest.part)
+        let shown = text.count > 80 ? "\(text.prefix(80))..." : text
+        let isAlone = dearest.steps >= perObject / 4
+        return
+            "class \"\(className.string)\": the query, \(isAlone ? "above all" : "\(count) conditions together, the dearest of them") \(shown)"
     }
 
     /// The query in the text that stock clients send for it. It loses digits and conditions as theirs does, so that queries which differ may have

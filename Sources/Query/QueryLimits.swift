@@ -10,6 +10,9 @@ package struct QueryLimits: Sendable {
     package var subqueryDepth = 8
     /// Names and indexes of one path.
     package var pathElements = 64
+    /// Comparisons that one object may have to be tried on, where the query is of a subscription: members of a list count once, if one look
+    /// tells whether a value is among them.
+    package var comparisons = 10_000
 
     package init() {}
 }

@@ -17,6 +17,10 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
     case uploads
     case userUploads
 
+    /// Bytes that subscription sets of sessions take, of the app and of one user.
+    case setBytes
+    case userSetBytes
+
     // Judged by slices' owners.
 
     /// Realms that there are, and that one user has made lately.
@@ -42,6 +46,8 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
         case .userBinds: 50
         case .uploads: 10_000
         case .userUploads: 100
+        case .setBytes: 1 << 30
+        case .userSetBytes: 64 << 20
         case .realms: 1_000_000
         case .userRealms: 20_000
         case .clientFiles: 10_000_000
@@ -58,7 +64,7 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
         case .userSockets: 1...20_000
         case .connects, .userConnects, .binds, .userBinds, .uploads, .userUploads: 1...1_000_000
         case .realms, .userRealms, .clientFiles, .userClientFiles: 1...1_000_000_000
-        case .bytes, .userBytes: (1 << 20)...(1 << 50)
+        case .bytes, .userBytes, .setBytes, .userSetBytes: (1 << 20)...(1 << 50)
         case .userSchemaElements: 1...20_000
         }
     }
@@ -76,6 +82,7 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
         case .connects, .userConnects: "sockets opened a second at one gateway"
         case .binds, .userBinds: "sessions begun a second at one gateway"
         case .uploads, .userUploads: "uploads a second at one gateway"
+        case .setBytes, .userSetBytes: "bytes of subscription sets at one gateway"
         case .realms: "realms in one slice"
         case .userRealms: "realms made lately in one slice"
         case .clientFiles: "client files in one slice"

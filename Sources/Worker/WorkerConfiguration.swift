@@ -1,5 +1,6 @@
 package import AMQP
 package import Messages
+package import Query
 package import Storage
 package import SyncModel
 
@@ -80,6 +81,8 @@ package struct WorkerLimits: Sendable {
     package var mergeStepsPerRealm: UInt64 = 6_000_000
     package var mergeStepsPerApp: UInt64 = 12_000_000
     package var mergeStepsPerTurn: UInt64 = 24_000_000
+    /// What trying objects on subscription sets and roles may take, in the same steps.
+    package var evaluation = EvaluationLimits()
     /// Uploads in a row of one client are merged together up to this.
     package var maxTogetherBytes = 4 << 20
     /// Above this a notice names its versions without carrying them.

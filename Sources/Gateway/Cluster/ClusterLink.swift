@@ -42,7 +42,7 @@ final class ClusterLink: Sendable {
         self.logger = logger
         requests = RequestTable(limit: configuration.limits.outstandingRequests)
         sessions = watch.sessions
-        fans = FlexibleFans(clock: clock)
+        fans = FlexibleFans(clock: clock, limits: configuration.limits.evaluation, metrics: metrics)
         inbox = ClusterInbox(
             gateway: configuration.id, watch: watch, requests: requests, apps: apps, fans: fans,
             keysChanged: keysChanged, clock: clock, metrics: metrics, logger: logger)

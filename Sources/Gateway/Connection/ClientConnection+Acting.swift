@@ -1,5 +1,6 @@
 import Logging
 import Messages
+import Storage
 import SyncModel
 import SyncProtocol
 
@@ -50,11 +51,15 @@ extension ClientConnection {
             link.request(request, context: request.context)
         case .follow(let following):
             let latest = link.fans.follow(number, following, of: realm)
+            refuse(environment.holdSets(of: number, in: realm, user: user), to: session)
             if latest > following.version { perform(.heardOf(latest), on: session) }
         case .publish(let message, let upload): link.publish(message, number: upload, session: number)
         case .reset(let message): link.tell(message, realm: realm)
         case .unsubscribe:
-            if realm.isFlexible { link.fans.leave(number, of: realm) }
+            if realm.isFlexible {
+                link.fans.leave(number, of: realm)
+                environment.sets.forget(number)
+            }
             unsubscribe(number, realm)
         case .report(let notice): report(notice, number, realm)
         case .claim(let file): environment.registry.claim(file.ident, realm: realm, by: self)
@@ -66,10 +71,30 @@ extension ClientConnection {
             numbers[number] = nil
             subscriptions[number] = nil
             link.sessions.remove(number)
-            if realm.isFlexible { link.fans.leave(number, of: realm) }
+            if realm.isFlexible {
+                link.fans.leave(number, of: realm)
+                environment.sets.forget(number)
+            }
             if let file = machine?.clientFile { environment.registry.release(file.ident, realm: realm, by: self) }
             if let machine { outdated.note(machine) }
         }
+    }
+
+    private var user: AppUser { AppUser(app: upgrade.app, user: upgrade.claims?.sub ?? "") }
+
+    /// Ends a session whose sets do not fit into a quota; its client comes back later.
+    private func refuse(_ refusal: SetQuotas.Refusal?, to session: SessionIdent) {
+        guard let refusal else { return }
+        environment.metrics.quotaMet(refusal.quota, app: upgrade.app)
+        perform(.beyond(refusal.quota, limit: refusal.limit, seconds: SetQuotas.patience), on: session)
+    }
+
+    /// - Returns: false if a set does not fit into a quota that a session's client asks for.
+    func takes(_ set: QuerySet?, of session: SessionIdent) -> Bool {
+        guard let set, let number = sessions[session]?.number else { return true }
+        let refusal = environment.holdSet(set, of: number, user: user)
+        refuse(refusal, to: session)
+        return refusal == nil
     }
 
     private func budget(_ change: Int) {

@@ -80,7 +80,9 @@ extension ClientConnection {
             } else {
                 return rest(verdict)
             }
-        case .ident(let ident): perform(.ident(ident), on: ident.session)
+        case .ident(let ident):
+            perform(.ident(ident), on: ident.session)
+            _ = takes(ident.query, of: ident.session)
         case .upload(let upload): return take(upload, bytes: bytes)
         case .mark(let session, let request): perform(.mark(request), on: session)
         case .ping(let timestamp, _): send(.pong(timestamp: timestamp))
@@ -92,7 +94,8 @@ extension ClientConnection {
             perform(.clientFailed(error), on: error.session)
         case .testCommand(let command):
             send(.testCommand(TestCommand(session: command.session, request: command.request, text: "{}")))
-        case .query(let query): perform(.query(query.query), on: query.session)
+        case .query(let query):
+            if takes(query.query, of: query.session) { perform(.query(query.query), on: query.session) }
         case .unbind: break
         }
         return .goOn

@@ -181,6 +181,7 @@ struct ConnectionEnvironment: Sendable {
     var registry: ConnectionRegistry
     var budget: UploadBudget
     var rates: RateQuotas
+    var sets: SetQuotas
     var metrics: GatewayMetrics
     var clock: GatewayClock
     var logger: Logger

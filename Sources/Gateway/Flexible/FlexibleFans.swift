@@ -1,4 +1,5 @@
 import Messages
+import Query
 import RealmState
 import SyncModel
 import Synchronization
@@ -18,6 +19,9 @@ final class FlexibleFans: Sendable {
     /// One realm's.
     private final class Holder: Sendable {
         let fan = Mutex(Fan())
+        let allowance: EvaluationAllowance
+
+        init(_ limits: EvaluationLimits) { allowance = EvaluationAllowance(limits) }
     }
 
     /// Letters to sessions.
@@ -33,8 +37,20 @@ final class FlexibleFans: Sendable {
 
     private let realms = Mutex<[RealmName: Holder]>([:])
     private let clock: GatewayClock
+    private let limits: EvaluationLimits
+    private let metrics: GatewayMetrics?
+    /// Of all realms together.
+    private let allowance: EvaluationAllowance
 
-    init(clock: GatewayClock) { self.clock = clock }
+    /// Realms that may take all that they may at the same time.
+    private static let realmsAtOnce = 3
+
+    init(clock: GatewayClock, limits: EvaluationLimits = EvaluationLimits(), metrics: GatewayMetrics? = nil) {
+        self.clock = clock
+        self.limits = limits
+        self.metrics = metrics
+        allowance = EvaluationAllowance(limits, times: Self.realmsAtOnce)
+    }
 
     private func holder(_ realm: RealmName) -> Holder? { realms.withLock { $0[realm] } }
 
@@ -42,7 +58,7 @@ final class FlexibleFans: Sendable {
     private func holding(_ realm: RealmName) -> Holder {
         realms.withLock { realms in
             if let known = realms[realm] { return known }
-            let new = Holder()
+            let new = Holder(limits)
             realms[realm] = new
             return new
         }
@@ -56,13 +72,25 @@ final class FlexibleFans: Sendable {
     func follow(
         _ number: UInt64, _ following: Following, of realm: RealmName
     ) -> ServerVersion {
-        holding(realm).fan.withLock { fan in
+        let holder = holding(realm)
+        let preparation = holder.fan.withLock { fan in
+            following.generation == fan.generation
+                ? fan.fan.preparation(for: number, following.definition, of: following.schemaVersion) : nil
+        }
+        // Not under the lock: reading a long query takes longer than others of the realm should wait.
+        let prepared = preparation?.made()
+        return holder.fan.withLock { fan in
             if following.generation > fan.generation { fan = Fan(generation: following.generation) }
             guard following.generation == fan.generation else { return 0 }
             return fan.fan.follow(
                 number, file: following.clientFile, following.definition, of: following.schemaVersion,
-                at: following.version)
+                at: following.version, prepared: prepared)
         }
+    }
+
+    /// What a session's set takes in memory, about.
+    func bytes(of number: UInt64, in realm: RealmName) -> Int {
+        holder(realm)?.fan.withLock { $0.fan.bytes(of: number) } ?? 0
     }
 
     func leave(_ number: UInt64, of realm: RealmName) {
@@ -101,15 +129,19 @@ final class FlexibleFans: Sendable {
     func take(_ notice: IntegratedNotice) -> [Letters] {
         guard let holder = holder(notice.realm) else { return [] }
         let now = clock.unixMilliseconds()
+        let rest = min(holder.allowance.rest(at: now), allowance.rest(at: now))
         return holder.fan.withLock { fan in
             guard notice.generation >= fan.generation else { return [] }
             // Sessions of an earlier one are told to reset.
             if notice.generation > fan.generation { fan = Fan(generation: notice.generation) }
-            let contents = NoticeContents(notice)
+            let contents = NoticeContents(notice, limits)
             let outcome: ViewFan.Outcome
             if let stretch = contents.stretch, let objects = notice.objects {
                 let changed = objects.changedSchema.isEmpty ? nil : try? Schema(decoding: objects.changedSchema)
-                outcome = fan.fan.take(stretch, schema: (objects.schema, changed))
+                outcome = fan.fan.take(
+                    stretch, schema: (objects.schema, changed), allowance: .init(limits, together: rest))
+                for allowance in [holder.allowance, allowance] { allowance.take(outcome.steps) }
+                metrics?.tooDear(outcome.tooDear, app: notice.realm.app)
             } else {
                 outcome = fan.fan.pass(to: notice.latest.version, answering: notice.acknowledgements.map(\.clientFile))
             }

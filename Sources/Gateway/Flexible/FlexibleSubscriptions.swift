@@ -29,6 +29,8 @@ struct FlexibleSubscriptions: Sendable {
 
     init(roles: String) { self.roles = roles }
 
+    /// The client wants another set than those that it was sent anything of.
+    var hasNewerWish: Bool { waiting != nil }
     var isWaiting: Bool { waiting != nil || bootstrap != nil }
 
     var identified: ViewDefinition {

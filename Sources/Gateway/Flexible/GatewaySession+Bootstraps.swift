@@ -65,6 +65,11 @@ extension GatewaySession {
             bootstrap.isBehind = true
             bootstrap.position = nil
             subscriptions?.bootstrap = bootstrap
+        case .refused
+        where bootstrap.set.version == subscriptions?.active.version && part.passes != true
+            && subscriptions?.hasNewerWish == true:
+            // What the client has missed of its set cannot be told, and it wants another one.
+            subscriptions?.bootstrap = nil
         case .refused(let reason) where bootstrap.set.version == subscriptions?.active.version:
             // Clients do not survive a QUERY_ERROR for the set that they have.
             if part.passes == true {

@@ -1,4 +1,5 @@
 import Messages
+import Query
 import SyncModel
 import SyncProtocol
 import Synchronization
@@ -28,7 +29,11 @@ final class ViewedNotice: Sendable {
         let isInIt = stretch.addressed.contains(file) || stretch.authors[file] != nil
         if !isInIt, let known = parts.withLock({ $0[clientVersion] }) { return known }
         // Not under the lock: two sessions may do the same work at the same time, but none waits for another's.
-        let part = stretch.part(for: file, at: clientVersion, group.slots, in: group.view, split: contents.split)
+        let limit = contents.limits.stepsPerSet
+        let meter = EvaluationMeter(perObject: limit, limit: 2 * limit)
+        let found = stretch.part(
+            for: file, at: clientVersion, group.slots, in: group.view.metered(by: meter), split: contents.split)
+        let part = meter.overrun == nil ? found : nil
         var view = part.map { FannedNotice.View(entries: $0.entries, clientVersion: $0.clientVersion) }
         guard !isInIt else { return view }
         if let entries = view?.entries, !entries.isEmpty { view?.packed = try? PackedEntries(entries) }
@@ -44,9 +49,12 @@ final class NoticeContents: Sendable {
     let fanned: FannedNotice
     /// Nil if the notice does not say what it touches.
     let stretch: FannedStretch?
+    /// What telling one session what it gets may take.
+    let limits: EvaluationLimits
     private let splits = Mutex<[Int: SplitChangeset]>([:])
 
-    init(_ notice: IntegratedNotice) {
+    init(_ notice: IntegratedNotice, _ limits: EvaluationLimits = EvaluationLimits()) {
+        self.limits = limits
         fanned = FannedNotice(notice)
         stretch = notice.objects.flatMap { objects in
             try? FannedStretch(

@@ -1,6 +1,7 @@
 package import AMQP
 package import Messages
 package import Operations
+package import Query
 import Storage
 package import SyncModel
 
@@ -63,6 +64,8 @@ package struct GatewayLimits: Sendable {
     package var maxAppConnections = 15_000
     /// What users and apps may do, where the app has no value of its own.
     package var quotas = QuotaValues()
+    /// What looking for those whom commits of flexible realms concern may take.
+    package var evaluation = EvaluationLimits()
     /// Uploads of one session that no worker has acknowledged yet, in bytes; beyond, its socket is not read.
     package var sessionUnacknowledgedBytes = 4 << 20
     /// The same for the whole gateway.

@@ -115,6 +115,11 @@ final class GatewayMetrics: Sendable {
         count("sluice.gateway.quotas.met", [("app", app), ("quota", quota.rawValue)])
     }
 
+    /// Sessions' views took too much to be looked at here: they ask their owner what a commit means for them.
+    func tooDear(_ views: Int, app: String) {
+        if views > 0 { count("sluice.gateway.views.too_dear", [("app", app)], by: views) }
+    }
+
     /// The answer to a failed request waits: its address or its app has had many.
     func failureDelayed() { count("sluice.gateway.failures.delayed") }
 

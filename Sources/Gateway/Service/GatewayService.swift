@@ -65,6 +65,7 @@ package final class GatewayService: Service {
             rights: RightsJudge(store: control, rules: apps.rules), watch: watch, registry: registry,
             budget: UploadBudget(limit: configuration.limits.gatewayUnacknowledgedBytes, metrics: metrics),
             rates: RateQuotas(settings: configuration.limits.quotas, clock: clock),
+            sets: SetQuotas(settings: configuration.limits.quotas),
             metrics: metrics, clock: clock, logger: logger)
         let keeper = ConnectionKeeper(
             registry: registry, link: link, interval: configuration.timings.housekeeping,

@@ -37,6 +37,7 @@ package struct BootstrapPosition: Codable, Sendable, Equatable {
         }
     }
 
+    /// The class; where the pages go over the history, how many objects of the version after `version` they have gone over.
     package var table: UInt32
     /// The key, as stores have it; empty: before all.
     @HexBytes package var key: [UInt8]

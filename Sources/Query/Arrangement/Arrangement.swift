@@ -52,7 +52,7 @@ extension Arrangement.Key {
         of object: any QueryObject, _ address: ObjectAddress, in graph: (any QueryGraph)? = nil
     ) -> Value? {
         let node = QueryNode(object: object, className: address.className, key: address.key)
-        guard let last = Reader(graph: graph).objects(over: hops[...], from: node).first else { return nil }
+        guard let last = Reader(graph: graph, meter: nil).objects(over: hops[...], from: node).first else { return nil }
         let value = last.value(property)
         guard let dictionaryKey else { return value }
         guard case .dictionary(let entries) = value else { return .null }

@@ -62,7 +62,7 @@ struct CanonicalText {
             else { return false }
             return comparison.op == .greaterOrEqual && value == .min
                 || comparison.op == .lessOrEqual && value == .max
-        case .member(let membership): return membership.values.isEmpty && !membership.path.type.hasMemberList
+        case .member(let membership): return membership.members.count == 0 && !membership.path.type.hasMemberList
         case .not(let part): return isVoid(part)
         case .all(let parts), .any(let parts): return !parts.isEmpty && parts.allSatisfy { isVoid($0) }
         case .constant, .bounds, .between, .fullText, .geoWithin: return false
@@ -113,7 +113,7 @@ struct CanonicalText {
     private func text(_ membership: Membership) -> String {
         let path = text(membership.path)
         if let collector { return "\(path) IN {\(collector.mark(.list(membership.values)))}" }
-        guard !membership.values.isEmpty else {
+        guard membership.members.count > 0 else {
             return membership.path.type == .int && !isExact ? "\(path) == -1" : "FALSEPREDICATE"
         }
         guard !membership.path.type.hasMemberList else {

@@ -4,35 +4,41 @@ import RealmState
 /// A condition that looks at values of the object itself and compares each with a constant: most subscriptions are such. It is tried on
 /// objects as stores have them, without anything that other conditions need to find their way over links.
 enum ObjectTest {
-    typealias Test = @Sendable (StoredObject) -> Bool
+    typealias Test = @Sendable (StoredObject, EvaluationMeter?) -> Bool
 
     /// Nil for a condition that is more than that.
     static func make(_ condition: Condition) -> Test? {
         switch condition {
-        case .constant(let value): return { _ in value }
+        case .constant(let value): return { _, _ in value }
         case .all(let parts):
             guard let tests = make(parts) else { return nil }
             if tests.count == 2 {
                 let (first, second) = (tests[0], tests[1])
-                return { first($0) && second($0) }
+                return { first($0, $1) && second($0, $1) }
             }
-            return { object in
-                for test in tests where !test(object) { return false }
+            return { object, meter in
+                for test in tests {
+                    if let meter, meter.isSpent { return false }
+                    if !test(object, meter) { return false }
+                }
                 return true
             }
         case .any(let parts):
             // A long chain over one property is one look into a set.
             guard parts.count <= 4, let tests = make(parts) else { return nil }
-            return { object in
-                for test in tests where test(object) { return true }
+            return { object, meter in
+                for test in tests {
+                    if let meter, meter.isSpent { return false }
+                    if test(object, meter) { return true }
+                }
                 return false
             }
         case .not(let part):
             guard let test = make(part) else { return nil }
-            return { !test($0) }
+            return { !test($0, $1) }
         case .bounds(let low, let high):
             guard let first = make(low), let second = make(high) else { return nil }
-            return { first($0) && second($0) }
+            return { first($0, $1) && second($0, $1) }
         case .comparison(let comparison): return make(comparison)
         case .member(let membership):
             guard let property = membership.path.ownProperty, case .column(let column) = property.slot else {
@@ -58,21 +64,23 @@ enum ObjectTest {
             let constant = comparison.right.singleConstant
         else { return nil }
         let holds = DirectTest.make(comparison, property.type, constant)
-        let isMissingHeld = holds(property.defaultValue)
+        let isMissingHeld = holds(property.defaultValue, nil)
         switch (property.type, constant.value, comparison.op) {
         case (.int, .int(let wanted)?, let op):
             guard let range = range(op, wanted) else { break }
             let isNegated = op == .notEqual
-            return { object in
-                switch object.peek(column) {
+            return { object, meter in
+                if let meter { meter.take(EvaluationMeter.stepsPerTest) }
+                return switch object.peek(column) {
                 case .int(let value): range.contains(value) != isNegated
                 case .missing: isMissingHeld
                 case .bool, .null, .other: isNegated
                 }
             }
         case (.bool, .bool(let wanted)?, .equal):
-            return { object in
-                switch object.peek(column) {
+            return { object, meter in
+                if let meter { meter.take(EvaluationMeter.stepsPerTest) }
+                return switch object.peek(column) {
                 case .bool(let value): value == wanted
                 case .missing: isMissingHeld
                 case .int, .null, .other: false
@@ -80,12 +88,17 @@ enum ObjectTest {
             }
         case (.string, .string(let wanted)?, .equal), (.string, .string(let wanted)?, .member):
             let bytes = wanted.bytes
-            return { $0.isString(column, of: bytes) ?? isMissingHeld }
+            let steps = EvaluationMeter.stepsPerTest + bytes.count / EvaluationMeter.bytesPerStep
+            return { object, meter in
+                if let meter { meter.take(steps) }
+                return object.isString(column, of: bytes) ?? isMissingHeld
+            }
         default: break
         }
-        return { object in
+        return { object, meter in
+            if let meter { meter.take(EvaluationMeter.stepsPerTest) }
             guard let value = object[column] else { return isMissingHeld }
-            return holds(value)
+            return holds(value, meter)
         }
     }
 
@@ -103,12 +116,17 @@ enum ObjectTest {
 
     private static func make(_ membership: Membership, _ property: QueryProperty, _ column: ColumnID) -> Test? {
         guard membership.isExact else { return nil }
-        let members = Set(membership.values)
-        let isMissingHeld = members.contains(property.defaultValue)
+        let members = membership.members
+        let isMissingHeld = members.contains(property.defaultValue, nil)
         // Few strings are compared faster than hashed.
-        let texts = membership.values.compactMap { if case .string(let text) = $0 { text.bytes } else { nil } }
-        if texts.count == membership.values.count, texts.count <= 4 {
-            return { object in
+        let texts = (members.count > 4 ? [] : members.values).compactMap {
+            if case .string(let text) = $0 { text.bytes } else { nil }
+        }
+        if texts.count == members.count {
+            let bytes = texts.reduce(0) { $0 + $1.count }
+            let steps = EvaluationMeter.stepsPerTest + bytes / EvaluationMeter.bytesPerStep
+            return { object, meter in
+                if let meter { meter.take(steps) }
                 for text in texts {
                     guard let isEqual = object.isString(column, of: text) else { return isMissingHeld }
                     if isEqual { return true }
@@ -116,9 +134,10 @@ enum ObjectTest {
                 return false
             }
         }
-        return { object in
+        return { object, meter in
+            if let meter { meter.take(EvaluationMeter.stepsPerTest) }
             guard let value = object[column] else { return isMissingHeld }
-            return members.contains(value)
+            return members.contains(value, meter)
         }
     }
 }

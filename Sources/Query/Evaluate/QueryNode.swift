@@ -25,13 +25,12 @@ struct QueryNode: Sendable {
 
     /// The point that the object is, if it is one.
     func point(_ properties: GeoProperties) -> GeoRegion.Point? {
-        guard case .string(let kind) = value(properties.type), TextMatch.folded(kind.bytes) == Array("point".utf8)
-        else {
+        guard case .string(let kind) = value(properties.type), TextMatch.equal(kind.bytes, Array("point".utf8)) else {
             return nil
         }
-        let coordinates = value(properties.coordinates).elements.compactMap(Arithmetic.double)
-        guard coordinates.count >= 2 else { return nil }
-        return GeoRegion.Point(longitude: coordinates[0], latitude: coordinates[1])
+        let coordinates = value(properties.coordinates).elements.lazy.compactMap(Arithmetic.double).prefix(2)
+        guard let longitude = coordinates.first, let latitude = coordinates.dropFirst().first else { return nil }
+        return GeoRegion.Point(longitude: longitude, latitude: latitude)
     }
 
     /// The object as a value of a comparison.

@@ -10,13 +10,25 @@ enum Instance {
 /// Reads what the sides of comparisons offer, from one object and those around it.
 struct Reader {
     let graph: (any QueryGraph)?
+    /// Where it is used up, what is read is cut short.
+    let meter: EvaluationMeter?
+
+    /// Takes for objects or lists that are about to be made.
+    private func mayMake(_ count: Int) -> Bool {
+        guard let meter else { return true }
+        meter.take(count &* EvaluationMeter.stepsPerNode)
+        return !meter.isSpent
+    }
+
+    /// Takes for elements that are about to be handed on.
+    private func mayPass(_ count: Int) -> Bool { meter?.goOn(elements: count) ?? true }
 
     // MARK: Objects
 
     /// The objects at the end of some hops, in order; once for each way there.
     func objects(over hops: ArraySlice<QueryPath.Hop>, from node: QueryNode) -> [QueryNode] {
         var nodes = [node]
-        for hop in hops { nodes = nodes.flatMap { follow(hop, from: $0) } }
+        for hop in hops { nodes = nodes.flatMap { mayMake(1) ? follow(hop, from: $0) : [] } }
         return nodes
     }
 
@@ -25,6 +37,8 @@ struct Reader {
         case .backlink(let className, let property): return origins(of: node, className, property)
         case .link(let property):
             let value = node.value(property)
+            let isWhole = hop.selection == .all
+            if isWhole, value.elementCount > 0, !mayMake(value.elementCount) { return [] }
             switch value {
             case .list(let items):
                 switch hop.selection {
@@ -82,7 +96,7 @@ struct Reader {
             guard let field else {
                 let type = side.type
                 return instances(path, node).map { instance in
-                    guard case .list(let values) = instance else { return instance }
+                    guard case .list(let values) = instance, mayPass(2 * values.count) else { return instance }
                     return .one(Aggregate.apply(function, values, type))
                 }
             }
@@ -91,12 +105,15 @@ struct Reader {
         case .subquery: return [.one(.null)]
         case .operation(let op, let left, let right, _):
             let rightInstances = instances(right, node)
-            return instances(left, node).flatMap { left in rightInstances.map { combine(op, left, $0) } }
+            return instances(left, node).flatMap { left in
+                mayMake(rightInstances.count) ? rightInstances.map { combine(op, left, $0) } : []
+            }
         }
     }
 
     private func combine(_ op: ArithmeticOperator, _ left: Instance, _ right: Instance) -> Instance {
-        switch (left, right) {
+        guard mayPass(max(left.count, right.count)) else { return .one(.null) }
+        return switch (left, right) {
         case (.one(let left), .one(let right)): .one(Arithmetic.apply(op, left, right))
         case (.list(let left), .one(let right)): .list(left.map { Arithmetic.apply(op, $0, right) })
         case (.one(let left), .list(let right)): .list(right.map { Arithmetic.apply(op, left, $0) })
@@ -108,7 +125,9 @@ struct Reader {
         switch path.suffix {
         case .none: return plainInstances(path, node)
         case .type:
-            return plainInstances(path, node).map { $0.mapped { .int(Int64(TypeNames($0).rawValue)) } }
+            return plainInstances(path, node).map {
+                !mayPass($0.count) ? $0 : $0.mapped { .int(Int64(TypeNames($0).rawValue)) }
+            }
         case .count: return counts(path, node)
         }
     }
@@ -127,11 +146,11 @@ struct Reader {
             return [path.isMulti ? .list(values) : .one(values.first ?? .null)]
         case .keys(let property):
             return lists(path, node) { node in
-                guard case .dictionary(let entries) = node.value(property) else { return [] }
+                guard case .dictionary(let entries) = node.value(property), mayMake(entries.count) else { return [] }
                 return entries.keys.sorted().map { .string($0) }
             }
         case .elementLengths(let property):
-            let lists = objects(over: path.hops[...], from: node).map { $0.value(property).elements }
+            let lists = objects(over: path.hops[...], from: node).map { elements(of: $0.value(property)) }
             return [.list(lists.joined().map { $0 == .null ? .int(0) : size(of: $0) })]
         case .backlinkCount:
             let nodes = objects(over: path.hops[...], from: node)
@@ -157,7 +176,7 @@ struct Reader {
     ) -> [Instance] {
         if indexes.isEmpty || (property.collection != .dictionary && indexes.count == 1) {
             return lists(path, node) { node in
-                let items = node.value(property).elements
+                let items = elements(of: node.value(property))
                 switch indexes.first {
                 case nil, .all, .key: return items.map(resolved)
                 case .index(let index): return index >= 0 && index < items.count ? [resolved(items[Int(index)])] : []
@@ -186,13 +205,12 @@ struct Reader {
 
     /// A key that is missing at the end leads to null; anything else that is not there leads to nothing.
     private func collect(_ value: Value, _ indexes: ArraySlice<PathIndex>, _ found: inout [[Value]]) {
-        guard let index = indexes.first else { return }
+        guard let index = indexes.first, mayMake(1) else { return }
         let rest = indexes.dropFirst()
         var reached: [Value] = []
         var isMissing = false
         switch (value, index) {
-        case (.list(let items), .all), (.set(let items), .all): reached = items
-        case (.dictionary, .all): reached = value.elements
+        case (.list, .all), (.set, .all), (.dictionary, .all): reached = elements(of: value)
         case (.list(let items), .index(let position)):
             if position >= 0, position < items.count { reached = [items[Int(position)]] }
         case (.list(let items), .last): reached = items.last.map { [$0] } ?? []
@@ -200,6 +218,7 @@ struct Reader {
             if let entry = entries[key] {
                 reached = [entry]
             } else if key == "@keys", rest.isEmpty {
+                guard mayMake(entries.count) else { return }
                 reached = entries.keys.sorted().map { .string($0) }
             } else {
                 isMissing = !entries.isEmpty
@@ -221,6 +240,12 @@ struct Reader {
         return QueryNode(object: object, className: address.className, key: address.key).value(property)
     }
 
+    /// Of a collection, in order.
+    private func elements(of value: Value) -> [Value] {
+        if case .dictionary = value { return mayMake(value.elementCount) ? value.elements : [] }
+        return mayPass(value.elementCount) ? value.elements : []
+    }
+
     /// Links to objects that do not exist read as null.
     private func resolved(_ value: Value) -> Value {
         guard case .link(let address) = value, let graph, graph.object(at: address) == nil else { return value }
@@ -234,13 +259,13 @@ struct Reader {
         case .objects:
             guard let last = path.hops.last else { return [] }
             let nodes = objects(over: path.hops.dropLast(), from: node)
-            let counts = nodes.map { Value.int(Int64(follow(last, from: $0).count)) }
+            let counts = nodes.map { Value.int(mayMake(1) ? Int64(follow(last, from: $0).count) : 0) }
             return [path.hops.count == 1 ? .one(counts.first ?? .int(0)) : .list(counts)]
         case .property(let property, _) where property.isCollection:
             let nodes = objects(over: path.hops[...], from: node)
             let sizes = nodes.map { Value.int(Int64($0.value(property).elementCount)) }
             return [path.isMulti ? .list(sizes) : .one(sizes.first ?? .int(0))]
-        default: return plainInstances(path, node).map { $0.mapped(size) }
+        default: return plainInstances(path, node).map { !mayPass($0.count) ? $0 : $0.mapped(size) }
         }
     }
 
@@ -266,6 +291,13 @@ extension Constant {
 }
 
 extension Instance {
+    var count: Int {
+        switch self {
+        case .one: 1
+        case .list(let values): values.count
+        }
+    }
+
     func mapped(_ transform: (Value) -> Value) -> Instance {
         switch self {
         case .one(let value): .one(transform(value))

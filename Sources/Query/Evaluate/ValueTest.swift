@@ -8,20 +8,20 @@ struct ValueTest: Sendable {
     /// Whether the values are sets of types, which are equal where they overlap.
     var areTypes = false
 
-    func holds(_ left: Value, _ right: Value) -> Bool {
+    func holds(_ left: Value, _ right: Value, _ meter: EvaluationMeter? = nil) -> Bool {
         if areTypes { return overlap(left, right) == (op != .notEqual) }
         switch op {
-        case .equal, .member: return equal(left, right)
-        case .notEqual: return !equal(left, right)
-        case .less: return ValueOrder.compare(left, right).map { $0 < 0 } ?? false
-        case .greater: return ValueOrder.compare(left, right).map { $0 > 0 } ?? false
+        case .equal, .member: return equal(left, right, meter)
+        case .notEqual: return !equal(left, right, meter)
+        case .less: return order(left, right, meter).map { $0 < 0 } ?? false
+        case .greater: return order(left, right, meter).map { $0 > 0 } ?? false
         case .lessOrEqual:
             if left == .null { return right == .null }
-            return ValueOrder.compare(left, right).map { $0 <= 0 } ?? false
+            return order(left, right, meter).map { $0 <= 0 } ?? false
         case .greaterOrEqual:
             if left == .null { return right == .null }
-            return ValueOrder.compare(left, right).map { $0 >= 0 } ?? false
-        case .contains, .beginsWith, .endsWith, .like: return text(left, right)
+            return order(left, right, meter).map { $0 >= 0 } ?? false
+        case .contains, .beginsWith, .endsWith, .like: return text(left, right, meter)
         }
     }
 
@@ -30,18 +30,23 @@ struct ValueTest: Sendable {
         return left & right != 0
     }
 
-    private func equal(_ left: Value, _ right: Value) -> Bool {
-        guard ignoresCase else { return ValueOrder.equal(left, right) }
+    private func order(_ left: Value, _ right: Value, _ meter: EvaluationMeter?) -> Int? {
+        if let meter { meter.take(bytes: min(left.byteCount, right.byteCount)) }
+        return ValueOrder.compare(left, right)
+    }
+
+    private func equal(_ left: Value, _ right: Value, _ meter: EvaluationMeter?) -> Bool {
         switch (left, right) {
-        case (.string(let left), .string(let right)):
-            return left.count == right.count && TextMatch.folded(left.bytes) == TextMatch.folded(right.bytes)
-        case (.binary(let left), .binary(let right)):
-            return left.count == right.count && TextMatch.folded(left) == TextMatch.folded(right)
-        default: return ValueOrder.equal(left, right)
+        case (.string(let left), .string(let right)) where ignoresCase:
+            return TextMatch.equal(left.bytes, right.bytes, meter)
+        case (.binary(let left), .binary(let right)) where ignoresCase: return TextMatch.equal(left, right, meter)
+        default:
+            if let meter { meter.take(bytes: min(left.byteCount, right.byteCount)) }
+            return ValueOrder.equal(left, right)
         }
     }
 
-    private func text(_ left: Value, _ right: Value) -> Bool {
+    private func text(_ left: Value, _ right: Value, _ meter: EvaluationMeter?) -> Bool {
         switch (left, right) {
         case (_, .null):
             switch op {
@@ -49,20 +54,22 @@ struct ValueTest: Sendable {
             case .like: left == .null
             default: false
             }
-        case (.string(let text), .string(let needle)): match(text.bytes, needle.bytes)
-        case (.binary(let text), .binary(let needle)): match(text, needle)
+        case (.string(let text), .string(let needle)):
+            TextMatch.holds(op, text.bytes, needle.bytes, ignoresCase: ignoresCase, meter)
+        case (.binary(let text), .binary(let needle)):
+            TextMatch.holds(op, text, needle, ignoresCase: ignoresCase, meter)
         default: false
         }
     }
+}
 
-    private func match(_ text: [UInt8], _ needle: [UInt8]) -> Bool {
-        let text = ignoresCase ? TextMatch.folded(text) : text
-        let needle = ignoresCase ? TextMatch.folded(needle) : needle
-        switch op {
-        case .contains: return TextMatch.contains(text, needle)
-        case .beginsWith: return TextMatch.begins(text, with: needle)
-        case .endsWith: return TextMatch.ends(text, with: needle)
-        default: return TextMatch.like(text, needle)
+extension Value {
+    /// What comparing or hashing the value may have to go over.
+    var byteCount: Int {
+        switch self {
+        case .string(let text): text.count
+        case .binary(let bytes): bytes.count
+        default: 0
         }
     }
 }
@@ -72,37 +79,68 @@ struct InstanceTest: Sendable {
     var test: ValueTest
     var left: Quantifier?
     var right: Quantifier?
+    /// What the right side is whatever the object, if one look tells whether a value is among it.
+    var members: Set<Value>?
 
-    func holds(_ lefts: [Instance], _ rights: [Instance]) -> Bool {
+    func holds(_ lefts: [Instance], _ rights: [Instance], _ meter: EvaluationMeter?) -> Bool {
         for left in lefts {
-            for right in rights where holds(left, right) { return true }
+            if let members, !isPaired(left) {
+                if isAny(left, of: members, meter) { return true }
+                continue
+            }
+            for right in rights {
+                if let meter, meter.isSpent { return false }
+                if holds(left, right, meter) { return true }
+            }
         }
         return false
     }
 
-    private func holds(_ left: Instance, _ right: Instance) -> Bool {
-        switch (left, right) {
-        case (.one(let left), .one(let right)) where self.left == nil && self.right == nil:
-            return test.holds(left, right)
-        case (.list(let left), .list(let right)) where self.left == nil && self.right == nil:
-            // Two lists as wholes: pair by pair.
-            guard left.count == right.count else { return test.op == .notEqual }
-            return zip(left, right).allSatisfy { test.holds($0, $1) }
-        default:
-            return quantified(self.left, left) { left in quantified(self.right, right) { test.holds(left, $0) } }
+    /// Whether two lists are compared pair by pair.
+    private func isPaired(_ instance: Instance) -> Bool {
+        if case .list = instance { left == nil && right == nil } else { false }
+    }
+
+    private func isAny(_ instance: Instance, of members: Set<Value>, _ meter: EvaluationMeter?) -> Bool {
+        quantified(left, instance, meter) { value in
+            if let meter { meter.take(bytes: value.byteCount) }
+            return members.contains(value)
         }
     }
 
-    private func quantified(_ quantifier: Quantifier?, _ instance: Instance, _ holds: (Value) -> Bool) -> Bool {
+    private func holds(_ left: Instance, _ right: Instance, _ meter: EvaluationMeter?) -> Bool {
+        switch (left, right) {
+        case (.one(let left), .one(let right)) where self.left == nil && self.right == nil:
+            meter?.take(EvaluationMeter.stepsPerElement)
+            return test.holds(left, right, meter)
+        case (.list(let left), .list(let right)) where self.left == nil && self.right == nil:
+            // Two lists as wholes: pair by pair.
+            guard left.count == right.count else { return test.op == .notEqual }
+            return zip(left, right).allSatisfy {
+                if let meter, !meter.goOn(elements: 1) { return false }
+                return test.holds($0, $1, meter)
+            }
+        default:
+            return quantified(self.left, left, meter) { left in
+                quantified(self.right, right, meter) { test.holds(left, $0, meter) }
+            }
+        }
+    }
+
+    private func quantified(
+        _ quantifier: Quantifier?, _ instance: Instance, _ meter: EvaluationMeter?, _ holds: (Value) -> Bool
+    ) -> Bool {
         let values: [Value]
         switch instance {
         case .one(let value): values = [value]
         case .list(let list): values = list
         }
+        // Whoever has too little left to go on gets the answer that ends it.
+        func goesOn() -> Bool { meter?.goOn(elements: 1) ?? true }
         switch quantifier {
-        case nil, .any: return values.contains(where: holds)
-        case .all: return values.allSatisfy(holds)
-        case .some(.none): return !values.contains(where: holds)
+        case nil, .any: return values.contains { !goesOn() || holds($0) }
+        case .all: return values.allSatisfy { goesOn() && holds($0) }
+        case .some(.none): return !values.contains { !goesOn() || holds($0) }
         }
     }
 }

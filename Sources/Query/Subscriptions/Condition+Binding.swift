@@ -8,7 +8,7 @@ extension Condition {
         case .constant(let value): !value
         case .all(let parts): parts.contains { $0.binds(property) }
         case .any(let parts): parts.allSatisfy { $0.binds(property) }
-        case .member(let membership): membership.path.ownProperty?.name == property || membership.values.isEmpty
+        case .member(let membership): membership.path.ownProperty?.name == property || membership.members.count == 0
         case .comparison(let comparison): comparison.binds(property)
         case .not, .bounds, .between, .fullText, .geoWithin: false
         }

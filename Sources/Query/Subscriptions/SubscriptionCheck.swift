@@ -3,10 +3,17 @@ import Changesets
 extension ObjectQuery {
     /// Checks that the query may stand in a subscription or rule: that an object alone decides whether it is selected. What depends on
     /// other objects, or on which others are selected, could change for an object that nobody touched.
-    package func checkSubscription() throws(QueryError) {
+    package func checkSubscription(limits: QueryLimits = QueryLimits()) throws(QueryError) {
         guard arrangement.isEmpty else {
             throw QueryError(
                 .subscription, "a subscription to \"\(className)\" cannot contain SORT, DISTINCT or LIMIT", at: 0)
+        }
+        let count = condition.comparisonCount
+        guard count <= limits.comparisons else {
+            throw QueryError(
+                .limit,
+                "a subscription to \"\(className)\" may have an object compared \(limits.comparisons) times, found \(count) comparisons: property IN {...} is one",
+                at: 0)
         }
         try SubscriptionCheck(className: className).check(condition)
     }

@@ -17,7 +17,7 @@ extension Condition {
             guard let membership = comparison.membership else { return self }
             return .member(membership)
         case .member(let membership):
-            return membership.values.isEmpty ? .constant(false) : .member(membership.sorted)
+            return membership.members.count == 0 ? .constant(false) : .member(membership.sorted)
         case .constant, .bounds, .between, .fullText, .geoWithin: return self
         }
     }

@@ -18,6 +18,17 @@ extension Condition {
     }
 }
 
+extension Condition {
+    /// Visits the conditions that are no chains of others, in the order of the text.
+    func forEachLeaf(_ body: (Condition) -> Void) {
+        switch self {
+        case .all(let parts), .any(let parts): for part in parts { part.forEachLeaf(body) }
+        case .not(let part): part.forEachLeaf(body)
+        default: body(self)
+        }
+    }
+}
+
 extension Side {
     func forEachOwnPath(_ body: (QueryPath) -> Void) {
         switch self {

@@ -46,8 +46,16 @@ extension Comparison {
 
 package struct Membership: Sendable, Hashable {
     package var path: QueryPath
-    /// Those of the property's own type, in the order of the text; and null, if the property may be null. None: nothing is selected.
-    package var values: [Value]
+    let members: MemberSet
+
+    /// - Parameter values: those of the property's own type, in the order of the text; and null, if the property may be null. None: nothing
+    ///   is selected.
+    package init(path: QueryPath, values: [Value]) {
+        self.path = path
+        members = MemberSet(values)
+    }
+
+    package var values: [Value] { members.values }
 }
 
 /// What stands on one side of a comparison.

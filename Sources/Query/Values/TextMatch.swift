@@ -1,76 +1,45 @@
-/// The string operators, on bytes.
+/// The string operators, on bytes. What they take grows with the text and not with the pattern, but for patterns with `?`.
 enum TextMatch {
     /// Lower case as clients have it: ASCII letters and the Latin-1 capitals, nothing else. Lengths stay.
     static func folded(_ bytes: [UInt8]) -> [UInt8] {
-        var result = bytes
-        var isLatin = false
-        for position in result.indices {
-            let byte = result[position]
-            if isLatin, (0x80...0x9E).contains(byte), byte != 0x97 {
-                result[position] = byte + 0x20
-            } else {
-                result[position] = byte.asciiLowercase
+        bytes.withUnsafeBufferPointer { bytes in bytes.indices.map { FoldedBytes.byte(bytes, $0) } }
+    }
+
+    /// - Parameter meter: stops the search of a text that takes too much; what is returned then does not count.
+    static func holds(
+        _ op: ComparisonOperator, _ text: [UInt8], _ pattern: [UInt8], ignoresCase: Bool,
+        _ meter: EvaluationMeter? = nil
+    ) -> Bool {
+        if let meter, meter.isSpent { return false }
+        return text.withUnsafeBufferPointer { text in
+            pattern.withUnsafeBufferPointer { pattern in
+                var search = TextSearch(text: text, pattern: pattern, budget: meter?.rest ?? .max)
+                let result =
+                    ignoresCase
+                    ? search.holds(op, as: FoldedBytes.self) : search.holds(op, as: PlainBytes.self)
+                meter?.take(search.steps)
+                return result
             }
-            isLatin = byte == 0xC3
         }
-        return result
+    }
+
+    /// Whether two texts are equal but for case.
+    static func equal(_ left: [UInt8], _ right: [UInt8], _ meter: EvaluationMeter? = nil) -> Bool {
+        left.count == right.count && holds(.beginsWith, left, right, ignoresCase: true, meter)
     }
 
     static func contains(_ text: [UInt8], _ needle: [UInt8]) -> Bool {
-        guard let first = needle.first else { return true }
-        guard text.count >= needle.count else { return false }
-        return text.withUnsafeBufferPointer { text in
-            needle.withUnsafeBufferPointer { needle in
-                for start in 0...(text.count - needle.count) where text[start] == first {
-                    var length = 1
-                    while length < needle.count, text[start + length] == needle[length] { length += 1 }
-                    if length == needle.count { return true }
-                }
-                return false
-            }
-        }
+        holds(.contains, text, needle, ignoresCase: false)
     }
 
-    static func begins(_ text: [UInt8], with needle: [UInt8]) -> Bool { text.starts(with: needle) }
+    static func begins(_ text: [UInt8], with needle: [UInt8]) -> Bool {
+        holds(.beginsWith, text, needle, ignoresCase: false)
+    }
 
     static func ends(_ text: [UInt8], with needle: [UInt8]) -> Bool {
-        text.count >= needle.count && text[(text.count - needle.count)...].elementsEqual(needle)
+        holds(.endsWith, text, needle, ignoresCase: false)
     }
 
     /// `*` is any run of bytes, `?` one character. At the end of the text exactly one `*` may be left of the pattern.
-    static func like(_ text: [UInt8], _ pattern: [UInt8]) -> Bool {
-        var (position, at) = (0, 0)
-        var retry: (position: Int, at: Int)?
-        while true {
-            if position == text.count {
-                let rest = pattern.count - at
-                return rest == 0 || (rest == 1 && pattern[at] == UInt8(ascii: "*"))
-            }
-            if at < pattern.count {
-                let wanted = pattern[at]
-                if wanted == UInt8(ascii: "*") {
-                    at += 1
-                    retry = (position, at)
-                    continue
-                }
-                if wanted == UInt8(ascii: "?") {
-                    let isWide = text[position] & 0x80 != 0
-                    position += 1
-                    while isWide, position < text.count, text[position] & 0xC0 == 0x80 { position += 1 }
-                    at += 1
-                    continue
-                }
-                if wanted == text[position] {
-                    position += 1
-                    at += 1
-                    continue
-                }
-            }
-            // The last star takes one byte more: no earlier one has to.
-            guard let last = retry else { return false }
-            retry = (last.position + 1, last.at)
-            position = last.position + 1
-            at = last.at
-        }
-    }
+    static func like(_ text: [UInt8], _ pattern: [UInt8]) -> Bool { holds(.like, text, pattern, ignoresCase: false) }
 }

@@ -15,17 +15,34 @@ package indirect enum ClosedCondition: Equatable, Sendable {
 
     /// - Parameter property: the object's value of a property; nil if its class has none of that name.
     package func truth(_ property: (String) -> RuleValue?) -> Truth {
+        var steps = RuleSteps()
+        return truth(property, &steps)
+    }
+
+    /// - Parameter steps: if nothing is left of them, what is returned does not count.
+    package func truth(_ property: (String) -> RuleValue?, _ steps: inout RuleSteps) -> Truth {
         switch self {
-        case .constant(let truth): truth
-        case .every(let parts): parts.reduce(.true) { $0 && $1.truth(property) }
-        case .some(let parts): parts.reduce(.false) { $0 || $1.truth(property) }
-        case .not(let part): !part.truth(property)
-        case .comparison(let comparison): comparison.truth(property)
+        case .constant(let truth): return truth
+        case .every(let parts):
+            var truth = Truth.true
+            for part in parts where truth != .false && !steps.isSpent { truth = truth && part.truth(property, &steps) }
+            return truth
+        case .some(let parts):
+            var truth = Truth.false
+            for part in parts where truth != .true && !steps.isSpent { truth = truth || part.truth(property, &steps) }
+            return truth
+        case .not(let part): return !part.truth(property, &steps)
+        case .comparison(let comparison): return comparison.truth(property, &steps)
         }
     }
 
     /// Whether the condition holds for an object: an unknown does not.
     package func holds(_ property: (String) -> RuleValue?) -> Bool { truth(property) == .true }
+
+    /// - Parameter steps: if nothing is left of them, what is returned does not count.
+    package func holds(_ property: (String) -> RuleValue?, _ steps: inout RuleSteps) -> Bool {
+        truth(property, &steps) == .true
+    }
 
     /// The properties that the condition looks at.
     package var properties: Set<String> {
@@ -60,23 +77,79 @@ package indirect enum ClosedCondition: Equatable, Sendable {
 }
 
 /// A comparison of an object's property with values.
-package struct ClosedComparison: Equatable, Sendable {
-    var property: String
-    var comparison: RuleClause.Comparison
+package struct ClosedComparison: Sendable {
+    let property: String
+    let comparison: RuleClause.Comparison
     /// What the property is compared with; of `in`, `nin` and `all`, the candidates. Nil is unset.
-    var operand: [RuleValue?]
+    let operand: [RuleValue?]
     /// `in`, `nin` and `all` have something to look in.
-    var hasList: Bool
-    /// Nothing that is left to look up depends on it.
-    private static let scope = RuleScope(user: RuleUser(id: ""))
+    let hasList: Bool
+    /// The operand as one value; nil if it is unset.
+    private let value: RuleValue?
+    /// Nil if there is nothing to look in.
+    private let candidates: RuleCandidates?
 
-    func truth(_ property: (String) -> RuleValue?) -> Truth {
-        let scope = Self.scope
-        let operands = operand.map { $0.map(RuleClause.Operand.literal) ?? .unset }
-        let clause = RuleClause(
-            subject: .property(self.property), comparison: comparison,
-            operand: hasList ? .list(operands) : operands.first ?? .unset, source: .null, path: .root)
-        return clause.verdict(property(self.property), in: scope)
+    init(property: String, comparison: RuleClause.Comparison, operand: [RuleValue?], hasList: Bool) {
+        self.property = property
+        self.comparison = comparison
+        self.operand = operand
+        self.hasList = hasList
+        switch comparison {
+        case .isIn, .isNotIn, .holdsAll:
+            value = nil
+            // What comes out of a list that is one value is unset where it is null.
+            let elements = operand.first.flatMap(\.self)?.elements?.map { $0.isNull ? nil : $0 }
+            candidates = (hasList ? operand : elements).map { RuleCandidates($0) }
+        default:
+            let set = operand.compactMap(\.self)
+            value = hasList ? (set.count == operand.count ? .array(set) : nil) : operand.first.flatMap(\.self)
+            candidates = nil
+        }
+    }
+
+    fileprivate func truth(_ property: (String) -> RuleValue?, _ steps: inout RuleSteps) -> Truth {
+        steps.take(RuleSteps.perComparison)
+        let found = property(self.property)
+        if comparison == .exists {
+            guard case .bool(let wanted)? = value, !hasList else { return .unknown }
+            return Truth((found != nil) == wanted)
+        }
+        // A property that an object lacks is null, as in MongoDB.
+        let left = found ?? .null
+        switch comparison {
+        case .exists, .equal: return equality(left, &steps)
+        case .notEqual: return !equality(left, &steps)
+        case .less: return order(left, &steps) { $0.precedes($1) }
+        case .greater: return order(left, &steps) { $1.precedes($0) }
+        case .lessOrEqual: return order(left, &steps) { $0 == $1 ? true : $0.precedes($1) }
+        case .greaterOrEqual: return order(left, &steps) { $0 == $1 ? true : $1.precedes($0) }
+        case .isIn: return candidates?.some(of: left, &steps) ?? .unknown
+        case .isNotIn: return !(candidates?.some(of: left, &steps) ?? .unknown)
+        case .holdsAll: return candidates?.all(of: left, &steps) ?? .unknown
+        }
+    }
+
+    private func equality(_ left: RuleValue, _ steps: inout RuleSteps) -> Truth {
+        guard let value else { return .unknown }
+        steps.take(left.steps)
+        return Truth(left.isOrHolds(value))
+    }
+
+    /// Of a list, one element that is in order is enough.
+    private func order(
+        _ left: RuleValue, _ steps: inout RuleSteps, _ isInOrder: (RuleValue, RuleValue) -> Bool?
+    ) -> Truth {
+        guard let value else { return .unknown }
+        steps.take(2 * left.steps)
+        if isInOrder(left, value) == true { return .true }
+        return Truth(left.elements?.contains { isInOrder($0, value) == true } ?? false)
+    }
+}
+
+extension ClosedComparison: Equatable {
+    package static func == (left: Self, right: Self) -> Bool {
+        left.property == right.property && left.comparison == right.comparison && left.hasList == right.hasList
+            && left.operand == right.operand
     }
 }
 

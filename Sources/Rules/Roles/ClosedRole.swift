@@ -53,7 +53,13 @@ package struct ClosedRole: Equatable, Sendable {
 
     /// Whether the filters let the user at an object for reading: who may write may read.
     package func isVisible(_ property: (String) -> RuleValue?) -> Bool {
-        readFilter.holds(property) || writeFilter.holds(property)
+        var steps = RuleSteps()
+        return isVisible(property, &steps)
+    }
+
+    /// - Parameter steps: if nothing is left of them, what is returned does not count.
+    package func isVisible(_ property: (String) -> RuleValue?, _ steps: inout RuleSteps) -> Bool {
+        readFilter.holds(property, &steps) || writeFilter.holds(property, &steps)
     }
 
     /// The values of which a property must have one for an object to be visible; nil if others may do as well.

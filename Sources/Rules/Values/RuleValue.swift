@@ -34,7 +34,7 @@ package enum RuleValue: Sendable {
     func isOrHolds(_ other: RuleValue) -> Bool { self == other || elements?.contains(other) == true }
 }
 
-extension RuleValue: Equatable {
+extension RuleValue: Hashable {
     /// Values of two kinds are never equal. Strings are compared by their bytes: two that only Unicode takes for the same name two
     /// partitions.
     package static func == (left: RuleValue, right: RuleValue) -> Bool {
@@ -42,7 +42,7 @@ extension RuleValue: Equatable {
         case (.null, .null): true
         case (.bool(let left), .bool(let right)): left == right
         case (.number(let left), .number(let right)): left == right
-        case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+        case (.string(let left), .string(let right)): left.hasBytes(of: right)
         case (.binary(let left), .binary(let right)), (.objectID(let left), .objectID(let right)),
             (.uuid(let left), .uuid(let right)):
             left == right
@@ -53,5 +53,30 @@ extension RuleValue: Equatable {
                 && left.allSatisfy { key, value in right[key] == value && right.keys.contains(key) }
         default: false
         }
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .number(let value): hasher.combine(value)
+        case .string(let text):
+            var text = text
+            text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        case .binary(let bytes), .objectID(let bytes), .uuid(let bytes): hasher.combine(bytes)
+        case .date(let value): hasher.combine(value)
+        case .array(let elements): hasher.combine(elements)
+        case .object(let members): hasher.combine(members.count)
+        }
+    }
+}
+
+extension String {
+    fileprivate func hasBytes(of other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        let isEqual = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { left.elementsEqual($0) }
+        }
+        return (isEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 }

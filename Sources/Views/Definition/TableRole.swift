@@ -1,4 +1,5 @@
 package import Changesets
+import Query
 package import RealmState
 package import Rules
 
@@ -15,6 +16,8 @@ package struct TableRole: Sendable {
     package let hiddenColumns: Set<ColumnID>
     private let readsAny: Bool
     private let writesAny: Bool
+    /// Counts what deciding takes; nil: that is not bounded.
+    var meter: EvaluationMeter?
 
     /// - Parameter ruled: the class as rules see it, if that is otherwise than the realm has it.
     init(_ role: ClosedRole, table stored: TableSchema, ruled: TableSchema? = nil) {
@@ -37,13 +40,39 @@ package struct TableRole: Sendable {
     package func reads(_ column: ColumnID) -> Bool { !hiddenColumns.contains(column) }
 
     package func isVisible(_ object: StoredObject, _ key: ObjectKey) -> Bool {
-        readsAny && role.isVisible(values(of: object, key))
+        readsAny && metered { role.isVisible(values(of: object, key), &$0) }
+    }
+
+    /// The same within a trial of the object.
+    func isVisible(_ object: StoredObject, _ key: ObjectKey, _ meter: EvaluationMeter?) -> Bool {
+        readsAny && metered(meter) { role.isVisible(values(of: object, key), &$0) }
     }
 
     /// Whether the write filter lets the user at an object.
     package func mayWrite(_ object: StoredObject, _ key: ObjectKey) -> Bool {
-        role.writeFilter.holds(values(of: object, key))
+        holds(role.writeFilter, object, key)
     }
+
+    private func holds(_ condition: ClosedCondition, _ object: StoredObject, _ key: ObjectKey) -> Bool {
+        metered { condition.holds(values(of: object, key), &$0) }
+    }
+
+    /// Nothing is allowed that cannot be decided: whoever has a meter looks whether it was used up.
+    private func metered(_ decide: (inout RuleSteps) -> Bool) -> Bool {
+        guard let meter else { return metered(nil, decide) }
+        return meter.trial({ metered(meter, decide) }, explain: { explanation }) ?? false
+    }
+
+    private func metered(_ meter: EvaluationMeter?, _ decide: (inout RuleSteps) -> Bool) -> Bool {
+        let allowed = meter?.rest ?? .max
+        var steps = RuleSteps(allowed)
+        let result = decide(&steps)
+        if let meter { meter.take(allowed - steps.left) }
+        return result
+    }
+
+    /// What takes too much where nothing but the role is looked at.
+    var explanation: String { "class \"\(stored.name.string)\": the conditions of role \"\(role.name)\"" }
 
     /// The properties that must have one of some values for an object to be visible, with these values.
     var visibleValues: [(column: ColumnSchema, values: [RuleValue])] {
@@ -73,7 +102,7 @@ package struct TableRole: Sendable {
         _ step: ObjectStep, _ key: ObjectKey, last: StoredObject? = nil, memo: inout FilterMemo
     ) -> Bool {
         switch step {
-        case .make(let new, _): mayWrite(new, key, &memo) && role.insert.holds(values(of: new, key))
+        case .make(let new, _): mayWrite(new, key, &memo) && holds(role.insert, new, key)
         case .change(let old, let new): mayWrite(old, key, &memo) && mayWrite(new, key, &memo)
         case .erase(let old): mayErase(old, key, &memo)
         case .eraseNothing: last.map { mayErase($0, key, &memo) } ?? true
@@ -86,7 +115,7 @@ package struct TableRole: Sendable {
     }
 
     private func mayErase(_ object: StoredObject, _ key: ObjectKey, _ memo: inout FilterMemo) -> Bool {
-        mayWrite(object, key, &memo) && role.delete.holds(values(of: object, key))
+        mayWrite(object, key, &memo) && holds(role.delete, object, key)
     }
 
     /// What the write filter said of an object, as long as what it looks at is the same: many changes of one object mostly leave that alone.

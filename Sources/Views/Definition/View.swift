@@ -12,6 +12,11 @@ package struct View: Sendable {
     package let definition: ViewDefinition
     /// What clients see whose schema is not the realm's.
     package let mapping: SchemaMapping?
+    /// Counts what asking takes, and gives no answer where that is too much; nil: it is not bounded. What is `false` once it has overrun does
+    /// not count.
+    package private(set) var meter: EvaluationMeter?
+    /// The schema version of the client's copy.
+    let version: UInt64?
     let classes: [TableID: ClassView]
     private let tables: [ByteString: TableID]
 
@@ -24,6 +29,15 @@ package struct View: Sendable {
     package init(
         _ definition: ViewDefinition, schema stored: Schema, version: SchemaVersion? = nil, isRead: Bool = false,
         limits: ViewLimits = ViewLimits()
+    ) throws(ViewError) {
+        var queries = ViewQueries()
+        try self.init(definition, schema: stored, version: version, isRead: isRead, limits: limits, sharing: &queries)
+    }
+
+    /// - Parameter known: queries that other views have.
+    package init(
+        _ definition: ViewDefinition, schema stored: Schema, version: SchemaVersion? = nil, isRead: Bool = false,
+        limits: ViewLimits = ViewLimits(), sharing known: inout ViewQueries
     ) throws(ViewError) {
         let mapping = SchemaMapping(version, of: stored)
         let schema = mapping?.visible ?? stored
@@ -42,7 +56,7 @@ package struct View: Sendable {
                     "class \"\(name.string)\" is asymmetric: its objects are sent and never read", className: name)
             }
         }
-        let querySchema = QuerySchema(schema)
+        let querySchema = known.schema(schema, of: stored, version: version?.number)
         var classes: [TableID: ClassView] = [:]
         var tables: [ByteString: TableID] = [:]
         // Objects of asymmetric classes are in no view; roles say who may write them.
@@ -51,24 +65,41 @@ package struct View: Sendable {
             let role = roles.role(ofClass: table.name.string).map {
                 TableRole($0, table: own, ruled: mapping?.ruled(table.id))
             }
-            var query: ObjectQuery?
-            if let text = queries[table.name] { query = try Self.query(text, on: table, querySchema, role) }
+            var query: ViewQuery?
+            if let text = queries[table.name] {
+                query = try known.query(text, on: table.name, version: version?.number) { () throws(ViewError) in
+                    try Self.query(text, on: table, querySchema)
+                }
+            }
+            try query.map { query throws(ViewError) in try Self.check(query.query, on: table, role) }
             guard query != nil || role != nil else { continue }
             classes[table.id] = ClassView(table: own, query: query, role: role, mapping: mapping)
             tables[table.name] = table.id
         }
         self.definition = definition
+        self.version = version?.number
         self.mapping = mapping
         self.classes = classes
         self.tables = tables
     }
 
     private static func query(
-        _ text: ByteString, on table: TableSchema, _ schema: QuerySchema, _ role: TableRole?
-    ) throws(ViewError) -> ObjectQuery {
+        _ text: ByteString, on table: TableSchema, _ schema: QuerySchema
+    ) throws(ViewError) -> ViewQuery {
         do throws(QueryError) {
             let query = try ObjectQuery(text, on: table.name, schema: schema)
             try query.checkSubscription()
+            return ViewQuery(query, text: text)
+        } catch {
+            throw ViewError("class \"\(table.name.string)\": \(error)", className: table.name)
+        }
+    }
+
+    /// What the role hides is not to be found out by queries.
+    private static func check(
+        _ query: ObjectQuery, on table: TableSchema, _ role: TableRole?
+    ) throws(ViewError) {
+        do throws(QueryError) {
             if let role,
                 let hidden = table.columns.first(where: { query.columns.contains($0.id) && !role.reads($0.id) })
             {
@@ -77,7 +108,6 @@ package struct View: Sendable {
                     "property \"\(hidden.name.string)\" may not be read: a subscription by it would disclose its values",
                     at: 0)
             }
-            return query
         } catch {
             throw ViewError("class \"\(table.name.string)\": \(error)", className: table.name)
         }
@@ -93,12 +123,23 @@ package struct View: Sendable {
 
     private init(_ mapping: SchemaMapping?) {
         definition = .empty(roles: "")
+        version = nil
         self.mapping = mapping
         (classes, tables) = ([:], [:])
     }
 
-    package subscript(_ table: TableID) -> ClassView? { classes[table] }
-    package subscript(_ className: ByteString) -> ClassView? { tables[className].flatMap { classes[$0] } }
+    package subscript(_ table: TableID) -> ClassView? { classes[table].map { $0.metered(by: meter) } }
+    package subscript(_ className: ByteString) -> ClassView? { tables[className].flatMap { self[$0] } }
+
+    /// The same view, with a meter for all that it is asked.
+    package func metered(by meter: EvaluationMeter?) -> View {
+        var view = self
+        view.meter = meter
+        return view
+    }
+
+    /// What the view's queries take in memory, about, whoever else holds them.
+    package var bytes: Int { classes.values.reduce(256) { $0 + 512 + ($1.shared?.bytes ?? 0) } }
 
     /// The classes of which anything may be in the view.
     package var subscribed: [ClassView] { classes.values.filter { $0.query != nil && $0.role != nil } }
@@ -107,8 +148,13 @@ package struct View: Sendable {
     ///
     /// - Parameter object: as much of it as `ClassView.columns` names; nil: there is none.
     package func contains(_ object: StoredObject?, _ table: TableID, _ key: ObjectKey) -> Bool {
+        membership(of: object, table, key) ?? false
+    }
+
+    /// Whether an object is in the view; nil if that takes more than the meter allows.
+    package func membership(of object: StoredObject?, _ table: TableID, _ key: ObjectKey) -> Bool? {
         guard let object, let view = classes[table] else { return false }
-        return view.contains(object, key)
+        return view.membership(of: object, key, meter)
     }
 }
 
@@ -117,19 +163,38 @@ package struct ClassView: Sendable {
     /// The class as the realm has it.
     package let table: TableSchema
     /// Nil: there is no subscription to the class.
-    package let query: ObjectQuery?
+    let shared: ViewQuery?
     /// Nil: the user has no role in the class.
-    package let role: TableRole?
+    package private(set) var role: TableRole?
     /// What clients see whose schema is not the realm's: the query is about that.
     let mapping: SchemaMapping?
+    private var meter: EvaluationMeter?
+
+    init(table: TableSchema, query: ViewQuery?, role: TableRole?, mapping: SchemaMapping?) {
+        self.table = table
+        shared = query
+        self.role = role
+        self.mapping = mapping
+    }
+
+    /// Nil: there is no subscription to the class.
+    package var query: ObjectQuery? { shared?.query }
+
+    fileprivate func metered(by meter: EvaluationMeter?) -> ClassView {
+        guard meter != nil else { return self }
+        var view = self
+        view.meter = meter
+        view.role?.meter = meter
+        return view
+    }
 
     /// Whether the values of a property that the query sees are those that the realm keeps, by which objects are found.
     func isKept(_ column: ColumnID) -> Bool { !(mapping?.converts(column, of: table.id) ?? false) }
 
     /// Nil if objects of the class can be in the view whatever their properties are, as far as can be told.
     package var anchor: ViewAnchor? {
-        guard let query, let role else { return ViewAnchor(column: nil, values: []) }
-        guard let anchor = ViewAnchor(query, role), anchor.column.map({ isKept($0) }) ?? true else { return nil }
+        guard let shared, let role else { return ViewAnchor(column: nil, values: []) }
+        guard let anchor = ViewAnchor(shared, role), anchor.column.map({ isKept($0) }) ?? true else { return nil }
         return anchor
     }
 
@@ -137,8 +202,22 @@ package struct ClassView: Sendable {
     package var columns: [ColumnID] { Set((query?.columns ?? []) + (role?.columns ?? [])).sorted() }
 
     package func contains(_ object: StoredObject, _ key: ObjectKey) -> Bool {
+        membership(of: object, key) ?? false
+    }
+
+    /// Nil if telling takes more than the view's meter allows.
+    package func membership(of object: StoredObject, _ key: ObjectKey) -> Bool? { membership(of: object, key, meter) }
+
+    fileprivate func membership(of object: StoredObject, _ key: ObjectKey, _ meter: EvaluationMeter?) -> Bool? {
         guard let query, let role else { return false }
-        return query.matches(mapping?.projected(object, of: table.id) ?? object, key: key)
-            && role.isVisible(object, key)
+        let shown = mapping?.projected(object, of: table.id) ?? object
+        guard let meter else { return query.matches(shown, key: key) && role.isVisible(object, key, nil) }
+        return meter.trial(
+            {
+                query.matches(shown, key: key, meter: meter) && role.isVisible(object, key, meter)
+            },
+            explain: {
+                query.explanation(of: shown, key: key, perObject: meter.perObject) ?? role.explanation
+            })
     }
 }

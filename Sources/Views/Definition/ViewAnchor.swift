@@ -1,5 +1,4 @@
 import Changesets
-import Query
 package import RealmState
 import Rules
 
@@ -11,18 +10,11 @@ package struct ViewAnchor: Hashable, Sendable {
     /// Each once. None: nothing is in the view.
     package var values: [Value]
 
-    /// The one with the fewest values that a query or a role gives; nil if there is none.
-    init?(_ query: ObjectQuery, _ role: TableRole) {
-        let normalized = NormalizedQuery(query)
-        if case .constant(false) = normalized.condition {
+    /// The one with the fewest values that a query or a role gives; nil if there is none, or if those are many.
+    init?(_ query: ViewQuery, _ role: TableRole) {
+        guard var found = query.anchors else {
             self.init(column: nil, values: [])
             return
-        }
-        var found = normalized.equalities.map { equality in
-            switch equality.property.slot {
-            case .key: ViewAnchor(column: nil, values: equality.values)
-            case .column(let column): ViewAnchor(column: column, values: equality.values)
-            }
         }
         for (column, allowed) in role.visibleValues {
             let values = allowed.compactMap { Value($0, of: column) }

@@ -1,4 +1,5 @@
 import Changesets
+package import Query
 package import RealmState
 package import SyncModel
 
@@ -26,7 +27,56 @@ package struct ViewFan: Sendable {
         package var groups: [Group] = []
         /// Sessions that have to ask their owner: they have missed something, or nobody here can tell what they get.
         package var lost: [UInt64] = []
+        /// What looking at objects has taken beyond what every group may.
+        package var steps = 0
+        /// Groups that took too much to be told here.
+        package var tooDear = 0
     }
+
+    /// What the groups of a view may take of one commit.
+    package struct Allowance: Sendable {
+        /// Of one group, and what each may take whatever the others take.
+        var perGroup: Int
+        var perGroupAtLeast: Int
+        /// Of all, beyond that.
+        var together: Int
+
+        package init(_ limits: EvaluationLimits, together: Int) {
+            perGroup = limits.stepsPerSet
+            perGroupAtLeast = limits.stepsPerSetAtLeast
+            self.together = together
+        }
+
+        package static let unlimited = Allowance(perGroup: .max, perGroupAtLeast: .max, together: 0)
+
+        private init(perGroup: Int, perGroupAtLeast: Int, together: Int) {
+            (self.perGroup, self.perGroupAtLeast, self.together) = (perGroup, perGroupAtLeast, together)
+        }
+    }
+
+    /// A view that is to be made for those who follow: not while anybody waits for the fan.
+    package struct Preparation: Sendable {
+        fileprivate let definition: ViewDefinition
+        fileprivate let version: SchemaVersion?
+        fileprivate let schema: Schema
+        fileprivate let stamp: UInt64
+        fileprivate let queries: ViewQueries
+
+        package func made() -> Prepared {
+            var queries = queries
+            let view = try? View(definition, schema: schema, version: version, isRead: true, sharing: &queries)
+            return Prepared(view: view, stamp: stamp, queries: queries)
+        }
+    }
+
+    package struct Prepared: Sendable {
+        fileprivate let view: View?
+        fileprivate let stamp: UInt64
+        fileprivate let queries: ViewQueries
+    }
+
+    /// Groups have numbers, so that nothing but finding one's number goes over the text of its queries.
+    private typealias GroupNumber = Int
 
     private struct Selection: Hashable {
         var queries: String
@@ -35,14 +85,19 @@ package struct ViewFan: Sendable {
     }
 
     private struct Group {
+        var selection: Selection
         var definition: ViewDefinition
         /// Nil while the schema is not known, or if the queries do not fit it.
         var view: View?
+        /// Nobody has tried to make the view by the schema that is known.
+        var isDue = true
+        /// It took more than its due of the last commit: others come first.
+        var isDear = false
         var sessions: Set<UInt64> = []
     }
 
     private struct Session {
-        var group: Selection
+        var group: GroupNumber
         var file: FileIdent
         /// It stands here, or where the fan stands if that is further.
         var position: ServerVersion
@@ -59,16 +114,22 @@ package struct ViewFan: Sendable {
     private var tables: Schema?
     /// The newest version that was taken; nil before the first.
     package private(set) var position: ServerVersion?
-    private var groups: [Selection: Group] = [:]
+    private var groups: [GroupNumber: Group] = [:]
+    private var numbersOfGroups: [Selection: GroupNumber] = [:]
+    private var lastGroup: GroupNumber = 0
     private var sessions: [UInt64: Session] = [:]
     private var byFile: [FileIdent: Set<UInt64>] = [:]
     /// Groups of which an object is only if a property has a certain value, by property and value.
-    private var byValue: [Field: [Value: Set<Selection>]] = [:]
+    private var byValue: [Field: [Value: Set<GroupNumber>]] = [:]
     private var fields: [TableID: [Field]] = [:]
     /// The other groups that look at a class.
-    private var byTable: [TableID: Set<Selection>] = [:]
+    private var byTable: [TableID: Set<GroupNumber>] = [:]
     /// Groups that nobody can tell of.
-    private var unclear: Set<Selection> = []
+    private var unclear: Set<GroupNumber> = []
+    private var queries = ViewQueries()
+
+    /// Of queries' texts.
+    private static let bytesReadAtOnce = 256 << 10
 
     package init() {}
 
@@ -76,33 +137,77 @@ package struct ViewFan: Sendable {
     package var numbers: [UInt64] { Array(sessions.keys) }
     /// Nothing of any session is held.
     var isForgotten: Bool {
-        groups.isEmpty && byFile.isEmpty && byValue.isEmpty && byTable.isEmpty && unclear.isEmpty
+        groups.isEmpty && numbersOfGroups.isEmpty && queries.all.isEmpty && byFile.isEmpty && byValue.isEmpty
+            && byTable.isEmpty && unclear.isEmpty
             && fields.values.allSatisfy(\.isEmpty)
     }
 
     // MARK: Sessions
 
+    /// What a session's set takes in memory, about, whoever else has the same.
+    package func bytes(of number: UInt64) -> Int {
+        guard let session = sessions[number], let group = groups[session.group] else { return 0 }
+        return 2 * (group.definition.queries.utf8.count + group.definition.roles.utf8.count) + (group.view?.bytes ?? 0)
+    }
+
+    /// What queries take in memory, about: each counts once.
+    package var bytes: Int { queries.all.reduce(0) { $0 + $1.bytes } }
+
+    /// What has to be made for a session before it follows; nil: nothing.
+    package func preparation(
+        for number: UInt64, _ definition: ViewDefinition, of schemaVersion: SchemaVersion? = nil
+    ) -> Preparation? {
+        guard let tables else { return nil }
+        if let group = group(of: number, definition, schemaVersion), groups[group]?.isDue == false { return nil }
+        return Preparation(
+            definition: definition, version: schemaVersion, schema: tables, stamp: stamp, queries: queries)
+    }
+
+    /// The group of a definition, the session's own if that is it.
+    private func group(
+        of number: UInt64, _ definition: ViewDefinition, _ version: SchemaVersion?
+    ) -> GroupNumber? {
+        // Texts of one origin are compared by where they are.
+        if let own = sessions[number]?.group, let selection = groups[own]?.selection,
+            selection.queries == definition.queries, selection.roles == definition.roles, selection.version == version
+        {
+            return own
+        }
+        return numbersOfGroups[
+            Selection(queries: definition.queries, roles: definition.roles, version: version)]
+    }
+
     /// A session has everything up to a version under a set in force, and will be told of what concerns it from where the fan stands.
     ///
-    /// - Parameter schemaVersion: of the client's copy.
+    /// - Parameters:
+    ///   - schemaVersion: of the client's copy.
+    ///   - prepared: what was to be made for it; without it that is made now.
     /// - Returns: where the fan stands. If that is further, the session has to ask for what is between.
     package mutating func follow(
         _ number: UInt64, file: FileIdent, _ definition: ViewDefinition, of schemaVersion: SchemaVersion? = nil,
-        at version: ServerVersion
+        at version: ServerVersion, prepared: Prepared? = nil
     ) -> ServerVersion {
-        let selection = Selection(
-            queries: definition.queries, roles: definition.roles, version: schemaVersion)
-        if let known = sessions[number], known.group == selection, known.file == file {
-            sessions[number]?.position = max(known.position, version)
+        let known = group(of: number, definition, schemaVersion)
+        if let known, let session = sessions[number], session.group == known, session.file == file {
+            sessions[number]?.position = max(session.position, version)
+            prepare(known, prepared)
         } else {
             leave(number)
-            sessions[number] = Session(group: selection, file: file, position: version)
-            byFile[file, default: []].insert(number)
-            if groups[selection] == nil {
-                groups[selection] = Group(definition: definition)
-                prepare(selection)
+            // Leaving may have been the group's end.
+            var group = known.flatMap { groups[$0] == nil ? nil : $0 }
+            if group == nil {
+                lastGroup += 1
+                group = lastGroup
+                let selection = Selection(
+                    queries: definition.queries, roles: definition.roles, version: schemaVersion)
+                numbersOfGroups[selection] = lastGroup
+                groups[lastGroup] = Group(selection: selection, definition: definition)
             }
-            groups[selection]?.sessions.insert(number)
+            let here = group ?? lastGroup
+            sessions[number] = Session(group: here, file: file, position: version)
+            byFile[file, default: []].insert(number)
+            groups[here]?.sessions.insert(number)
+            prepare(here, prepared)
         }
         return position ?? 0
     }
@@ -114,59 +219,71 @@ package struct ViewFan: Sendable {
         groups[session.group]?.sessions.remove(number)
         if groups[session.group]?.sessions.isEmpty == true {
             unindex(session.group)
-            groups[session.group] = nil
+            if let group = groups.removeValue(forKey: session.group) { numbersOfGroups[group.selection] = nil }
         }
     }
 
     // MARK: Schema
 
-    /// The realm's schema, as the owner has told it.
+    /// The realm's schema, as the owner has told it. What changes it every session hears of from its owner: when it follows again, its view is
+    /// made by the new schema, if that was too much to be done for all at once.
     package mutating func learn(_ schema: Schema, stamp: UInt64) {
         guard stamp != self.stamp else { return }
         (self.stamp, tables) = (stamp, schema)
-        for selection in groups.keys {
-            unindex(selection)
-            prepare(selection)
+        var bytes = Self.bytesReadAtOnce
+        for (number, group) in groups {
+            unindex(number)
+            groups[number]?.isDue = true
+            bytes -= group.definition.queries.utf8.count
+            if bytes > 0 { prepare(number, nil) } else { unclear.insert(number) }
         }
     }
 
     /// Reads the queries of a group and puts it where objects find it.
-    private mutating func prepare(_ selection: Selection) {
-        guard let tables, let definition = groups[selection]?.definition,
-            let view = try? View(definition, schema: tables, version: selection.version, isRead: true)
-        else {
-            unclear.insert(selection)
-            return
+    private mutating func prepare(_ number: GroupNumber, _ prepared: Prepared?) {
+        guard let group = groups[number], group.isDue else { return }
+        unclear.insert(number)
+        guard let tables else { return }
+        var view: View?
+        if let prepared, prepared.stamp == stamp {
+            view = prepared.view
+            if let view { queries.adopt(view, of: prepared.queries) }
+        } else {
+            view = try? View(
+                group.definition, schema: tables, version: group.selection.version, isRead: true, sharing: &queries)
         }
-        groups[selection]?.view = view
+        groups[number]?.isDue = false
+        guard let view else { return }
+        unclear.remove(number)
+        groups[number]?.view = view
         for subscribed in view.subscribed {
             let table = subscribed.table.id
             guard let anchor = subscribed.anchor else {
-                byTable[table, default: []].insert(selection)
+                byTable[table, default: []].insert(number)
                 continue
             }
             // A view that can hold nothing is found by no object.
             guard !anchor.values.isEmpty else { continue }
             let field = Field(table: table, column: anchor.column)
             if byValue[field] == nil { fields[table, default: []].append(field) }
-            for value in anchor.values { byValue[field, default: [:]][value, default: []].insert(selection) }
+            for value in anchor.values { byValue[field, default: [:]][value, default: []].insert(number) }
         }
     }
 
-    private mutating func unindex(_ selection: Selection) {
-        unclear.remove(selection)
-        guard let view = groups[selection]?.view else { return }
-        groups[selection]?.view = nil
+    private mutating func unindex(_ number: GroupNumber) {
+        unclear.remove(number)
+        guard let view = groups[number]?.view else { return }
+        groups[number]?.view = nil
         for subscribed in view.subscribed {
             let table = subscribed.table.id
             guard let anchor = subscribed.anchor else {
-                byTable[table]?.remove(selection)
+                byTable[table]?.remove(number)
                 if byTable[table]?.isEmpty == true { byTable[table] = nil }
                 continue
             }
             let field = Field(table: table, column: anchor.column)
             for value in anchor.values {
-                byValue[field]?[value]?.remove(selection)
+                byValue[field]?[value]?.remove(number)
                 if byValue[field]?[value]?.isEmpty == true { byValue[field]?[value] = nil }
             }
             if byValue[field]?.isEmpty == true {
@@ -191,8 +308,12 @@ package struct ViewFan: Sendable {
         return Outcome(lost: Array(lost))
     }
 
-    /// - Parameter schema: the number of the schema by which the images are, and the schema if the commit has changed it.
-    package mutating func take(_ stretch: FannedStretch, schema: (stamp: UInt64, changed: Schema?)) -> Outcome {
+    /// - Parameters:
+    ///   - schema: the number of the schema by which the images are, and the schema if the commit has changed it.
+    ///   - allowance: whoever takes more has to ask its owner.
+    package mutating func take(
+        _ stretch: FannedStretch, schema: (stamp: UInt64, changed: Schema?), allowance: Allowance = .unlimited
+    ) -> Outcome {
         var outcome = Outcome()
         if position.map({ $0 < stretch.follows }) ?? true {
             outcome = pass(to: stretch.follows)
@@ -219,13 +340,29 @@ package struct ViewFan: Sendable {
                 tell([number], own.union(sessions[number].flatMap { candidates[$0.group] } ?? []), stretch, &outcome)
             }
         }
-        for (selection, slots) in candidates {
-            guard let group = groups[selection], let view = group.view else { continue }
+        func others(of group: Group) -> [UInt64] {
+            group.sessions.filter { !authors.contains($0) && !lost.contains($0) }
+        }
+        let meter = EvaluationMeter()
+        // Whoever took long the last time comes after all others.
+        let (last, first) = candidates.partitioned { groups[$0.key]?.isDear == true }
+        for (number, slots) in [first, last].joined() {
+            guard let group = groups[number], let view = group.view else { continue }
+            let due = allowance.perGroupAtLeast
+            let most = min(allowance.perGroup, due.saturatingSum(max(0, allowance.together - outcome.steps)))
+            meter.restart(perObject: most, limit: most)
+            let metered = view.metered(by: meter)
             let held = slots.filter { slot in
-                stretch.states(of: slot).contains { view.contains($0, slot.table, slot.key) }
+                stretch.states(of: slot).contains { metered.contains($0, slot.table, slot.key) }
             }
-            guard !held.isEmpty else { continue }
-            tell(group.sessions.filter { !authors.contains($0) && !lost.contains($0) }, held, stretch, &outcome)
+            outcome.steps += max(0, meter.steps - due)
+            if group.isDear != (meter.steps > due) { groups[number]?.isDear.toggle() }
+            if meter.overrun != nil {
+                outcome.tooDear += 1
+                outcome.lost += others(of: group)
+            } else if !held.isEmpty {
+                tell(others(of: group), held, stretch, &outcome)
+            }
         }
         for selection in unclear {
             outcome.lost += (groups[selection]?.sessions ?? []).filter { !authors.contains($0) && !lost.contains($0) }
@@ -244,8 +381,8 @@ package struct ViewFan: Sendable {
     }
 
     /// The groups to which touched objects may belong, or have belonged, and these objects.
-    private func candidates(_ stretch: FannedStretch) -> [Selection: Set<ObjectSlot>] {
-        var found: [Selection: Set<ObjectSlot>] = [:]
+    private func candidates(_ stretch: FannedStretch) -> [GroupNumber: Set<ObjectSlot>] {
+        var found: [GroupNumber: Set<ObjectSlot>] = [:]
         for slot in stretch.touches.keys {
             for group in byTable[slot.table] ?? [] { found[group, default: []].insert(slot) }
             for field in fields[slot.table] ?? [] {
@@ -262,5 +399,22 @@ package struct ViewFan: Sendable {
             }
         }
         return found
+    }
+}
+
+extension Dictionary {
+    /// Those that are so, and the others.
+    fileprivate func partitioned(by isSo: (Element) -> Bool) -> ([Element], [Element]) {
+        var (those, others): ([Element], [Element]) = ([], [])
+        others.reserveCapacity(count)
+        for element in self { if isSo(element) { those.append(element) } else { others.append(element) } }
+        return (those, others)
+    }
+}
+
+extension Int {
+    fileprivate func saturatingSum(_ other: Int) -> Int {
+        let (sum, overflows) = addingReportingOverflow(other)
+        return overflows ? .max : sum
     }
 }

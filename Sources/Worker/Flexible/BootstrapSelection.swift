@@ -26,6 +26,8 @@ struct BootstrapSelection: SlicePart {
         var purpose: Purpose
         /// Counts for how far the pages are only if it enters the view or leaves it: the other view's own way leads to the same objects.
         var countsIfChanged = false
+        fileprivate var stage: Stage
+        fileprivate var place: Place
     }
 
     struct Page {
@@ -37,7 +39,7 @@ struct BootstrapSelection: SlicePart {
     }
 
     /// A way through objects of one class.
-    private struct Stage {
+    fileprivate struct Stage {
         var table: TableID
         var purpose: Purpose
         /// Nil: over all objects.
@@ -45,7 +47,7 @@ struct BootstrapSelection: SlicePart {
     }
 
     /// The last object of a stage that was looked at.
-    private struct Place {
+    fileprivate struct Place {
         var value: [UInt8] = []
         var key: ObjectKey
     }
@@ -224,8 +226,9 @@ struct BootstrapSelection: SlicePart {
     private func read(
         _ stage: Stage, after place: Place?, maxBytes: Int
     ) async throws -> (objects: [Object], end: Place?) {
-        func found(_ row: ObjectRow, _ body: [UInt8]) -> Object {
-            Object(row: row, body: body, purpose: stage.purpose)
+        func found(_ row: ObjectRow, _ body: [UInt8], _ value: [UInt8] = []) -> Object {
+            Object(
+                row: row, body: body, purpose: stage.purpose, stage: stage, place: Place(value: value, key: row.key))
         }
         let realm = context.record.id
         switch stage.access {
@@ -248,7 +251,7 @@ struct BootstrapSelection: SlicePart {
             guard let query = query(access, of: stage.table, after: place) else { return ([], nil) }
             let objects = try await store.objects(query, maxBytes: max(maxBytes, 1))
             return (
-                objects.map { found($0.row, $0.body) },
+                objects.map { found($0.row, $0.body, $0.value) },
                 objects.last.map { Place(value: $0.value, key: $0.row.key) }
             )
         }
@@ -264,6 +267,9 @@ struct BootstrapSelection: SlicePart {
                     isLeaving: stage.purpose == .leaving, column: access.column?.rawValue, value: place?.value ?? [])
             }, done: 0)
     }
+
+    /// Where a page goes on that comes after an object.
+    func position(after object: Object) -> BootstrapPosition { position(object.stage, object.place) }
 
     /// Nil if the way is not there any more.
     private func stage(at position: BootstrapPosition) -> Stage? {

@@ -1,5 +1,6 @@
 import Changesets
 import Messages
+import Query
 import RealmState
 import Storage
 import SyncModel
@@ -24,26 +25,43 @@ extension FlexibleBootstraps {
         let own = Dictionary(
             views.compensations.lazy.filter { $0.version > reached }.map { ($0.version, $0) },
             uniquingKeysWith: { first, _ in first })
+        let isOneView = old.definition.queries == new.definition.queries && old.definition.roles == new.definition.roles
         var end = reached
-        var touched: [ObjectSlot: Bool] = [:]
+        // What is erased, and what is brought.
+        var touched: [ObjectSlot: (mayHold: Bool, isIn: Bool)] = [:]
+        // What a page before has gone over of the next version.
+        var skipped = Int(request.position?.table ?? 0)
         for record in found {
-            for image in try work.images(of: record, in: context) {
+            let images = try work.images(of: record, in: context)
+            try await work.load(images.lazy.map(\.slot), into: context)
+            for image in images.dropFirst(skipped) {
+                skipped += 1
                 let mayHold =
-                    record.entry.originFile == file.ident
-                    || old.contains(image.before, image.slot.table, image.slot.key)
-                    || new.contains(image.before, image.slot.table, image.slot.key)
-                touched[image.slot] = touched[image.slot] ?? false || mayHold
+                    record.entry.originFile == file.ident || mayHave(image.before, image.slot, old)
+                    || !isOneView && mayHave(image.before, image.slot, new)
+                new.meter?.forgive()
+                let known = touched[image.slot]
+                touched[image.slot] = (
+                    known?.mayHold ?? false || mayHold, known?.isIn ?? isIn(image.slot, new)
+                )
+                if let meter = new.meter, meter.overrun != nil { return tooDear(request, meter, at: cursor) }
+                if hasTakenLong(old, new) { break }
             }
+            if skipped < images.count { break }
+            skipped = 0
             for address in own[record.version]?.objects ?? [] {
                 guard let table = context.state.schema.table(address.className)?.id else { continue }
-                touched[ObjectSlot(table, address.key)] = true
+                let slot = ObjectSlot(table, address.key)
+                try await work.load(CollectionOfOne(slot), into: context)
+                touched[slot] = (true, touched[slot]?.isIn ?? isIn(slot, new))
             }
             end = record.version
-            if touched.count >= Self.maxObjects { break }
+            if touched.count >= Self.maxObjects || hasTakenLong(old, new) { break }
         }
+        if let meter = new.meter, meter.overrun != nil { return tooDear(request, meter, at: cursor) }
         let version = end == latest ? latest : cursor.serverVersion
-        var part = try await replacing(touched, in: new, at: cursor, of: version)
-        if reached == cursor.serverVersion {
+        var part = try replacing(touched, in: new, at: cursor, of: version)
+        if request.position == nil {
             part.entries.insert(schemaEntry(of: version, integrated(at: cursor), in: new), at: 0)
         }
         guard end == latest else {
@@ -51,33 +69,70 @@ extension FlexibleBootstraps {
             let done = (request.position?.done ?? 0) + UInt64(found.reduce(0) { $0 + $1.entry.changeset.count })
             let share =
                 Double(cursor.serverVersion.distance(to: end)) / Double(cursor.serverVersion.distance(to: latest))
-            return answer(
-                request, after: cursor, part, .more(BootstrapPosition(table: 0, key: [], done: done, version: end)),
-                progress: min(Self.mostBeforeTheEnd, share))
+            let next = BootstrapPosition(table: UInt32(clamping: skipped), key: [], done: done, version: end)
+            return answer(request, after: cursor, part, .more(next), progress: min(Self.mostBeforeTheEnd, share))
         }
         part.cursor = DownloadCursor(serverVersion: latest, clientVersion: integrated(at: cursor))
         part.compensations = views.compensations.filter { $0.version > cursor.serverVersion }
         return last(request, views, after: cursor, part, maxBytes: maxBytes)
     }
 
+    /// Whether the client may have an object by a view, as far as can be told.
+    private func mayHave(_ object: StoredObject?, _ slot: ObjectSlot, _ view: View) -> Bool {
+        view.membership(of: object, slot.table, slot.key) ?? true
+    }
+
+    private func isIn(_ slot: ObjectSlot, _ view: View) -> Bool {
+        guard let table = context.state.schema.table(slot.table) else { return false }
+        return view.contains(context.state.object(ObjectAddress(table.name, slot.key)), slot.table, slot.key)
+    }
+
+    private func hasTakenLong(_ old: View, _ new: View) -> Bool {
+        (old.meter?.steps ?? 0) + (new.meter?.steps ?? 0) > limits.evaluation.stepsPerPage
+    }
+
+    /// What a client has missed that cannot be told from what it holds: all of it is erased, and what is in the view by now comes whole.
+    ///
+    /// - Returns: nil if the history is longer than one answer may be.
+    func replacement(
+        _ views: ClientViews, in view: View, at cursor: DownloadCursor
+    ) async throws -> FlexiblePages.Stretch? {
+        guard
+            let records = try await work.wholeHistory(
+                of: context, after: cursor.serverVersion, maxBytes: limits.maxViewHistoryBytes)
+        else { return nil }
+        let own = views.compensations.filter { $0.version > cursor.serverVersion }
+        var slots = Set(
+            own.flatMap(\.objects).compactMap { address in
+                context.state.schema.table(address.className).map { ObjectSlot($0.id, address.key) }
+            })
+        for record in records { slots.formUnion(try work.images(of: record, in: context).lazy.map(\.slot)) }
+        try await work.load(slots, into: context)
+        let touched = slots.map { ($0, (mayHold: true, isIn: isIn($0, view))) }
+        let latest = context.record.latest.version
+        var part = try replacing(
+            Dictionary(uniqueKeysWithValues: touched), in: view, at: cursor, of: latest)
+        part.cursor = DownloadCursor(serverVersion: latest, clientVersion: integrated(at: cursor))
+        part.compensations = own
+        return part
+    }
+
     /// Erases objects, as far as the client may hold them, and brings those that are in the view.
     private func replacing(
-        _ touched: [ObjectSlot: Bool], in view: View, at cursor: DownloadCursor, of version: ServerVersion
-    ) async throws -> FlexiblePages.Stretch {
-        try await work.load(touched.keys, into: context)
+        _ touched: [ObjectSlot: (mayHold: Bool, isIn: Bool)], in view: View, at cursor: DownloadCursor,
+        of version: ServerVersion
+    ) throws -> FlexiblePages.Stretch {
         let schema = context.state.schema
         var change = CopyChange(schema: schema, in: view)
         // In an order that does not depend on chance.
-        let sorted = touched.map { (slot: $0.key, key: $0.key.key.detachedEncoding(), mayHold: $0.value) }.sorted {
+        let sorted = touched.map { (slot: $0.key, key: $0.key.key.detachedEncoding(), found: $0.value) }.sorted {
             $0.slot.table == $1.slot.table ? $0.key.lexicographicallyPrecedes($1.key) : $0.slot.table < $1.slot.table
         }
-        for (slot, _, mayHold) in sorted {
+        for (slot, _, found) in sorted {
             guard let table = schema.table(slot.table) else { continue }
             let address = ObjectAddress(table.name, slot.key)
-            if mayHold { change.erase(address) }
-            guard let object = context.state.object(address), view.contains(object, table.id, slot.key) else {
-                continue
-            }
+            if found.mayHold { change.erase(address) }
+            guard found.isIn, let object = context.state.object(address) else { continue }
             change.add(address, object, as: view[table.id]?.role)
         }
         return FlexiblePages.Stretch(

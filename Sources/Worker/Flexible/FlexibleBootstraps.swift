@@ -1,5 +1,6 @@
 import Changesets
 import Messages
+import Query
 import RealmState
 import Storage
 import SyncModel
@@ -16,6 +17,9 @@ struct FlexibleBootstraps: SlicePart {
     let context: RealmContext
     let file: ClientFileRecord
     let session: SessionReference
+    /// Of a set's text.
+    private static let stepsPerByte: UInt64 = 20
+
     var pages: FlexiblePages { FlexiblePages(work: work, context: context, file: file) }
 
     /// - Returns: nil if the client is so far behind that it has to be reset.
@@ -24,11 +28,13 @@ struct FlexibleBootstraps: SlicePart {
             self.answer(request, after: cursor, .init(cursor: cursor), outcome, progress: 0)
         }
         let views = try work.clientViews(of: file, in: context)
+        // Reading a set, and finding the way to what it may select, takes as long as its text.
+        work.steps += UInt64(request.queries.utf8.count) * Self.stepsPerByte
         // What the client has missed it must not be sent by rights that are no longer its user's.
         let isByNewRoles = views.views.latest.map { $0.roles != request.roles } ?? false
         var catchesUp = request.position?.version != nil
         if request.position == nil, request.version > 0, request.version == views.views.latest?.version, !isByNewRoles {
-            catchesUp = try await work.isFarBehind(cursor.serverVersion, in: context)
+            catchesUp = try await work.isFarBehind(cursor.serverVersion, file.ident, in: context)
         }
         guard isNews(request, views, catchesUp: catchesUp) else {
             metrics.requestRepeated()
@@ -68,7 +74,10 @@ struct FlexibleBootstraps: SlicePart {
             keepBegun(request, views)
             return answer(.begunElsewhere)
         }
-        let old = context.latestView(of: views)
+        let past = EvaluationMeter(
+            perObject: limits.evaluation.stepsPerObject, limit: limits.evaluation.stepsPerRequest)
+        defer { note(past) }
+        let old = context.latestView(of: views).metered(by: past)
         if catchesUp {
             return try await catchUp(
                 request, views, after: cursor, through: request.position?.version ?? cursor.serverVersion, from: old,
@@ -77,6 +86,7 @@ struct FlexibleBootstraps: SlicePart {
         // A compensating write is to come in steady state, if the roles are still the same.
         guard let imaged = columns.start(of: new),
             request.position != nil || isByNewRoles || cursor.serverVersion == latest
+                || context.flexible.tooDear.contains(file.ident)
         else { return answer(.behind) }
         return try await page(request, views, after: cursor, from: old, to: (new, imaged), maxBytes: maxBytes)
     }
@@ -135,13 +145,15 @@ struct FlexibleBootstraps: SlicePart {
             // An index is gone that pages before went by: the client begins anew, in another session.
             return answer(request, after: cursor, .init(cursor: cursor), .begunElsewhere, progress: 0)
         }
-        let (part, counted) = try difference(selected.objects, without: touched, from: old, to: new, at: cursor)
-        if let position = selected.position {
+        let (part, count, counted) = try difference(selected.objects, without: touched, from: old, to: new, at: cursor)
+        if let meter = new.meter, meter.overrun != nil { return tooDear(request, meter, at: cursor) }
+        let isCut = count < selected.objects.count
+        if let position = isCut ? selection.position(after: selected.objects[count - 1]) : selected.position {
             keepBegun(request, views)
             let begun = request.position
-            var next = Self.next(position, after: begun, selected.objects, counted: counted)
+            var next = Self.next(position, after: begun, selected.objects.prefix(count), counted: counted)
             if begun == nil {
-                next.total = selected.isLast ? next.looked : UInt64(try await selection.extent())
+                next.total = selected.isLast && !isCut ? next.looked : UInt64(try await selection.extent())
             }
             return answer(
                 request, after: cursor, part, .more(next), progress: Self.progress(at: next, pageBytes: scanned))
@@ -154,14 +166,30 @@ struct FlexibleBootstraps: SlicePart {
         {
             work.appendNothing(to: context)
         }
-        guard let end = try await pages.stretch(after: cursor, views, from: old, to: next) else { return nil }
+        guard var end = try await pages.stretch(after: cursor, views, from: old, to: next) else { return nil }
+        let isTooDear = context.flexible.tooDear.contains(file.ident)
+        if isTooDear || old.meter?.overrun != nil || new.meter?.overrun != nil {
+            let meter = EvaluationMeter(
+                perObject: limits.evaluation.stepsPerObject, limit: limits.evaluation.stepsPerRequest)
+            defer { note(meter) }
+            guard let whole = try await replacement(views, in: new.metered(by: meter), at: cursor) else { return nil }
+            if meter.overrun != nil { return tooDear(request, meter, at: cursor) }
+            end = whole
+        }
         return last(request, views, after: cursor, end, maxBytes: maxBytes)
+    }
+
+    /// The set takes too much on what there is by now.
+    func tooDear(_ request: BootstrapRequest, _ meter: EvaluationMeter, at cursor: DownloadCursor) -> PageAnswer {
+        metrics.tooDear(app: app.id)
+        return answer(
+            request, after: cursor, .init(cursor: cursor), .refused("Invalid query: \(meter.refusal)"), progress: 0)
     }
 
     /// A position with how far that is.
     private static func next(
-        _ position: BootstrapPosition, after begun: BootstrapPosition?, _ objects: [BootstrapSelection.Object],
-        counted: Int
+        _ position: BootstrapPosition, after begun: BootstrapPosition?,
+        _ objects: ArraySlice<BootstrapSelection.Object>, counted: Int
     ) -> BootstrapPosition {
         var next = position
         next.done = (begun?.done ?? 0) &+ UInt64(objects.reduce(0) { $0 + $1.body.count })
@@ -193,6 +221,7 @@ struct FlexibleBootstraps: SlicePart {
         var changed = views
         changed.views.begin(request.definition, at: context.record.latest.version, since: cursor.serverVersion)
         changed.roles = request.roles
+        context.flexible.tooDear.remove(file.ident)
         // What is longer than a page the gateway may send in several messages.
         if stretch.entries.reduce(0, { $0 + $1.changeset.count }) > maxBytes { changed.begun = begins(request) }
         work.change(context).update(file.ident) { $0.views = changed.encoded() }
@@ -228,14 +257,22 @@ struct FlexibleBootstraps: SlicePart {
         work.change(context).update(file.ident) { $0.views = views.encoded() }
     }
 
-    /// What makes the old view of some objects the new one, and how many of them count for how far the pages are.
+    /// What makes the old view of some objects the new one, and of how many of them: the rest has to wait for another page if these take long.
+    /// What cannot be told of the old view is brought anew.
+    ///
+    /// - Returns: besides, how many of these objects count for how far the pages are.
     private func difference(
         _ objects: [BootstrapSelection.Object], without touched: RecentTouches, from old: View, to new: View,
         at cursor: DownloadCursor
-    ) throws -> (part: FlexiblePages.Stretch, counted: Int) {
+    ) throws -> (FlexiblePages.Stretch, count: Int, counted: Int) {
         var change = CopyChange(schema: context.state.schema, in: new)
-        var counted = objects.count { !$0.countsIfChanged }
+        var count = 0
+        var counted = 0
         for selected in objects {
+            let steps = (old.meter?.steps ?? 0) + (new.meter?.steps ?? 0)
+            if steps > limits.evaluation.stepsPerPage || new.meter?.overrun != nil { break }
+            count += 1
+            if !selected.countsIfChanged { counted += 1 }
             let (row, body) = (selected.row, selected.body)
             let slot = ObjectSlot(TableID(rawValue: row.table), row.key)
             let (before, after) = (old[slot.table], new[slot.table])
@@ -244,10 +281,11 @@ struct FlexibleBootstraps: SlicePart {
             else { continue }
             let columns = Set((before?.columns ?? []) + (after?.columns ?? [])).sorted()
             let image = try SliceWork.object(body, only: columns, of: context.name)
-            let was = before?.contains(image, row.key) ?? false
+            let known = before.map { $0.membership(of: image, row.key) } ?? false
+            let was = known ?? true
             let is_ = after?.contains(image, row.key) ?? false
             let address = ObjectAddress(table.name, row.key)
-            let isShownOtherwise = was && is_ && !old.showsAlike(new, slot.table)
+            let isShownOtherwise = was && is_ && (known == nil || !old.showsAlike(new, slot.table))
             if selected.countsIfChanged,
                 was ? !is_ && selected.purpose == .leaving : is_ && selected.purpose == .entering
             {
@@ -260,9 +298,7 @@ struct FlexibleBootstraps: SlicePart {
                 change.add(address, try SliceWork.object(body, of: context.name), as: after?.role)
             }
         }
-        let part = FlexiblePages.Stretch(
-            entries: try change.entries(of: cursor.serverVersion, cursor.clientVersion, at: clock.changesetNow),
-            cursor: cursor)
-        return (part, counted)
+        let entries = try change.entries(of: cursor.serverVersion, cursor.clientVersion, at: clock.changesetNow)
+        return (FlexiblePages.Stretch(entries: entries, cursor: cursor), count, counted)
     }
 }

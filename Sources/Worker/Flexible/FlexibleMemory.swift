@@ -1,3 +1,4 @@
+import Query
 import RealmState
 import SyncModel
 import Views
@@ -14,6 +15,10 @@ struct FlexibleMemory {
     var pasts: UploadPasts.Kept?
     /// The schema that gateways were told of.
     var announced: UInt64?
+    /// Counts what the message in hand asks of views; nil: that is not bounded.
+    var meter: EvaluationMeter?
+    /// Whose views cannot be followed version by version.
+    var tooDear = TooDearViews()
     private var decoded: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
     private var decodedIndexes: (bytes: [UInt8], columns: IndexedColumns) = ([], IndexedColumns())
 

@@ -80,7 +80,7 @@ extension SessionRequests {
             }
         }
         if bootstrap == nil, said.version > 0, file.protocolVersion >= 14,
-            try await work.isFarBehind(cursor, in: context)
+            try await work.isFarBehind(cursor, file.ident, in: context)
         {
             bootstrap = said.version
         }
@@ -112,7 +112,9 @@ extension SessionRequests {
     func mustCatchUp(
         _ file: ClientFileRecord, from version: ServerVersion, _ context: RealmContext
     ) async throws -> Bool {
-        guard file.protocolVersion >= 14, try await work.isFarBehind(version, in: context) else { return false }
+        guard file.protocolVersion >= 14, try await work.isFarBehind(version, file.ident, in: context) else {
+            return false
+        }
         return try work.clientViews(of: file, in: context).views.latest?.version ?? 0 > 0
     }
 

@@ -74,10 +74,14 @@ extension SliceWork {
         return touches
     }
 
-    /// Whether a client that stands at a version has missed more of the history than it is sent version by version.
-    func isFarBehind(_ version: ServerVersion, in context: RealmContext) async throws -> Bool {
+    /// Whether a client that stands at a version has missed more of the history than it is sent version by version, or than its view can be
+    /// told of so.
+    func isFarBehind(
+        _ version: ServerVersion, _ file: FileIdent, in context: RealmContext
+    ) async throws -> Bool {
         let record = context.record
         guard version < record.latest.version else { return false }
+        if context.flexible.tooDear.contains(file) { return true }
         let next = version + 1
         let heading =
             if let known = context.recent.record(next) { known } else {

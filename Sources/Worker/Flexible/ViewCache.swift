@@ -29,6 +29,8 @@ struct ViewCache {
     private(set) var bytesRead = 0
     private(set) var reads = 0
     private var uses: UInt64 = 0
+    /// Equal queries of several views are one.
+    private var queries = ViewQueries()
     /// Tells one state of the schema from the others: it only grows.
     private var stamp = 0
 
@@ -52,17 +54,18 @@ struct ViewCache {
         }
         reads += 1
         bytesRead += definition.queries.utf8.count + definition.roles.utf8.count
-        let view = try View(definition, schema: schema, version: version)
-        let cost = Self.cost(of: definition, schema)
+        let view = try View(definition, schema: schema, version: version, sharing: &queries)
+        let cost = Self.cost(of: definition, view, schema)
         guard makeRoom(for: cost) else { return view }
         views[key] = Entry(view: view, bytes: cost, lastUse: uses)
         bytes += cost
         return view
     }
 
-    /// What a view holds, about: a value in a list takes a dozen times its text, and each class that a user has a role in has that role.
-    private static func cost(of definition: ViewDefinition, _ schema: Schema) -> Int {
-        4_096 + 12 * definition.queries.utf8.count + 8 * definition.roles.utf8.count + 512 * schema.tables.count
+    /// What a view holds, about: its text, what was made of its roles, and what its queries hold; each class that a user has a role in has that
+    /// role.
+    private static func cost(of definition: ViewDefinition, _ view: View, _ schema: Schema) -> Int {
+        4_096 + definition.queries.utf8.count + 8 * definition.roles.utf8.count + 512 * schema.tables.count + view.bytes
     }
 
     private mutating func makeRoom(for cost: Int) -> Bool {

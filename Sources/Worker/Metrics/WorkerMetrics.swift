@@ -77,6 +77,7 @@ package struct WorkerMetrics: Sendable {
     /// Of a session that was let in under older rules than the slice has seen.
     func stale(app: String, reason: String) { count("sluice.worker.rules.stale", app, reason) }
     func compensated(_ writes: Int, app: String) { count("sluice.worker.uploads.compensated", app, by: writes) }
+    func tooDear(app: String) { count("sluice.worker.views.too_dear", app) }
     func farBehind(app: String) { count("sluice.worker.views.far_behind", app) }
     func denied(app: String, reason: String) { count("sluice.worker.uploads.denied", app, reason) }
     /// Something was refused that goes beyond a quota.

@@ -141,7 +141,7 @@ final class RealmContext {
 
     /// - Parameter version: the schema version of the client's copy.
     func view(_ definition: ViewDefinition, as version: SchemaVersion?) throws(ViewError) -> View {
-        try flexible.views.view(definition, schema: state.schema, version: version)
+        try flexible.views.view(definition, schema: state.schema, version: version).metered(by: flexible.meter)
     }
 
     /// The objects that applying a changeset touches and that are not loaded yet.

@@ -1,4 +1,5 @@
 import Messages
+import Query
 import RealmState
 import Storage
 import SyncModel
@@ -48,7 +49,14 @@ extension SessionRequests {
                 metrics.farBehind(app: app.id)
                 return try admittance.refuse(name, session, .farBehind(file.ident), to: address)
             }
-            guard var view = try await viewAnswer(to: request, file, of: app, context) else {
+            let (found, overrun) = try await metering(context, limit: limits.evaluation.stepsPerRequest) { meter in
+                let found = try await viewAnswer(to: request, file, of: app, context)
+                return (found, request.bootstrap == nil && meter.overrun != nil ? meter.refusal : nil)
+            }
+            if let overrun {
+                return try refuse(overrun, of: file, request, context, to: address)
+            }
+            guard var view = found else {
                 return try await admittance.refuseForReset(
                     context, session, code: .clientFileExpired,
                     "client file \(file.ident) is too far behind: more than \(limits.maxViewHistoryBytes) bytes of history",
@@ -69,6 +77,21 @@ extension SessionRequests {
         }
         try work.reply(answer, to: address)
         context.sessions.asked(session, after: after)
+    }
+
+    /// Its view takes too much to be followed version by version: what the client has missed comes in pages, if it can be told so.
+    private func refuse(
+        _ reason: String, of file: ClientFileRecord, _ request: PageRequest, _ context: RealmContext,
+        to address: ReplyAddress
+    ) throws {
+        let session = request.context.session
+        let isKnown = context.flexible.tooDear.contains(file.ident)
+        context.flexible.tooDear.insert(file.ident)
+        metrics.tooDear(app: context.name.app)
+        guard file.protocolVersion >= 14, !isKnown else {
+            return try admittance.refuse(context.name, session, .applicationBug(.badQuery, reason), to: address)
+        }
+        try admittance.refuse(context.name, session, .farBehind(file.ident), to: address)
     }
 
     private func viewAnswer(

@@ -2,6 +2,7 @@ import Changesets
 import Logging
 import Merge
 import Messages
+import Query
 import RealmState
 import Storage
 import SyncModel
@@ -72,9 +73,17 @@ struct Uploads: SlicePart {
                     for index in entries.indices { entries[index].changeset = Changeset().encoded() }
                 }
                 if context.name.isFlexible {
-                    try await FlexibleUploads(work: work, app: app, context: context).integrate(
-                        Array(zip(entries, new)), of: upload.head, by: file,
-                        isAcknowledged: !message.entries.isEmpty)
+                    try await metering(context, limit: limits.evaluation.stepsPerUpload) { meter in
+                        try await FlexibleUploads(work: work, app: app, context: context).integrate(
+                            Array(zip(entries, new)), of: upload.head, by: file,
+                            isAcknowledged: !message.entries.isEmpty)
+                        if meter.overrun != nil {
+                            metrics.tooDear(app: app.id)
+                            throw BadChangesetError(
+                                reason: "judging an upload of client file \(file.ident): \(meter.refusal)",
+                                isTooDear: true)
+                        }
+                    }
                     return try await note(entries, of: file, from: app, in: context)
                 }
                 let outcome = try await integrate(

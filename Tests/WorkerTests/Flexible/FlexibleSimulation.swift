@@ -70,6 +70,9 @@ final class FlexibleSimulation {
         // Clients are soon far behind.
         if seed % 4 == 1 { limits.maxViewArrears = Int.random(in: 0...2, using: &random) * 100 }
         limits.indexStepBytes = seed.isMultiple(of: 2) ? 1 : 1 << 10
+        // Pages that end after an object or two, and views that are told of in pages alone.
+        if seed % 3 == 2 { limits.evaluation.stepsPerPage = Int.random(in: 0...400, using: &random) }
+        if seed % 6 == 5 { limits.evaluation.stepsPerRequest = 4_000 }
         // What nobody needs any more of the history goes soon.
         if seed % 5 == 3 { limits.compaction = OwnerHarness.eager.compaction }
         // Every merge, or every other, goes on beside the slice.

@@ -51,6 +51,9 @@ struct ViewingClient {
     private var gone: ClientVersion = 0
 
     private let user: String
+    /// What it has missed of its set may be refused, and why it was.
+    var allowsRefusal = false
+    private(set) var refusedCatchUp: String?
     /// How often it was told to come again since it was far behind.
     private(set) var sessionsEnded = 0
     /// Of subscription sets' data.
@@ -128,6 +131,8 @@ struct ViewingClient {
             return try await connect(
                 to: harness, session: self.session + 1_000_000, user: user, maxBytes: maxBytes, between: between)
         }
+        refusedCatchUp = refusal
+        if refusal != nil, allowsRefusal { return false }
         expectTrue(refusal == nil)
         return stored == nil
     }

@@ -1,0 +1,28 @@
+/// What trying objects on subscriptions and roles may take, in steps of about three nanoseconds (`EvaluationMeter`). The SDK's own queries
+/// have no bound.
+package struct EvaluationLimits: Sendable {
+    /// What one set, with its user's roles, may take on one object: about 32 MB of text that is searched, or four million values that are
+    /// compared. Beyond, the set is refused, or ends.
+    package var stepsPerObject = 1 << 25
+
+    // At an owner.
+
+    /// What a page takes of its slice's time before it ends, with less in it than it might have.
+    package var stepsPerPage = 1 << 22
+    /// What the answer to one request may take where it cannot be sent in pages.
+    package var stepsPerRequest = 1 << 26
+    /// What judging one upload may take, as merging it may; beyond, its client must reset.
+    package var stepsPerUpload = 500_000_000
+
+    // At a gateway. Who goes beyond asks the owner what a commit means for it.
+
+    /// What one set may take of one commit.
+    package var stepsPerSet = 1 << 18
+    /// What of that every set may take whatever the others of its realm take.
+    package var stepsPerSetAtLeast = 1 << 12
+    /// What all sets of one realm may take beyond that at once, and how much of it comes back in a millisecond.
+    package var stepsPerRealm = 1 << 22
+    package var stepsPerRealmAndMillisecond = 1 << 16
+
+    package init() {}
+}
