@@ -3,6 +3,7 @@ package import Messages
 package import Query
 package import Storage
 package import SyncModel
+package import Views
 
 /// What a worker needs to know before it starts.
 package struct WorkerConfiguration: Sendable {
@@ -71,6 +72,8 @@ package struct WorkerLimits: Sendable {
     /// so far behind: beyond `maxViewArrears` they are sent what they have missed page by page.
     package var maxViewHistoryBytes = 64 << 20
     package var maxViewArrears = 8 << 20
+    /// Of a flexible realm's objects, what is kept as they were before versions.
+    package var images = ImageLimits()
     /// What the merge of one upload may take, in steps of about three nanoseconds (`MergeMeter`); beyond, it is cut off and its
     /// client reset.
     package var mergeStepsPerUpload: UInt64 = 500_000_000

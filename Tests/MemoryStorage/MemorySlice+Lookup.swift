@@ -34,7 +34,8 @@ extension MemorySlice {
         let versions = history.filter { those.contains($0.key.realm) }.values.flatMap(\.values)
         return AppUsage(
             realms: those.count, clientFiles: clientFiles.keys.count { those.contains($0.realm) },
-            bytes: stored + versions.reduce(0) { $0 + $1.entry.changeset.count })
+            bytes: stored + versions.reduce(0) { $0 + $1.entry.changeset.count + $1.images.count }
+                + clientFiles.filter { those.contains($0.key.realm) }.reduce(0) { $0 + $1.value.views.count })
     }
 
     func latestGeneration(of app: String) -> AppGenerationRecord? {

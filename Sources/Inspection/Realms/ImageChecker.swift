@@ -20,13 +20,28 @@ struct ImageChecker {
         self.schema = schema
     }
 
+    /// An image that tells what was by what is after the version.
+    struct Claim {
+        var version: ServerVersion
+        var address: ObjectAddress
+        var image: BeforeImages.Image
+        var columns: [ColumnSchema]
+        /// The imaged properties before the version.
+        var before: StoredObject
+    }
+
     /// - Parameter state: the replayed realm before the version, with everything that the version touches.
-    func check(_ stored: HistoryRecord, _ changeset: Changeset, _ state: RealmState, _ findings: inout FindingList) {
+    /// - Returns: what is to be checked once the version is replayed.
+    func check(
+        _ stored: HistoryRecord, _ changeset: Changeset, _ state: RealmState, _ findings: inout FindingList
+    ) -> [Claim] {
+        var claims: [Claim] = []
         let images: [BeforeImages.Image]
         do throws(ChangesetError) {
             images = try BeforeImages(decoding: stored.images).images
         } catch {
-            return findings.add(.images, "the before images of version \(stored.version) cannot be read: \(error)")
+            findings.add(.images, "the before images of version \(stored.version) cannot be read: \(error)")
+            return []
         }
         var expected: Set<ObjectAddress> = []
         for address in changeset.touchedAddresses {
@@ -49,8 +64,17 @@ struct ImageChecker {
                 continue
             }
             guard let object, let before = image.before, let replayed = state.schema.table(table.name) else { continue }
-            let wrong = imaged.columns(of: table.id, at: stored.version).compactMap { id -> String? in
-                guard let column = table.columns.first(where: { $0.id == id }) else { return nil }
+            let columns = imaged.columns(of: table.id, at: stored.version).filter { !before.untold.contains($0) }
+                .compactMap { id in table.columns.first { $0.id == id } }
+            guard !image.isPartial else {
+                claims.append(
+                    Claim(
+                        version: stored.version, address: address, image: image, columns: columns,
+                        before: Self.values(of: columns, object, replayed)))
+                continue
+            }
+            let wrong = columns.compactMap { column -> String? in
+                let id = column.id
                 let now = replayed.column(column.name).flatMap { object[$0.id] } ?? column.defaultValue
                 return (before[id] ?? column.defaultValue) == now ? nil : column.name.string
             }
@@ -64,5 +88,37 @@ struct ImageChecker {
         for address in expected.sorted(by: <) {
             findings.add(.images, "version \(stored.version) has no image of object \(address.text)")
         }
+        return claims
+    }
+
+    /// - Parameter state: the replayed realm after the version.
+    func check(_ claims: [Claim], _ state: RealmState, _ findings: inout FindingList) {
+        for claim in claims {
+            guard let after = state.object(claim.address), let table = state.schema.table(claim.address.className)
+            else {
+                findings.add(
+                    .images,
+                    "version \(claim.version) erases object \(claim.address.text), and its image refers to what comes after it"
+                )
+                continue
+            }
+            let told = claim.image.resolved(after: Self.values(of: claim.columns, after, table))
+            let wrong = claim.columns.filter { told?[$0.id] != claim.before[$0.id] }
+            guard !wrong.isEmpty else { continue }
+            findings.add(
+                .images,
+                "version \(claim.version) has another image of object \(claim.address.text) in \(wrong.map(\.name.string).joined(separator: ", "))"
+            )
+        }
+    }
+
+    /// Properties of an object of the replayed realm, which numbers them otherwise, as the realm numbers them.
+    private static func values(of columns: [ColumnSchema], _ object: StoredObject, _ table: TableSchema) -> StoredObject
+    {
+        var values = StoredObject()
+        for column in columns {
+            values[column.id] = table.column(column.name).flatMap { object[$0.id] } ?? column.defaultValue
+        }
+        return values
     }
 }

@@ -114,12 +114,17 @@ package final class RealmVerifier {
                     if let schema { misfits.check(changeset, at: stored.version, schema) }
                     guard !isBroken else { continue }
                     let following = entry.serverVersion > start ? begun : nil
+                    var claims: [ImageChecker.Claim] = []
                     if let images, let replayed = following ?? whole {
                         try await replayed.load(changeset.touchedAddresses)
-                        images.check(stored, changeset, replayed.state, &findings)
+                        claims = images.check(stored, changeset, replayed.state, &findings)
                     }
                     try await whole?.apply(changeset)
                     try await following?.apply(changeset)
+                    if let images, !claims.isEmpty, let replayed = following ?? whole {
+                        try await replayed.load(Set(claims.map(\.address)))
+                        images.check(claims, replayed.state, &findings)
+                    }
                 } catch let error as StoreError {
                     throw error
                 } catch {

@@ -5,7 +5,7 @@ package struct AppUsage: Sendable, Equatable {
     package var realms: Int
     /// Of whatever state.
     package var clientFiles: Int
-    /// Of objects, histories and bases.
+    /// Of objects, histories and bases; in flexible realms of before images, and of what client files have asked for, too.
     package var bytes: Int
 
     package init(realms: Int = 0, clientFiles: Int = 0, bytes: Int = 0) {

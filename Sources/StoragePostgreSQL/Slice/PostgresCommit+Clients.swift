@@ -6,13 +6,14 @@ extension PostgresCommit {
     mutating func putClientFiles(_ records: [ClientFileRecord]) {
         let files = records.last(by: \.key)
         guard !files.isEmpty else { return }
+        countViews(of: files)
         add(
             """
             WITH q AS (
                 SELECT * FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-                    $21, $22, $23) AS q (realm, ident, salt, "user", generation, state, campaign, upload_client, upload_server,
+                    $21, $22, $23, $24) AS q (realm, ident, salt, "user", generation, state, campaign, upload_client, upload_server,
                         locked, seen, created_at, last_seen, connection, protocol, user_agent, superseded_by, reset_of,
-                        start, must_discard, views, ahead)),
+                        start, must_discard, views, ahead, counted)),
             made AS (
                 SELECT r.app, count(*) AS files FROM q CROSS JOIN LATERAL (
                     SELECT app FROM realms r WHERE r.slice = $1 AND r.id = q.realm OFFSET 0) r
@@ -24,7 +25,7 @@ extension PostgresCommit {
                 WHERE u.slice = $1 AND u.app = m.app)
             INSERT INTO client_files (slice, realm, ident, salt, "user", generation, state, campaign, upload_client,
                 upload_server, locked, seen, created_at, last_seen, connection, protocol, user_agent, superseded_by,
-                reset_of, start, must_discard, views, ahead)
+                reset_of, start, must_discard, views, ahead, counted)
             SELECT $1, q.* FROM q
             ON CONFLICT (slice, realm, ident) DO UPDATE SET salt = excluded.salt, "user" = excluded."user",
                 generation = excluded.generation, state = excluded.state, campaign = excluded.campaign,
@@ -33,7 +34,7 @@ extension PostgresCommit {
                 last_seen = excluded.last_seen, connection = excluded.connection, protocol = excluded.protocol,
                 user_agent = excluded.user_agent, superseded_by = excluded.superseded_by,
                 reset_of = excluded.reset_of, start = excluded.start, must_discard = excluded.must_discard,
-                views = excluded.views, ahead = excluded.ahead
+                views = excluded.views, ahead = excluded.ahead, counted = excluded.counted
             """, .ints(files.map(\.realm.value)), .ints(files.map(\.ident.stored)),
             .ints(files.map(\.file.salt.stored)), .strings(files.map(\.user)), .ints(files.map(\.generation.stored)),
             .texts(files.map(\.state.rawValue)), .optionalStrings(files.map(\.campaign)),
@@ -44,7 +45,24 @@ extension PostgresCommit {
             .strings(files.map(\.userAgent)), .optionalInts(files.map { $0.supersededBy?.stored }),
             .optionalInts(files.map { $0.resetOf?.stored }), .optionalInts(files.map { $0.historyStart?.stored }),
             .bools(files.map(\.mustDiscard)), .byteStrings(files.map(\.views)),
-            .optionalInts(files.map { $0.ahead?.stored }))
+            .optionalInts(files.map { $0.ahead?.stored }), .ints(files.map { Int64($0.views.count) }))
+    }
+
+    /// Counts what client files of flexible realms take, before their rows say so: a statement may not change a row twice.
+    private mutating func countViews(of files: [ClientFileRecord]) {
+        let files = files.filter { !$0.views.isEmpty }
+        guard !files.isEmpty else { return }
+        add(
+            """
+            WITH q AS (SELECT * FROM unnest($2, $3, $4) AS q (realm, ident, bytes)),
+            delta AS (
+                SELECT q.realm, sum(q.bytes - coalesce(f.counted, 0))::bigint AS bytes FROM q LEFT JOIN LATERAL (
+                    SELECT c.counted FROM client_files c WHERE c.slice = $1 AND c.realm = q.realm AND c.ident = q.ident
+                    OFFSET 0) f ON true
+                GROUP BY q.realm),
+            \(Self.growing)
+            """, .ints(files.map(\.realm.value)), .ints(files.map(\.ident.stored)),
+            .ints(files.map { Int64($0.views.count) }))
     }
 
     mutating func removeClientFiles(_ keys: [ClientFileKey]) {
@@ -55,18 +73,21 @@ extension PostgresCommit {
             gone AS (
                 DELETE FROM client_files f USING q
                 WHERE f.slice = $1 AND f.realm = ANY ($2) AND f.realm = q.realm AND f.ident = q.ident
-                RETURNING f.realm),
+                RETURNING f.realm, f.counted),
             merged AS (
                 DELETE FROM reciprocals c USING q
                 WHERE c.slice = $1 AND c.realm = ANY ($2) AND c.realm = q.realm AND c.ident = q.ident),
             cases AS (
                 DELETE FROM reset_cases c USING q
-                WHERE c.slice = $1 AND c.realm = ANY ($2) AND c.realm = q.realm AND c.ident_old = q.ident)
-            UPDATE app_usage u SET client_files = u.client_files - g.files
+                WHERE c.slice = $1 AND c.realm = ANY ($2) AND c.realm = q.realm AND c.ident_old = q.ident),
+            delta AS (SELECT realm, count(*) AS files, sum(counted)::bigint AS bytes FROM gone GROUP BY realm),
+            shrunk AS (
+                UPDATE realms r SET stored_bytes = r.stored_bytes - d.bytes FROM delta d
+                WHERE r.slice = $1 AND r.id = ANY (ARRAY(SELECT realm FROM delta)) AND r.id = d.realm
+                RETURNING r.app, d.files, d.bytes)
+            UPDATE app_usage u SET client_files = u.client_files - g.files, bytes = u.bytes - g.bytes
             FROM (
-                SELECT r.app, count(*) AS files FROM gone CROSS JOIN LATERAL (
-                    SELECT app FROM realms r WHERE r.slice = $1 AND r.id = gone.realm OFFSET 0) r
-                GROUP BY r.app) g
+                SELECT app, sum(files)::bigint AS files, sum(bytes)::bigint AS bytes FROM shrunk GROUP BY app) g
             WHERE u.slice = $1 AND u.app = g.app
             """, .ints(keys.map(\.realm.value)), .ints(keys.map(\.ident.stored)))
     }

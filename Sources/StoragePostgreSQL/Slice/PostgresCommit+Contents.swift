@@ -14,7 +14,7 @@ extension PostgresCommit {
             gone AS (
                 DELETE FROM history h USING q
                 WHERE h.slice = $1 AND h.realm = ANY ($2) AND h.realm = q.realm AND h.generation = q.generation AND h.version <= q.version
-                RETURNING h.realm, octet_length(h.changeset) AS bytes),
+                RETURNING h.realm, octet_length(h.changeset) + h.counted AS bytes),
             digests AS (
                 DELETE FROM history_digests d USING q
                 WHERE d.slice = $1 AND d.realm = ANY ($2) AND d.realm = q.realm AND d.generation = q.generation
@@ -114,13 +114,15 @@ extension PostgresCommit {
         var growth: [RealmID: Int64] = [:]
         let history = batch.history.flatMap { key, records in records.map { (key: key, record: $0) } }
         if !history.isEmpty {
-            for (key, record) in history { growth[key.realm, default: 0] += Int64(record.entry.changeset.count) }
+            for (key, record) in history {
+                growth[key.realm, default: 0] += Int64(record.entry.changeset.count + record.images.count)
+            }
             // A version that exists already would be a second history: that fails.
             add(
                 """
                 INSERT INTO history (slice, realm, generation, version, salt, origin, client_version, timestamp, cumulative,
-                    changeset, images)
-                SELECT $1, q.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS q
+                    changeset, images, counted)
+                SELECT $1, q.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS q
                 """, .ints(history.map(\.key.realm.value)), .ints(history.map(\.key.series)),
                 .ints(history.map(\.record.version.stored)), .ints(history.map(\.record.salt.stored)),
                 .ints(history.map(\.record.entry.originFile.stored)),
@@ -128,7 +130,7 @@ extension PostgresCommit {
                 .ints(history.map(\.record.entry.timestamp.stored)),
                 .ints(history.map(\.record.cumulativeBytes.stored)),
                 .byteStrings(history.map(\.record.entry.changeset)),
-                .byteStrings(history.map(\.record.images)))
+                .byteStrings(history.map(\.record.images)), .ints(history.map { Int64($0.record.images.count) }))
         }
         let objects = batch.objects.flatMap { realm, bodies in
             bodies.map { (realm: realm, table: Int64($0.key.table), key: StoredKey($0.key.key), body: $0.value) }

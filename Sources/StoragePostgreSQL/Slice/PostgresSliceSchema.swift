@@ -2,7 +2,11 @@
 /// statements needs an extension, a function or a trigger of the database's.
 enum PostgresSliceSchema {
     static let schema = PostgresSchema(
-        part: "slice", steps: [.version(version1), .addition(views), .addition(objectIndex), .addition(ahead)])
+        part: "slice",
+        steps: [
+            .version(version1), .addition(views), .addition(objectIndex), .addition(ahead),
+            .addition(counted),
+        ])
 
     /// Indexes have no room for values of any length, as clients choose them: a name goes by its digest, a long key by its
     /// beginning and its digest.
@@ -31,6 +35,13 @@ enum PostgresSliceSchema {
     private static let ahead = [
         "ALTER TABLE client_files ADD COLUMN ahead bigint",
         "CREATE INDEX client_files_ahead ON client_files (slice, realm, ident) WHERE ahead IS NOT NULL",
+    ]
+
+    /// What of a row counts among its realm's bytes beside what has always counted. A process that does not know of it counts nothing, and
+    /// leaves that what it was.
+    private static let counted = [
+        "ALTER TABLE history ADD COLUMN counted bigint NOT NULL DEFAULT 0",
+        "ALTER TABLE client_files ADD COLUMN counted bigint NOT NULL DEFAULT 0",
     ]
 
     private static let ownership = [

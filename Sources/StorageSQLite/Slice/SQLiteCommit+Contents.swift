@@ -86,7 +86,7 @@ extension SQLiteCommit {
     private mutating func trim(_ key: HistoryKey, through: ServerVersion) throws {
         try growth.remove(
             db, from: key.realm,
-            "SELECT sum(length(changeset)) FROM history WHERE realm = ? AND generation = ? AND version <= ?",
+            "SELECT sum(length(changeset) + counted) FROM history WHERE realm = ? AND generation = ? AND version <= ?",
             key.realm.value, key.series, through.stored)
         try db.run(
             "DELETE FROM history WHERE realm = ? AND generation = ? AND version <= ?", key.realm.value, key.series,
@@ -168,7 +168,7 @@ extension SQLiteCommit {
             db,
             """
             INSERT INTO history (realm, generation, version, salt, origin, client_version, timestamp, cumulative,
-                changeset, images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                changeset, images, counted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         for (key, records) in batch.history {
             statement.bind(1, key.realm.value)
@@ -182,8 +182,9 @@ extension SQLiteCommit {
                 statement.bind(8, record.cumulativeBytes)
                 statement.bind(9, record.entry.changeset)
                 statement.bind(10, record.images)
+                statement.bind(11, Int64(record.images.count))
                 try statement.run()
-                growth.add(record.entry.changeset.count, to: key.realm)
+                growth.add(record.entry.changeset.count + record.images.count, to: key.realm)
             }
         }
     }

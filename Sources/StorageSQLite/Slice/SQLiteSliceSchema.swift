@@ -64,6 +64,7 @@ enum SQLiteSliceSchema {
         ),
         ("indexes of flexible realms' objects", objectIndex),
         ("client files that are dated ahead", ahead),
+        ("before images and views among what apps have", counted),
     ]
 
     /// - Throws: `mismatch` if the file is another slice's.
@@ -122,6 +123,13 @@ enum SQLiteSliceSchema {
     private static let ahead = """
         ALTER TABLE client_files ADD COLUMN ahead INTEGER;
         CREATE INDEX client_files_ahead ON client_files (realm, ident) WHERE ahead IS NOT NULL;
+        """
+
+    /// What of a row counts among its realm's bytes beside what has always counted. A process that does not know of it counts nothing, and
+    /// leaves that what it was.
+    private static let counted = """
+        ALTER TABLE history ADD COLUMN counted INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE client_files ADD COLUMN counted INTEGER NOT NULL DEFAULT 0;
         """
 
     /// A base's changesets are in `history`, under its version instead of a generation, negative. The client files that there

@@ -201,23 +201,49 @@ package struct ClassView: Sendable {
     /// The properties by which membership is decided, in ascending order.
     package var columns: [ColumnID] { Set((query?.columns ?? []) + (role?.columns ?? [])).sorted() }
 
-    package func contains(_ object: StoredObject, _ key: ObjectKey) -> Bool {
-        membership(of: object, key) ?? false
-    }
+    /// Whether an object is in the view; false if that cannot be told.
+    package func contains(_ object: StoredObject, _ key: ObjectKey) -> Bool { place(of: object, key) == .inView }
 
-    /// Nil if telling takes more than the view's meter allows.
+    /// Nil if that cannot be told, or if telling takes more than the view's meter allows.
     package func membership(of object: StoredObject, _ key: ObjectKey) -> Bool? { membership(of: object, key, meter) }
 
     fileprivate func membership(of object: StoredObject, _ key: ObjectKey, _ meter: EvaluationMeter?) -> Bool? {
-        guard let query, let role else { return false }
+        let place = place(of: object, key, meter)
+        return place.isUnclear ? nil : place == .inView
+    }
+
+    /// Whether it cannot be told whether an object was in the view.
+    package func isUnclear(_ object: StoredObject?, _ key: ObjectKey) -> Bool {
+        guard let object, !object.untold.isEmpty else { return false }
+        return place(of: object, key).isUnclear
+    }
+
+    /// - Parameter object: may lack what was too large for a before image.
+    func place(of object: StoredObject, _ key: ObjectKey) -> HeldObject.Place { place(of: object, key, meter) }
+
+    /// What takes more than the meter allows is unclear, too: whoever has a meter looks whether it was used up.
+    private func place(of object: StoredObject, _ key: ObjectKey, _ meter: EvaluationMeter?) -> HeldObject.Place {
+        guard let query, let role else { return .outside }
+        let untold = object.untold
+        let isVeiled = !untold.isEmpty && role.columns.contains(where: untold.contains)
+        let isUnclear = !untold.isEmpty && query.columns.contains(where: untold.contains)
         let shown = mapping?.projected(object, of: table.id) ?? object
-        guard let meter else { return query.matches(shown, key: key) && role.isVisible(object, key, nil) }
-        return meter.trial(
-            {
-                query.matches(shown, key: key, meter: meter) && role.isVisible(object, key, meter)
-            },
-            explain: {
-                query.explanation(of: shown, key: key, perObject: meter.perObject) ?? role.explanation
-            })
+        func mayBeIn(_ meter: EvaluationMeter?) -> Bool {
+            (isUnclear || query.matches(shown, key: key, meter: meter))
+                && (isVeiled || role.isVisible(object, key, meter))
+        }
+        let tried: Bool?
+        if let meter {
+            tried = meter.trial(
+                { mayBeIn(meter) },
+                explain: {
+                    query.explanation(of: shown, key: key, perObject: meter.perObject) ?? role.explanation
+                })
+        } else {
+            tried = mayBeIn(nil)
+        }
+        guard let mayBeIn = tried else { return .unclear }
+        guard mayBeIn else { return .outside }
+        return isVeiled ? .veiled : isUnclear ? .unclear : .inView
     }
 }

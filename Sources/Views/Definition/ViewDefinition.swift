@@ -6,8 +6,6 @@ package struct ViewLimits: Sendable {
     /// Of the set's text.
     package var bytes = 256 << 10
     package var classes = 1_000
-    /// Properties of one class that queries and rules look at.
-    package var imagedColumnsPerClass = 64
 
     package init() {}
 

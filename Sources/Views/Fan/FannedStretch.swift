@@ -7,8 +7,9 @@ package struct FannedStretch: Sendable {
     package struct Touch: Sendable {
         package var version: ServerVersion
         package var author: FileIdent
+        package var image: BeforeImages.Image
         /// As far as views look at it; nil if there was none.
-        package var before: StoredObject?
+        package fileprivate(set) var before: StoredObject?
     }
 
     /// The version that it follows.
@@ -47,13 +48,22 @@ package struct FannedStretch: Sendable {
             authors[author, default: []].formUnion([])
             for image in try BeforeImages(decoding: bytes).images {
                 touches[image.slot, default: []].append(
-                    Touch(version: follows + UInt64(index + 1), author: author, before: image.before))
+                    Touch(version: follows + UInt64(index + 1), author: author, image: image))
                 authors[author, default: []].insert(image.slot)
             }
         }
+        let ends: [ObjectSlot: StoredObject] = try BeforeImages(decoding: now).images.reduce(into: [:]) {
+            $0[$1.slot] = $1.before
+        }
+        for slot in touches.keys {
+            guard let states = touches[slot].map({ BeforeImages.resolved($0.map(\.image), now: ends[slot]) }) else {
+                continue
+            }
+            for (index, state) in states.enumerated() { touches[slot]?[index].before = state }
+        }
         self.touches = touches
         self.authors = authors
-        self.now = try BeforeImages(decoding: now).images.reduce(into: [:]) { $0[$1.slot] = $1.before }
+        self.now = ends
     }
 
     /// An object before each version that touches it, and now.
@@ -88,10 +98,10 @@ package struct FannedStretch: Sendable {
         var stretch = ViewStretch(after: follows, for: file, in: view)
         for slot in slots {
             for touch in touches[slot] ?? [] {
-                stretch.touch(touch.version, by: touch.author, BeforeImages.Image(slot, before: touch.before))
+                stretch.touch(touch.version, by: touch.author, touch.image)
             }
         }
-        let passages = stretch.passages { now[$0] }
+        guard let passages = stretch.passages(now: { now[$0] }) else { return nil }
         var erased = ChangesetSelection()
         for (slot, passage) in passages {
             switch passage {

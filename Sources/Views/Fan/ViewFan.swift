@@ -353,7 +353,10 @@ package struct ViewFan: Sendable {
             meter.restart(perObject: most, limit: most)
             let metered = view.metered(by: meter)
             let held = slots.filter { slot in
-                stretch.states(of: slot).contains { metered.contains($0, slot.table, slot.key) }
+                stretch.states(of: slot).contains {
+                    let place = metered.place(of: $0, slot)
+                    return place == .inView || place.isUnclear
+                }
             }
             outcome.steps += max(0, meter.steps - due)
             if group.isDear != (meter.steps > due) { groups[number]?.isDear.toggle() }
@@ -392,6 +395,12 @@ package struct ViewFan: Sendable {
                 }
                 let ifMissing = tables?.table(slot.table)?.columns.first { $0.id == column }?.defaultValue ?? .null
                 for object in stretch.states(of: slot) {
+                    if object.untold.contains(column) {
+                        for groups in byValue[field]?.values ?? [:].values {
+                            for group in groups { found[group, default: []].insert(slot) }
+                        }
+                        continue
+                    }
                     for group in byValue[field]?[object[column] ?? ifMissing] ?? [] {
                         found[group, default: []].insert(slot)
                     }

@@ -10,7 +10,7 @@ package import SyncModel
 package struct IndexedColumns: Equatable, Sendable {
     /// Of the bytes that an entry has of a value.
     package static let maxValueBytes = 256
-    /// Beyond, objects are not found by a class's other properties.
+    /// Beyond, objects are not found by a class's other properties, but for those that roles compare.
     static let maxPerClass = 16
 
     /// How far the objects of one class are gone through.
@@ -54,8 +54,10 @@ package struct IndexedColumns: Equatable, Sendable {
     package mutating func add(_ view: View) -> Bool {
         var isNew = false
         for one in view.subscribed {
+            // What the app's rules compare no client can choose: others leave it its place.
+            let ruled = Set(one.role?.visibleValues.map(\.column.id) ?? [])
             for column in (one.accesses ?? []).compactMap(\.column) where columns[one.table.id]?[column] == nil {
-                guard columns[one.table.id]?.count ?? 0 < Self.maxPerClass else { break }
+                guard ruled.contains(column) || columns[one.table.id]?.count ?? 0 < Self.maxPerClass else { continue }
                 columns[one.table.id, default: [:]][column] = false
                 isNew = true
             }

@@ -20,6 +20,13 @@ package struct HeldObject: Equatable, Sendable {
         case missing
         case outside
         case inView
+        /// The user may see it; whether the queries selected it cannot be told any more.
+        case unclear
+        /// It cannot be told any more whether the user could see it.
+        case veiled
+
+        /// It may have been in the view.
+        package var isUnclear: Bool { self == .unclear || self == .veiled }
     }
 
     /// What becomes of the object at the client.
@@ -65,9 +72,10 @@ package struct HeldObject: Equatable, Sendable {
     /// What is to be sent for the client to have the object as it is now.
     package func passage(now: Place) -> Passage {
         /// The version after which the client has what others wrote; nil: it does not hold the object.
-        var held: ServerVersion? = start(now: now) == .inView ? cursor : nil
+        let start = start(now: now)
+        var held: ServerVersion? = start == .inView ? cursor : nil
         /// It may have something under the object's key that must go.
-        var mustErase = false
+        var mustErase = start.isUnclear
         for (index, event) in events.enumerated() {
             let after = place(after: index, now: now)
             switch event.kind {
@@ -92,6 +100,13 @@ package struct HeldObject: Equatable, Sendable {
         if let held, !mustErase { return .passes(after: held) }
         if now == .inView { return .enters(erasingFirst: mustErase) }
         return mustErase ? .leaves : .nothing
+    }
+
+    /// Whether an erasure would tell the client of an object that its user may never have seen.
+    package func isVeiled(now: Place) -> Bool {
+        let places = events.compactMap(\.before) + [now]
+        return places.contains(.veiled)
+            && !places.contains { $0 == .inView || $0 == .unclear } && !events.contains { $0.kind != .others }
     }
 
     /// How the object was after an event, which is how it was before the next version that touches it.

@@ -22,7 +22,10 @@ package struct ClientViews: Sendable {
     package static let maxCompensationBytes = 2 << 20
     /// Beyond, new subscription sets are refused until an upload has confirmed the ones before.
     package static let maxViews = 256
-    package static let maxViewBytes = 4 << 20
+    package static let maxViewBytes = 1 << 20
+    /// Beyond, at one version, the client is made to say how far it is: then those before go.
+    private static let maxUnconfirmed = 16
+    private static let maxUnconfirmedBytes = 256 << 10
 
     package init(
         views: ViewHistory<ViewDefinition> = ViewHistory(), roles: String = "", schemaVersion: UInt64? = nil,
@@ -64,13 +67,34 @@ package struct ClientViews: Sendable {
     /// all of them. What new roles show of the set in force has twice the room, since the client cannot do without.
     package func hasManyViews(toBegin version: UInt64) -> Bool {
         let room = version == views.latest?.version ? 2 : 1
-        return views.segments.count >= room * Self.maxViews
-            || views.segments.reduce(0) { $0 + $1.view.queries.utf8.count } >= room * Self.maxViewBytes
+        return views.segments.count >= room * Self.maxViews || texts.bytes >= room * Self.maxViewBytes
     }
 
     /// Whether the client has had many views at one version, since nothing is written that would move its cursor.
     package func mustBeConfirmed(at version: ServerVersion) -> Bool {
-        views.segments.count >= Self.maxViews / 4 && views.segments.last?.start == version
+        guard views.segments.last?.start == version else { return false }
+        return views.segments.count >= Self.maxUnconfirmed || texts.bytes >= Self.maxUnconfirmedBytes
+    }
+
+    /// By how much the row grows if the client gets a view, about.
+    package func growth(by definition: ViewDefinition) -> Int {
+        var texts = texts
+        let before = texts.bytes
+        _ = (texts.index(of: definition.queries), texts.index(of: definition.roles))
+        return texts.bytes - before + 32
+    }
+
+    /// Of the texts that the views are made of, each once.
+    package var textBytes: Int { texts.bytes }
+
+    /// The texts that the views are made of, each once.
+    private var texts: TextTable {
+        var texts = TextTable()
+        _ = texts.index(of: roles)
+        for segment in views.segments {
+            _ = (texts.index(of: segment.view.queries), texts.index(of: segment.view.roles))
+        }
+        return texts
     }
 
     package var isFull: Bool { compensationBytes >= Self.maxCompensationBytes }
@@ -104,21 +128,35 @@ package struct ClientViews: Sendable {
 
     package func encoded() -> [UInt8] {
         var writer = VarintWriter()
-        // An owner of a release before would miss the objects that come anew: it had these with the compensating writes.
-        writer.write(UInt64(compensations.isEmpty ? 4 : 5))
+        var texts = texts
+        // A release before knows no texts that are said once: it is spared them where they are short.
+        let isOnce = texts.saidAgain > Self.maxSaidAgain
+        // An owner of a release before that would miss the objects that come anew: it had these with the compensating writes.
+        writer.write(UInt64(isOnce ? 6 : compensations.isEmpty ? 4 : 5))
+        if isOnce {
+            writer.write(UInt64(texts.texts.count))
+            for text in texts.texts { writer.write(lengthAnd: Array(text.utf8)) }
+        }
+        func write(_ text: String, to writer: inout VarintWriter) {
+            if isOnce {
+                writer.write(UInt64(texts.index(of: text)))
+            } else {
+                writer.write(lengthAnd: Array(text.utf8))
+            }
+        }
         writer.write(partition != nil)
         if let partition { writer.write(lengthAnd: Array(partition.utf8)) }
         writer.write(schemaVersion != nil)
         if let schemaVersion { writer.write(schemaVersion) }
-        writer.write(lengthAnd: Array(roles.utf8))
+        write(roles, to: &writer)
         writer.write(UInt64(views.segments.count))
         for segment in views.segments {
             writer.write(segment.start.rawValue)
             writer.write(segment.since != nil)
             if let since = segment.since { writer.write(since.rawValue) }
             writer.write(segment.view.version)
-            writer.write(lengthAnd: Array(segment.view.queries.utf8))
-            writer.write(lengthAnd: Array(segment.view.roles.utf8))
+            write(segment.view.queries, to: &writer)
+            write(segment.view.roles, to: &writer)
         }
         writer.write(begun != nil)
         if let begun {
@@ -131,22 +169,37 @@ package struct ClientViews: Sendable {
         return writer.bytes
     }
 
+    /// Of texts that are the same, what may be written again.
+    private static let maxSaidAgain = 4 << 10
+
     /// - Throws: if the bytes are not what `encoded` wrote.
     package init(decoding bytes: [UInt8]) throws(ChangesetError) {
         var reader = VarintReader(bytes)
         let format = try reader.readUInt64()
+        var texts: [String] = []
+        if format == 6 {
+            for _ in 0..<(try reader.readLength(limit: reader.remaining, what: "texts")) {
+                texts.append(try reader.readText())
+            }
+        }
+        func readText(_ reader: inout VarintReader) throws(ChangesetError) -> String {
+            guard format == 6 else { return try reader.readText() }
+            let index = try reader.readUInt64()
+            guard index < texts.count else { throw reader.malformed("a text that is not there") }
+            return texts[Int(index)]
+        }
         switch format {
         case 1: break
         case 2: schemaVersion = try reader.readUInt64()
         case 3:
             partition = try reader.readText()
             if try reader.readBool() { schemaVersion = try reader.readUInt64() }
-        case 4, 5:
+        case 4, 5, 6:
             if try reader.readBool() { partition = try reader.readText() }
             if try reader.readBool() { schemaVersion = try reader.readUInt64() }
         default: throw reader.malformed("a client file's views of another version")
         }
-        roles = try reader.readText()
+        roles = try readText(&reader)
         var segments: [ViewHistory<ViewDefinition>.Segment] = []
         for _ in 0..<(try reader.readLength(limit: reader.remaining, what: "views")) {
             let start = ServerVersion(try reader.readUInt64())
@@ -157,7 +210,7 @@ package struct ClientViews: Sendable {
                 .init(
                     start: start,
                     view: ViewDefinition(
-                        version: version, queries: try reader.readText(), roles: try reader.readText()),
+                        version: version, queries: try readText(&reader), roles: try readText(&reader)),
                     since: since))
         }
         views = ViewHistory(segments)
@@ -174,6 +227,24 @@ package struct ClientViews: Sendable {
         compensations = read
         compensationBytes = read.reduce(0) { $0 + $1.bytes }
         guard reader.isAtEnd else { throw reader.malformed("bytes after a client file's views") }
+    }
+}
+
+/// Texts, each once. None is hashed: most are those that came last.
+private struct TextTable {
+    private(set) var texts: [String] = []
+    /// Of all, and of those that were said again.
+    private(set) var bytes = 0
+    private(set) var saidAgain = 0
+
+    mutating func index(of text: String) -> Int {
+        if let known = texts.lastIndex(of: text) {
+            saidAgain += text.utf8.count
+            return known
+        }
+        texts.append(text)
+        bytes += text.utf8.count
+        return texts.count - 1
     }
 }
 

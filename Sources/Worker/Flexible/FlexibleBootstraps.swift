@@ -54,16 +54,15 @@ struct FlexibleBootstraps: SlicePart {
         }
         var columns = context.imaged
         let latest = context.record.latest.version
-        do throws(ViewError) {
-            if try columns.add(new, since: latest) { work.change(context).setImaged(columns) }
-            if request.position == nil { index(new) }
-        } catch {
-            return answer(.refused(error.message))
+        let added = columns.add(new, since: latest)
+        if case .columns = added, request.position != nil {
+            // Pages before went by images that nobody keeps any more: the client begins anew, in another session.
+            return answer(.begunElsewhere)
         }
         if request.position == nil, views.hasManyViews(toBegin: request.version) {
             var refusal = answer(
                 .refused(
-                    "the client has had \(views.views.segments.count) views, by new subscriptions or new roles, that its uploads do not confirm yet:"
+                    "the client has had \(views.views.segments.count) views (\(views.textBytes) bytes), by new subscriptions or new roles, that its uploads do not confirm yet:"
                         + " it has to wait until it has uploaded how far it is"))
             refusal.view?.bootstrap?.passes = true
             return refusal
@@ -74,6 +73,10 @@ struct FlexibleBootstraps: SlicePart {
             keepBegun(request, views)
             return answer(.begunElsewhere)
         }
+        if request.position == nil, let refusal = try await refusal(request, views) { return answer(.refused(refusal)) }
+        if case .nothing = added {} else { work.change(context).setImaged(columns) }
+        ImageTrimming(work: work).needs(new, added, in: context)
+        if request.position == nil { index(new) }
         let past = EvaluationMeter(
             perObject: limits.evaluation.stepsPerObject, limit: limits.evaluation.stepsPerRequest)
         defer { note(past) }
@@ -100,6 +103,14 @@ struct FlexibleBootstraps: SlicePart {
         guard let known = views.views.latest else { return true }
         if request.version == 0 || catchesUp { return request.version >= known.version }
         return request.version > known.version || request.version == known.version && request.roles != known.roles
+    }
+
+    /// Why there is no room for a set among what the app and the user may have; nil if there is. What new roles show of the set in force the client
+    /// cannot do without.
+    private func refusal(_ request: BootstrapRequest, _ views: ClientViews) async throws -> String? {
+        guard request.version > views.views.latest?.version ?? 0 else { return nil }
+        let wish = Allowances.Wish(bytes: views.growth(by: request.definition))
+        return try await Allowances(work: work).take(wish, of: AppUser(app: app.id, user: file.user), in: app)?.message
     }
 
     /// Has what a view may have found by its properties from now on, or once the indexes are filled.
@@ -172,7 +183,7 @@ struct FlexibleBootstraps: SlicePart {
             let meter = EvaluationMeter(
                 perObject: limits.evaluation.stepsPerObject, limit: limits.evaluation.stepsPerRequest)
             defer { note(meter) }
-            guard let whole = try await replacement(views, in: new.metered(by: meter), at: cursor) else { return nil }
+            guard let whole = try await replacement(views, from: old, in: new.metered(by: meter), at: cursor) else { return nil }
             if meter.overrun != nil { return tooDear(request, meter, at: cursor) }
             end = whole
         }

@@ -13,6 +13,9 @@ struct FlexibleMemory {
     var counts = ObjectCounts()
     /// Of the upload that waits for its merge, if one does.
     var pasts: UploadPasts.Kept?
+    /// The properties that clients look at, as far as they are being looked for; and when that was last begun, by the uptime.
+    var trim: ImageTrim?
+    var trimmedAt: UInt64?
     /// The schema that gateways were told of.
     var announced: UInt64?
     /// Counts what the message in hand asks of views; nil: that is not bounded.

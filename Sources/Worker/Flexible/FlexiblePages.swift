@@ -54,7 +54,7 @@ struct FlexiblePages: SlicePart {
     ///   - view: the client's at the cursor.
     ///   - next: nil: the same at the end. Else the pages of a bootstrap have gone over all objects that no version after the cursor touched then;
     ///     and since when before images have what the view looks at.
-    /// - Returns: nil if the history is longer than one answer may be.
+    /// - Returns: nil if the history is longer than one answer may be, or if before images lack what tells whether the client may know of an object.
     func stretch(
         after cursor: DownloadCursor, _ views: ClientViews, from view: View,
         to next: (view: View, imaged: ServerVersion)?
@@ -70,7 +70,9 @@ struct FlexiblePages: SlicePart {
         let own = Dictionary(
             views.compensations.lazy.filter { $0.version > cursor.serverVersion }.map { ($0.version, $0) },
             uniquingKeysWith: { first, _ in first })
-        let passages = try await passages(records, own, after: cursor.serverVersion, from: view, to: next)
+        guard let passages = try await passages(records, own, after: cursor.serverVersion, from: view, to: next) else {
+            return nil
+        }
         var timestamp: SyncTimestamp = 0
         for record in records {
             let isOthers = result.cursor.pass(
@@ -92,11 +94,11 @@ struct FlexiblePages: SlicePart {
         return result
     }
 
-    /// What becomes of each object that the versions touch.
+    /// What becomes of each object that the versions touch; nil if that cannot be told.
     private func passages(
         _ records: [HistoryRecord], _ compensations: [ServerVersion: CompensatingWrite], after cursor: ServerVersion,
         from view: View, to next: (view: View, imaged: ServerVersion)?
-    ) async throws -> ViewStretch.Passages {
+    ) async throws -> ViewStretch.Passages? {
         var stretch = ViewStretch(after: cursor, for: file.ident, in: view)
         for record in records {
             for image in try work.images(of: record, in: context) {

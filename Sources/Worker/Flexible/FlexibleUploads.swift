@@ -93,6 +93,8 @@ struct FlexibleUploads: SlicePart {
 
     /// Keeps what the client has had. Once an upload: it may have megabytes, and thousands of changesets.
     private func keep(_ views: ClientViews, of file: ClientFileRecord) {
+        Allowances(work: work).note(
+            bytes: context.draftedImageBytes, of: AppUser(app: app.id, user: file.user))
         let bytes = views.encoded()
         if bytes != file.views { work.change(context).update(file.ident) { $0.views = bytes } }
     }

@@ -74,8 +74,9 @@ struct IndexFilling: SlicePart {
     }
 }
 
-/// The realms whose indexes are being filled, in the order in which that was begun. The others have their turn when they are next loaded.
-struct OpenIndexes {
+/// The realms with which something is being done in steps, in the order in which that was begun. The others have their turn when they are next
+/// loaded, or when it is begun again.
+struct OpenRealms {
     private static let most = 1_000
     private var names: [RealmName] = []
 

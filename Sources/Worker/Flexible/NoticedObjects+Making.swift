@@ -17,14 +17,17 @@ extension NoticedObjects {
     ) {
         guard !history.isEmpty, history.reduce(0, { $0 + $1.images.count }) <= maxBytes else { return nil }
         var now: [ObjectSlot: BeforeImages.Image] = [:]
+        var bytes = 0
         for record in history {
             guard let images = try? BeforeImages(decoding: record.images).images else { return nil }
             for image in images where now[image.slot] == nil {
                 guard let table = state.schema.table(image.slot.table) else { return nil }
                 let address = ObjectAddress(table.name, image.slot.key)
                 guard state.isLoaded(address) else { return nil }
-                now[image.slot] = BeforeImages.Image(
-                    image.slot, before: state.object(address).map { imaged.image(of: $0, in: table.id) })
+                let object = state.object(address).map { imaged.image(of: $0, in: table.id) }
+                bytes += object?.encodedWeight ?? 0
+                guard bytes <= maxBytes else { return nil }
+                now[image.slot] = BeforeImages.Image(image.slot, before: object)
             }
         }
         self.init(

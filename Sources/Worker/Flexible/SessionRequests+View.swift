@@ -77,6 +77,12 @@ extension SessionRequests {
                         "client file \(file.ident) came with a subscription set of which it cannot be told what it has"
                     )
                 }
+                ImageTrimming(work: work).needs(view, .nothing, in: context)
+                let wish = Allowances.Wish(bytes: known.growth(by: said))
+                let user = AppUser(app: app.id, user: file.user)
+                if let refusal = try await Allowances(work: work).take(wish, of: user, in: app) {
+                    return .refuse(refusal)
+                }
             }
         }
         if bootstrap == nil, said.version > 0, file.protocolVersion >= 14,

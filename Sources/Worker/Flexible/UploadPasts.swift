@@ -133,8 +133,8 @@ struct UploadPasts: SlicePart {
             guard let address = slots[image.slot] else { continue }
             if readers[address] == nil { readers[address] = reader(of: address) }
             steps += Self.stepsPerTouch
-            readers[address]?.add(
-                record.version, isOwn: record.entry.originFile == author, before: image.before)
+            let before = image.resolved(after: readers[address]?.object)
+            readers[address]?.add(record.version, isOwn: record.entry.originFile == author, before: before)
         }
     }
 }

@@ -66,6 +66,9 @@ final class UploadViews {
                 steps += Self.stepsPerAsking
                 return view(number)[address.className]?.contains(object, address.key) ?? false
             },
+            isUnclear: { [self] object, number in
+                view(number)[address.className]?.isUnclear(object, address.key) ?? false
+            },
             isShownAlike: { [self] old, new in
                 guard definitions[old].roles != definitions[new].roles else { return true }
                 return hidden(old, address.className) == hidden(new, address.className)

@@ -95,7 +95,8 @@ struct WriteTrial {
             let past = pasts[address]
             guard let judgement = judgement(of: address, past, putRight) else { continue }
             let isRenewed = putRight.standing(of: address, for: seen) == .renewed
-            trial.pasts[address] = past?.last(after: base)
+            // Of what was too large to be kept nobody can say that it forbids anything.
+            trial.pasts[address] = past?.last(after: base).flatMap { $0.untold.isEmpty ? $0 : nil }
             switch judgement {
             case .ingest(true): trial.courses[address] = .ingest
             case .ingest(false): trial.refuseIngest(address)

@@ -52,6 +52,12 @@ struct Allowances: SlicePart {
         return nil
     }
 
+    /// Notes what a message adds that nobody could know before: the next wish goes by it.
+    func note(bytes: Int, of user: AppUser) {
+        guard bytes > 0 else { return }
+        work.stage { $0.usage[user, default: UsageAmounts()] += UsageAmounts(bytes: Double(bytes)) }
+    }
+
     /// Takes back what a message was to add and does not add now.
     func giveBack(bytes: Int, of user: AppUser) {
         work.stage {

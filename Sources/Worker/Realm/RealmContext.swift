@@ -45,6 +45,7 @@ final class RealmContext {
         var isToldAgain = false
         var isListed = false
         var indexedBefore: IndexedValues = [:]
+        var imageRoom: ImageRoom
     }
 
     /// What the message in hand changes: how that was before, and what waits until the message is through.
@@ -78,7 +79,7 @@ final class RealmContext {
         digests = DigestWriter(
             key: HistoryKey(realm: record.id, generation: record.generation), after: latest)
         parsed = ChangesetCache(maxBytes: limits.maxParsedBytes)
-        unsaved = Unsaved(start: latest, isRecordChanged: isNew)
+        unsaved = Unsaved(start: latest, isRecordChanged: isNew, imageRoom: ImageRoom(limits.images))
     }
 
     /// The message in hand has made the realm.
@@ -267,11 +268,14 @@ final class RealmContext {
         try state.apply(changeset)
         noteIndexed(before)
         let imaged = imaged
+        var room = unsaved.imageRoom
+        defer { unsaved.imageRoom = room }
         return BeforeImages(
             before.compactMap { address, object in
                 guard let table = state.schema.table(address.className), table.kind != .asymmetric else { return nil }
-                return BeforeImages.Image(
-                    ObjectSlot(table.id, address.key), before: object.map { imaged.image(of: $0, in: table.id) })
+                return imaged.image(
+                    of: object, after: state.object(address), at: ObjectSlot(table.id, address.key), in: table,
+                    room: &room)
             })
     }
 
@@ -355,6 +359,9 @@ final class RealmContext {
 
     /// What the message in hand has appended so far.
     var drafted: [HistoryRecord] { draft?.history.map(\.record) ?? [] }
+
+    /// What the before images take of what the message in hand has appended so far.
+    var draftedImageBytes: Int { draft?.history.reduce(0) { $0 + $1.record.images.count } ?? 0 }
 
     /// What the message in hand has made of a client's reciprocals so far.
     func draftedReciprocals(of ident: FileIdent) -> [ServerVersion: [UInt8]] {
@@ -452,7 +459,7 @@ extension RealmContext {
     /// Everything is durable: forgets what is beyond the limits.
     func committed(limits: WorkerLimits) {
         for ident in unsaved.clientFiles { clientFiles[ident]?.trimReciprocals(to: limits.maxReciprocalBytes) }
-        unsaved = Unsaved(start: record.latest.version)
+        unsaved = Unsaved(start: record.latest.version, imageRoom: ImageRoom(limits.images))
         if clientFiles.count > limits.maxClientFilesPerRealm {
             let oldest = clientFiles.sorted { $0.value.lastUse < $1.value.lastUse }
             for (ident, _) in oldest.prefix(clientFiles.count - limits.maxClientFilesPerRealm / 2) {

@@ -14,7 +14,7 @@ struct RecentHistory {
 
     mutating func append(_ record: HistoryRecord) {
         items.append(record)
-        bytes += record.entry.changeset.count + 64
+        bytes += record.bytes
     }
 
     /// The records of `after + 1 ... through` that are here.
@@ -35,10 +35,15 @@ struct RecentHistory {
         var count = 0
         // A quarter more than asked for, so that the rest is not moved for every version.
         while count < items.count, bytes > maxBytes / 4 * 3 {
-            bytes -= items[count].entry.changeset.count + 64
+            bytes -= items[count].bytes
             count += 1
         }
         items.removeFirst(count)
         base &+= UInt64(count)
     }
+}
+
+extension HistoryRecord {
+    /// What it takes in memory, about.
+    fileprivate var bytes: Int { entry.changeset.count + images.count + 64 }
 }

@@ -3,6 +3,7 @@ import Query
 import RealmState
 import Storage
 import SyncModel
+import Views
 
 extension SessionRequests {
     /// A page of history for a session that is behind.
@@ -59,7 +60,8 @@ extension SessionRequests {
             guard var view = found else {
                 return try await admittance.refuseForReset(
                     context, session, code: .clientFileExpired,
-                    "client file \(file.ident) is too far behind: more than \(limits.maxViewHistoryBytes) bytes of history",
+                    "client file \(file.ident) is too far behind: more than \(limits.maxViewHistoryBytes) bytes of history, or objects whose"
+                        + " properties were too large to be kept (\(limits.images.maxValue) bytes) as roles look at them",
                     app: app,
                     file: file, integrated: file.upload.clientVersion, to: address)
             }

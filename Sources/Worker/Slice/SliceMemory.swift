@@ -27,7 +27,8 @@ final class SliceMemory {
     var terminations = OpenTerminations()
     var restarts = OpenRestarts()
     var realmResets = OpenRealmResets()
-    var indexes = OpenIndexes()
+    var indexes = OpenRealms()
+    var trims = OpenRealms()
     /// Sessions of erased realms that ended before there was another realm of the name.
     var endedWithoutRealm: [UnbindNotice] = []
     var shares: SliceShares
@@ -49,6 +50,7 @@ final class SliceMemory {
         terminations = OpenTerminations()
         restarts = OpenRestarts()
         realmResets = OpenRealmResets()
-        indexes = OpenIndexes()
+        indexes = OpenRealms()
+        trims = OpenRealms()
     }
 }

@@ -71,7 +71,7 @@ import Testing
             expectEqual(found.objects[RealmID(1)], [ObjectRow(table: 0, key: .int(1)): [1, 2, 3]])
             expectTrue(found.messages.count == Int(count) && found.userUsage.count == Int(count))
             expectEqual(
-                found.appUsage["tasks"], AppUsage(realms: Int(count), clientFiles: Int(count), bytes: Int(count) * 6))
+                found.appUsage["tasks"], AppUsage(realms: Int(count), clientFiles: Int(count), bytes: Int(count) * 9))
         }
     }
 

@@ -21,10 +21,11 @@ import Testing
             batch.objects = [RealmID(1): [rows[0]: [1, 2, 3], rows[1]: [4], rows[2]: [5, 6]]]
             batch.history = [key: [Sample.entry(1), Sample.entry(2)]]
             try await store.commit(batch, epoch: epoch)
-            let entry = Sample.entry(1).entry.changeset.count
+            let entry = Sample.entry(1).entry.changeset.count + Sample.entry(1).images.count
             expectTrue(entry > 0)
+            let views = Sample.file(2).views.count + Sample.file(3).views.count
             try await expectEqual(
-                store.usage(ofApp: "tasks"), AppUsage(realms: 2, clientFiles: 2, bytes: 6 + 2 * entry))
+                store.usage(ofApp: "tasks"), AppUsage(realms: 2, clientFiles: 2, bytes: 6 + 2 * entry + views))
 
             // An object is replaced, another goes; a client file is written again; the history is compacted.
             var next = SliceBatch()
@@ -34,14 +35,54 @@ import Testing
             next.objectRemovals = [RealmID(1): [rows[1]]]
             next.compactions = [key: 1]
             try await store.commit(next, epoch: epoch)
-            try await expectEqual(store.usage(ofApp: "tasks"), AppUsage(realms: 2, clientFiles: 2, bytes: 7 + entry))
+            try await expectEqual(
+                store.usage(ofApp: "tasks"), AppUsage(realms: 2, clientFiles: 2, bytes: 7 + entry + views))
 
             var last = SliceBatch()
             last.tableRemovals = [RealmID(1): [1]]
             last.historyTrims = [key: 9]
             try await store.commit(last, epoch: epoch)
-            try await expectEqual(store.usage(ofApp: "tasks"), AppUsage(realms: 2, clientFiles: 2, bytes: 0))
+            try await expectEqual(store.usage(ofApp: "tasks"), AppUsage(realms: 2, clientFiles: 2, bytes: views))
+
+            last = SliceBatch()
+            last.clientFileRemovals = [Sample.file(2).key]
+            try await store.commit(last, epoch: epoch)
+            try await expectEqual(
+                store.usage(ofApp: "tasks"), AppUsage(realms: 2, clientFiles: 1, bytes: Sample.file(3).views.count))
             try await expectEqual(store.usage(ofApp: "other"), AppUsage())
+        }
+    }
+
+    /// Before images, and what client files of a flexible realm have asked for.
+    @Test(arguments: SliceVariant.allCases)
+    func whatIsKeptForViewsCounts(_ variant: SliceVariant) async throws {
+        try await variant.withStore { store in
+            let epoch = try await store.take()
+            func bytes() async throws -> Int { try await store.usage(ofApp: "tasks").bytes }
+            var version = Sample.entry(1)
+            version.images = Array(repeating: 1, count: 500)
+            var file = Sample.file(2)
+            file.views = Array(repeating: 2, count: 70)
+            var batch = SliceBatch()
+            batch.realms = [Sample.realm(1)]
+            batch.history = [key: [version, Sample.entry(2)]]
+            batch.clientFiles = [file]
+            try await store.commit(batch, epoch: epoch)
+            let entry = version.entry.changeset.count
+            try await expectEqual(bytes(), 2 * entry + 500 + Sample.entry(2).images.count + 70)
+            // The client file is written twice in a batch; the version goes.
+            batch = SliceBatch()
+            file.views = Array(repeating: 2, count: 9_000)
+            batch.clientFiles = [file]
+            file.views = Array(repeating: 2, count: 30)
+            batch.clientFiles.append(file)
+            batch.compactions = [key: 1]
+            try await store.commit(batch, epoch: epoch)
+            try await expectEqual(bytes(), entry + Sample.entry(2).images.count + 30)
+            batch = SliceBatch()
+            batch.clientFileRemovals = [file.key]
+            try await store.commit(batch, epoch: epoch)
+            try await expectEqual(bytes(), entry + Sample.entry(2).images.count)
         }
     }
 

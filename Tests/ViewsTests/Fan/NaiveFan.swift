@@ -1,3 +1,4 @@
+import RealmState
 import SyncModel
 
 @testable import Views
@@ -46,10 +47,28 @@ struct PoolCommit: Sendable, CustomStringConvertible {
                 serverVersion: ServerVersion(follows + UInt64(index + 1)), clientVersion: 1,
                 originFile: version.author, timestamp: 1, changeset: [])
         }
+        let before = versions.indices.map { index in
+            BeforeImages(versions[index].before.map { slot, object in image(slot, object, before: index) }).encoded()
+        }
         return try FannedStretch(
             follows: ServerVersion(follows), latest: ServerVersion(latest), entries: hasEntries ? entries : [],
-            before: versions.map { encoded($0.before.map { ($0.key, $0.value) }) },
+            before: before,
             now: encoded(touched.map { ($0, now[$0]) }), addressed: addressed)
+    }
+
+    /// Of half of the commits only what each version has changed.
+    private func image(_ slot: PoolSlot, _ object: PoolObject?, before index: Int) -> BeforeImages.Image {
+        let whole = object?.stored(as: slot.pool)
+        let following = versions[(index + 1)...].first { $0.before[slot] != nil }
+        let next = following.map { $0.before[slot] ?? nil } ?? now[slot]
+        guard follows.isMultiple(of: 2), let whole, let after = next?.stored(as: slot.pool) else {
+            return BeforeImages.Image(slot.slot, before: whole)
+        }
+        var changed = StoredObject()
+        for column in slot.pool.table?.columns ?? [] where whole[column.id] != after[column.id] {
+            changed[column.id] = whole[column.id] ?? column.defaultValue
+        }
+        return BeforeImages.Image(slot.slot, before: changed, isPartial: true)
     }
 
     var description: String {

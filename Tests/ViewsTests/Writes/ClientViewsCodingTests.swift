@@ -70,6 +70,38 @@ import Testing
         }
     }
 
+    /// Rules of 99 kB, and 120 sets one after the other.
+    @Test func textsThatAreTheSameAreKeptOnce() throws {
+        let roles = String(repeating: "r", count: 99_000)
+        var views = ClientViews(views: ViewHistory(), roles: roles)
+        var bytes = 0
+        for index in 1...120 {
+            let view = ViewDefinition(
+                version: UInt64(index), queries: "{\"Task\": \"team == 'x\(index)'\"}", roles: roles)
+            let (before, grows) = (views.encoded().count, views.growth(by: view))
+            views.views.begin(view, at: 7)
+            let after = views.encoded().count
+            expectTrue(
+                grows < 100 && (index == 1 || abs(after - before - grows) < 40),
+                "\(index): \(before), \(after), \(grows)")
+            bytes = after
+        }
+        // They were 12 MB.
+        expectTrue(bytes < 110_000, "\(bytes)")
+        let read = try ClientViews(decoding: views.encoded())
+        expectTrue(Contents(read) == Contents(views))
+        expectTrue(!views.hasManyViews(toBegin: 121) && views.mustBeConfirmed(at: 7) && !views.mustBeConfirmed(at: 8))
+        for count in stride(from: 0, to: bytes, by: 997) {
+            #expect(throws: ChangesetError.self) { try ClientViews(decoding: Array(views.encoded().prefix(count))) }
+        }
+        // Where little is the same, a release before can read it.
+        let few = ClientViews(
+            views: ViewHistory([.init(start: 1, view: ViewDefinition(version: 1, queries: "{}", roles: "r"))]),
+            roles: "r")
+        expectEqual(few.encoded().first, 4)
+        expectEqual(views.encoded().first, 6)
+    }
+
     /// Earlier releases wrote less of a view, and with a compensating write what the client was to get.
     @Test(arguments: 1...4) func whatEarlierReleasesWroteIsRead(_ format: UInt64) throws {
         for seed in UInt64(1)...60 {

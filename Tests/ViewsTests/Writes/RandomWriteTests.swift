@@ -1,3 +1,4 @@
+import RealmState
 import SeededRandom
 import SyncModel
 import TestSupport
@@ -24,6 +25,43 @@ import Testing
         }
         // The histories lead to every verdict, many times.
         expectTrue(verdicts.count == 6 && verdicts.values.allSatisfy { $0 > 100 }, "\(verdicts)")
+    }
+
+    /// Of some states nobody can tell whether a view had the object: nothing is refused that would have counted, and whoever may have been sent an
+    /// erasure is sent the object anew.
+    @Test func whatCannotBeToldIsNobodysFault() {
+        var lacking = 0
+        for seed in UInt64(30_001)...38_000 {
+            var random = SeededGenerator(seed: seed)
+            let test = WriteCase(random: &random)
+            let whole = test.judge.verdict(on: test.timeline, test.write)
+            var timeline = test.timeline
+            for index in timeline.touches.indices where random.below(2) == 0 && timeline.touches[index].before != nil {
+                timeline.touches[index].before?.untold = [ColumnID(rawValue: 0)]
+                lacking += 1
+            }
+            let poor = WriteJudge(
+                views: test.judge.views,
+                isIn: { [isIn = test.judge.isIn] object, view in object.untold.isEmpty && isIn(object, view) },
+                isUnclear: { object, _ in !object.untold.isEmpty }, isShownAlike: test.judge.isShownAlike)
+            let found = poor.verdict(on: timeline, test.write)
+            let isSafe =
+                switch (whole, found) {
+                case (.merge(true), .merge(let resyncs)), (.insert(true), .insert(let resyncs)): resyncs
+                case (.merge(false), .merge), (.insert(false), .insert), (.giveWay, .giveWay): true
+                // It may have had it.
+                case (.refuse, _), (.giveWay, .merge(true)): true
+                // It makes what it had all along, as far as can be told.
+                case (.merge, .giveWay): test.write.creates && !test.write.beginsWithErasure
+                case (.insert, .merge): true
+                default: false
+                }
+            guard isSafe else {
+                Issue.record("seed \(seed): \(found), not \(whole): \(test), lacking \(timeline.touches)")
+                return
+            }
+        }
+        expectTrue(lacking > 1_000)
     }
 
     @Test func whatWasInForceBeforeAWritesBaseDoesNotMatter() {

@@ -97,6 +97,17 @@ enum FlexibleItems {
         return try #require(check.document, "\(check.findings)").closedRoles(of: RuleUser(id: "u")).text
     }
 
+    /// The roles of a user who may read and write everything, whatever it is.
+    static func openRoles() throws -> String {
+        let check = RulesCheck(
+            Array(
+                #"""
+                {"queryable": {"global": ["owner", "a"]}, "defaultRoles": [{"name": "r", "apply_when": {}, "read": true, "write": true,
+                 "document_filters": {"read": true, "write": true}}]}
+                """#.utf8))
+        return try #require(check.document, "\(check.findings)").closedRoles(of: RuleUser(id: "u")).text
+    }
+
     static func items(_ state: RealmState) -> [Int64: Item] {
         read(state.objects(of: "Item"), state.schema)
     }

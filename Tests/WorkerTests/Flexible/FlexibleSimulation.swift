@@ -1,10 +1,12 @@
 import Changesets
 import Messages
+import Query
 import SeededRandom
 import Storage
 import SyncModel
 import TestSupport
 import Testing
+import Views
 
 @testable import Worker
 
@@ -27,13 +29,19 @@ final class FlexibleSimulation {
         var hidesA = false
         /// Items with a greater `a` are hidden. Nothing else looks at this property.
         var maxA: Int64?
+        /// Roles look at nothing.
+        var isOpen = false
         var readable: Set<Int64> { reads.union(writes) }
 
         func reads(_ item: FlexibleItems.Item) -> Bool {
             readable.contains(item.owner) && item.a <= maxA ?? .max
         }
         var roles: String {
-            get throws { try FlexibleItems.roles(reads: reads, writes: writes, hidesA: hidesA, maxA: maxA) }
+            get throws {
+                try isOpen
+                    ? FlexibleItems.openRoles()
+                    : FlexibleItems.roles(reads: reads, writes: writes, hidesA: hidesA, maxA: maxA)
+            }
         }
     }
 
@@ -75,6 +83,10 @@ final class FlexibleSimulation {
         if seed % 6 == 5 { limits.evaluation.stepsPerRequest = 4_000 }
         // What nobody needs any more of the history goes soon.
         if seed % 5 == 3 { limits.compaction = OwnerHarness.eager.compaction }
+        // Before images have only what versions change, or next to nothing.
+        if seed % 7 > 3 { limits.images.smallObject = 0 }
+        if seed % 7 == 4 { limits.images.smallRuled = 0 }
+        if seed % 7 == 6 { (limits.images.smallValue, limits.images.maxValue) = (0, 0) }
         // Every merge, or every other, goes on beside the slice.
         takesTurns = seed % 10 < 2
         if takesTurns { limits.mergeStepsInSlice = seed % 10 == 0 ? 0 : 400 }
@@ -86,9 +98,15 @@ final class FlexibleSimulation {
     private func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
     private func join(_ index: Int) async throws {
-        let rights = Self.rights[pick(0...Self.rights.count - 1)]
+        let rights = somebodysRights()
         let query = Self.sets[pick(0...Self.sets.count - 1)]
         peers.append(try await newcomer(index, rights, query, makesSchema: index == 0))
+    }
+
+    /// Where images lack what is not small roles may not look at it: what cannot be told of them costs a client its copy.
+    private func somebodysRights() -> Rights {
+        let rights = Self.rights[pick(0...Self.rights.count - 1)]
+        return limits.images.maxValue > 0 ? rights : Rights(reads: [0, 1, 2], writes: [0, 1, 2], isOpen: true)
     }
 
     /// A client with a new client file and its first set.
@@ -240,7 +258,7 @@ final class FlexibleSimulation {
             try edit(other)
             try await peers[other].client.upload(to: harness)
         }
-        let rights = Self.rights[pick(0...Self.rights.count - 1)]
+        let rights = somebodysRights()
         peers[index].rights = rights
         peers[index].client.roles = try rights.roles
         try await reconnect(index, isFragile: true)
