@@ -172,7 +172,7 @@ extension GatewaySession {
 
 extension [HistoryEntry] {
     /// The entries in the messages in which they are sent.
-    fileprivate func batches(maxBytes: Int) -> [[HistoryEntry]] {
+    func batches(maxBytes: Int) -> [[HistoryEntry]] {
         var batches: [[HistoryEntry]] = []
         var bytes = 0
         for entry in self {

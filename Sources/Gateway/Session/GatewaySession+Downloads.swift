@@ -122,6 +122,7 @@ extension GatewaySession {
             return send(entries, packed: packed, .partition(downloadableBytes: downloadableBytes))
         }
         guard let whole = subscriptions.bootstrap(of: entries, protocolVersion: context.protocolVersion) else {
+            if packed == nil, undone.isEmpty { return sendSteadily(entries, subscriptions) }
             // What the errors announce has to come with an entry.
             let entries = entries.isEmpty && !undone.isEmpty ? [nothing] : entries
             tell(undone, of: entries.last?.serverVersion ?? 0)
@@ -129,6 +130,26 @@ extension GatewaySession {
         }
         send(entries, packed: packed, .flexible(whole))
         tellAfterBootstrap(undone)
+    }
+
+    /// Sends what a client may stop in anywhere, if it is much in several messages: so it can show how far it is, and has what it has if its connection
+    /// is lost in between.
+    private mutating func sendSteadily(_ entries: [HistoryEntry], _ subscriptions: FlexibleSubscriptions) {
+        let end = progress.download
+        var batch = subscriptions.steadyState
+        guard !entries.contains(where: { $0.originFile == .server }) else { return send(entries, .flexible(batch)) }
+        let stretches = entries.batches(maxBytes: context.limits.pageBytes * 4)
+        let bytes = max(1, entries.reduce(0) { $0 + $1.changeset.count })
+        var done = 0
+        for stretch in stretches.dropLast() {
+            guard let last = stretch.last else { continue }
+            done += stretch.reduce(0) { $0 + $1.changeset.count }
+            progress.download = DownloadCursor(serverVersion: last.serverVersion, clientVersion: last.clientVersion)
+            batch.progress = Double(done) / Double(bytes)
+            send(stretch, .flexible(batch))
+        }
+        progress.download = end
+        send(stretches.last ?? [], .flexible(subscriptions.steadyState))
     }
 
     mutating func send(_ entries: [HistoryEntry], packed: PackedEntries? = nil, _ detail: DownloadDetail) {

@@ -506,6 +506,35 @@ import Views
         try script.answer([entry(6)], to: 6, compensations: notices)
         expectEqual(script.take(), ["0/steadyState of 1 to 6"])
         guard case .live = script.machine.phase else { throw ProblemError() }
+    /// A client that was away can show how far it is, and keeps what has come if its connection is lost; but what counts only together is one message.
+    @Test(arguments: [13, 14]) func muchInSteadyStateComesInSeveralMessages(protocolVersion: Int) throws {
+        var script = try begun(protocolVersion: protocolVersion)
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        try script.answer([entry(5)], to: 5, .last, of: 1)
+        _ = script.take()
+        func large(_ versions: ClosedRange<UInt64>) -> [HistoryEntry] {
+            versions.map { version in
+                var large = entry(version, by: 8)
+                large.changeset = [UInt8](repeating: 7, count: 1 << 20)
+                return large
+            }
+        }
+        try script.answer(large(6...9), to: 10, latest: 14)
+        let told = script.sent.compactMap {
+            if case .download(let download) = $0 { download.batch?.progress } else { nil }
+        }
+        expectEqual(told, [0.25, 0.5, 0.75, 1])
+        expectEqual(
+            script.take(),
+            [
+                "1/steadyState of 1 to 6", "1/steadyState of 1 to 7", "1/steadyState of 1 to 8",
+                "1/steadyState of 1 to 10",
+            ])
+        try script.answer(large(11...13) + [entry(14)], to: 14)
+        expectEqual(script.take(), [protocolVersion < 14 ? "1/steadyState of 4 to 14" : "1/lastInBatch of 4 to 14"])
+    }
+
     }
 
     /// A notice of one version; `group` is nil for sessions that have to ask.
