@@ -22,10 +22,15 @@ struct FlexibleSubscriptions: Sendable {
 
     /// What the session's user may do.
     let roles: String
-    var active = QuerySet.empty
+    var active = QuerySet.empty {
+        didSet { passedOver.removeAll { $0.version <= active.version } }
+    }
     var bootstrap: Bootstrap?
     /// The newest that the client has asked for.
     private var waiting: QuerySet?
+    /// Those that gave way to newer ones before anything was sent of them, oldest first. If the newer ones are refused the client counts on these: it
+    /// asks for no set twice in a session.
+    private var passedOver: [QuerySet] = []
 
     init(roles: String) { self.roles = roles }
 
@@ -56,10 +61,28 @@ struct FlexibleSubscriptions: Sendable {
     ///
     /// - Returns: why the set is not asked for at all.
     mutating func ask(for set: QuerySet) -> String? {
-        let refusal = ViewLimits().refusal(ofBytes: set.text.utf8.count)
-        waiting = refusal == nil ? set : nil
-        return refusal?.message
+        if let refusal = ViewLimits().refusal(ofBytes: set.text.utf8.count) { return refusal.message }
+        if let waiting { passOver(waiting) }
+        waiting = set
+        return nil
     }
+
+    /// The owner has refused the set whose data was to come; the one before it takes its place.
+    mutating func refused() {
+        bootstrap = nil
+        if waiting == nil { waiting = passedOver.popLast() }
+    }
+
+    private mutating func passOver(_ set: QuerySet) {
+        passedOver.append(set)
+        // A client that changes its mind so often hears of the oldest ones in its next session.
+        while passedOver.count > Self.mostPassedOver || passedOver.count > 1 && passedOverBytes > ViewLimits().bytes {
+            passedOver.removeFirst()
+        }
+    }
+
+    private var passedOverBytes: Int { passedOver.reduce(0) { $0 + $1.text.utf8.count } }
+    private static let mostPassedOver = 16
 
     /// The client has to be sent the data of set 0, or of the set in force anew.
     mutating func mustBootstrap(_ version: QueryVersion) {
@@ -70,6 +93,7 @@ struct FlexibleSubscriptions: Sendable {
     mutating func nextRequest() -> BootstrapRequest? {
         if let waiting, bootstrap.map({ $0.sent == 0 && !$0.isAsked && $0.set.version > active.version }) ?? true {
             // Of one that nothing was sent of, nothing need be sent.
+            if let before = bootstrap?.set { passOver(before) }
             bootstrap = Bootstrap(set: waiting)
             self.waiting = nil
         }

@@ -78,7 +78,7 @@ extension GatewaySession {
                 fail(.badQuery, .applicationBug, reason)
             }
         case .refused(let reason):
-            subscriptions?.bootstrap = nil
+            subscriptions?.refused()
             refuse(bootstrap.set.version, reason)
         case .more(let position):
             bootstrap.progress = max(bootstrap.progress, part.progress)

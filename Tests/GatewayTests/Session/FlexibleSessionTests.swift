@@ -415,6 +415,36 @@ import Views
         expectEqual(script.pages.last?.bootstrap?.version, 3)
     }
 
+    @Test(arguments: [true, false])
+    func aSetThatWasSkippedForOneThatIsRefusedTakesItsPlace(isRefusedToo: Bool) throws {
+        var script = try begun()
+        // While the page of set 0 is under way.
+        for version in [1, 2] as [UInt64] { try ask(&script, version) }
+        try script.answer(to: 5)
+        expectEqual(script.pages.last?.bootstrap?.version, 2)
+        try script.answer(to: 5, .refused("no"), of: 2)
+        expectEqual(script.take(), ["query_error"])
+        expectEqual(script.pages.last?.bootstrap?.version, 1)
+        if isRefusedToo {
+            try script.answer(to: 5, .refused("neither"), of: 1)
+            expectEqual(script.take(), ["query_error"])
+            expectTrue(script.pages.last?.bootstrap == nil && script.machine.subscriptions?.isWaiting == false)
+        } else {
+            try script.answer([entry(5)], to: 5, .last, of: 1)
+            expectEqual(script.take(), ["1/lastInBatch of 1 to 5"])
+            expectEqual(script.machine.subscriptions?.active.version, 1)
+        }
+    }
+
+    @Test func aSetThatIsTooLongLeavesTheOneBeforeIt() throws {
+        var script = try begun()
+        try ask(&script, 1)
+        let long = QuerySet(version: 2, text: String(repeating: " ", count: ViewLimits().bytes + 1))
+        expectTrue(script.machine.subscriptions?.ask(for: long) != nil)
+        try script.answer(to: 5)
+        expectEqual(script.pages.last?.bootstrap?.version, 1)
+    }
+
     @Test func aSessionThatIsBehindComesUpFirst() throws {
         var script = try begun()
         try script.answer(to: 5)
@@ -476,6 +506,35 @@ import Views
             script.take(), ["1/lastInBatch of 2 to 12", "json_error", "json_error", "1/steadyState of 1 to 12"])
     }
 
+    /// A client that was away can show how far it is, and keeps what has come if its connection is lost; but what counts only together is one message.
+    @Test(arguments: [13, 14]) func muchInSteadyStateComesInSeveralMessages(protocolVersion: Int) throws {
+        var script = try begun(protocolVersion: protocolVersion)
+        try script.answer(to: 5)
+        try ask(&script, 1)
+        try script.answer([entry(5)], to: 5, .last, of: 1)
+        _ = script.take()
+        func large(_ versions: ClosedRange<UInt64>) -> [HistoryEntry] {
+            versions.map { version in
+                var large = entry(version, by: 8)
+                large.changeset = [UInt8](repeating: 7, count: 1 << 20)
+                return large
+            }
+        }
+        try script.answer(large(6...9), to: 10, latest: 14)
+        let told = script.sent.compactMap {
+            if case .download(let download) = $0 { download.batch?.progress } else { nil }
+        }
+        expectEqual(told, [0.25, 0.5, 0.75, 1])
+        expectEqual(
+            script.take(),
+            [
+                "1/steadyState of 1 to 6", "1/steadyState of 1 to 7", "1/steadyState of 1 to 8",
+                "1/steadyState of 1 to 10",
+            ])
+        try script.answer(large(11...13) + [entry(14)], to: 14)
+        expectEqual(script.take(), [protocolVersion < 14 ? "1/steadyState of 4 to 14" : "1/lastInBatch of 4 to 14"])
+    }
+
     @Test func anEarlierProtocolHasNoBootstrapOfTheSetInForce() throws {
         var script = try begun(protocolVersion: 13)
         try script.answer(to: 5)
@@ -506,35 +565,6 @@ import Views
         try script.answer([entry(6)], to: 6, compensations: notices)
         expectEqual(script.take(), ["0/steadyState of 1 to 6"])
         guard case .live = script.machine.phase else { throw ProblemError() }
-    /// A client that was away can show how far it is, and keeps what has come if its connection is lost; but what counts only together is one message.
-    @Test(arguments: [13, 14]) func muchInSteadyStateComesInSeveralMessages(protocolVersion: Int) throws {
-        var script = try begun(protocolVersion: protocolVersion)
-        try script.answer(to: 5)
-        try ask(&script, 1)
-        try script.answer([entry(5)], to: 5, .last, of: 1)
-        _ = script.take()
-        func large(_ versions: ClosedRange<UInt64>) -> [HistoryEntry] {
-            versions.map { version in
-                var large = entry(version, by: 8)
-                large.changeset = [UInt8](repeating: 7, count: 1 << 20)
-                return large
-            }
-        }
-        try script.answer(large(6...9), to: 10, latest: 14)
-        let told = script.sent.compactMap {
-            if case .download(let download) = $0 { download.batch?.progress } else { nil }
-        }
-        expectEqual(told, [0.25, 0.5, 0.75, 1])
-        expectEqual(
-            script.take(),
-            [
-                "1/steadyState of 1 to 6", "1/steadyState of 1 to 7", "1/steadyState of 1 to 8",
-                "1/steadyState of 1 to 10",
-            ])
-        try script.answer(large(11...13) + [entry(14)], to: 14)
-        expectEqual(script.take(), [protocolVersion < 14 ? "1/steadyState of 4 to 14" : "1/lastInBatch of 4 to 14"])
-    }
-
     }
 
     /// A notice of one version; `group` is nil for sessions that have to ask.
