@@ -10,6 +10,9 @@ struct ImageChecker {
     private let record: RealmRecord
     private let imaged: ImagedColumns
     private let schema: Schema
+    /// Nothing was found yet but what the server made anew of the realm's state, when sync was terminated: clients begin after it, so nobody asks how
+    /// its objects were before, and it has no images.
+    private var isBeginning = true
 
     init?(_ record: RealmRecord) {
         guard record.name.isFlexible, let imaged = try? ImagedColumns(decoding: record.imaged),
@@ -32,9 +35,11 @@ struct ImageChecker {
 
     /// - Parameter state: the replayed realm before the version, with everything that the version touches.
     /// - Returns: what is to be checked once the version is replayed.
-    func check(
+    mutating func check(
         _ stored: HistoryRecord, _ changeset: Changeset, _ state: RealmState, _ findings: inout FindingList
     ) -> [Claim] {
+        isBeginning = isBeginning && stored.entry.originFile == .server && stored.images.isEmpty
+        guard !isBeginning else { return [] }
         var claims: [Claim] = []
         let images: [BeforeImages.Image]
         do throws(ChangesetError) {

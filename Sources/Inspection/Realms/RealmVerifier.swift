@@ -99,7 +99,7 @@ package final class RealmVerifier {
         }
         let schema = try? record.storedSchema()
         var checker = HistoryChecker(record: record)
-        let images = ImageChecker(record)
+        var images = ImageChecker(record)
         let start = newest?.version ?? 0
         var done: UInt64 = 0
         try await reader.forEachHistoryPage(of: key, after: record.historyBase, through: record.latest.version) {
@@ -115,9 +115,9 @@ package final class RealmVerifier {
                     guard !isBroken else { continue }
                     let following = entry.serverVersion > start ? begun : nil
                     var claims: [ImageChecker.Claim] = []
-                    if let images, let replayed = following ?? whole {
+                    if images != nil, let replayed = following ?? whole {
                         try await replayed.load(changeset.touchedAddresses)
-                        claims = images.check(stored, changeset, replayed.state, &findings)
+                        claims = images?.check(stored, changeset, replayed.state, &findings) ?? []
                     }
                     try await whole?.apply(changeset)
                     try await following?.apply(changeset)

@@ -84,6 +84,23 @@ import Views
         }
     }
 
+    /// A termination has the history made anew of the realm's state, without before images: clients begin after it.
+    @Test(arguments: [true, false]) func whatTheServerMadeAnewNeedsNoBeforeImages(isServers: Bool) async throws {
+        let realm = try await StoredRealm(name: RealmName(flexible: "tasks"))
+        var made = realm.history
+        for index in made.indices {
+            made[index].images = []
+            if isServers || index == 0 { made[index].entry.originFile = .server }
+        }
+        let restarted = made
+        try await realm.commit {
+            $0.historyTrims = [realm.key: ServerVersion(UInt64(restarted.count))]
+            $0.history = [realm.key: restarted]
+        }
+        let findings = try await realm.verify().findings.filter { $0.check == .images }
+        expectEqual(findings.isEmpty, isServers, "\(findings)")
+    }
+
     @Test func entriesOfIndexesAreWhatObjectsHave() async throws {
         // The dogs 8 and 9 with a property `name` besides, by which they are found.
         var changeset = Changeset()
