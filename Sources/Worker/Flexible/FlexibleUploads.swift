@@ -33,8 +33,9 @@ struct FlexibleUploads: SlicePart {
         var views: ClientViews
         var putRight: PutRight
         let places: PlaceCheck?
-        /// Taken by judging and merging so far.
+        /// Taken by merging so far, and by judging.
         var steps: UInt64 = 0
+        var judging: UInt64 = 0
     }
 
     /// What its objects have met since is read once, and merged with once, for all changesets; then each is judged by what the ones before it have
@@ -156,7 +157,7 @@ struct FlexibleUploads: SlicePart {
         }
         let plan = UploadPlan(trials, pasts, course.putRight)
         let asked = stretch.views.steps
-        course.steps += reading.steps + asked
+        course.judging += reading.steps + asked
         work.steps += reading.steps + asked
         let (integration, merged): (UploadIntegration, [Changeset?])
         do {
@@ -211,7 +212,9 @@ struct FlexibleUploads: SlicePart {
         let upload = AsideMerge.Upload(
             realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
             recorded: file.progress, head: head, entries: entries, own: plan.own)
-        let run = UploadMerge(work: work, file: file, context: context, upload: upload, spent: course.steps)
+        let run = UploadMerge(
+            work: work, file: file, context: context, upload: upload, spent: course.steps,
+            judging: course.judging)
         defer { course.steps = run.steps }
         let integration = try await run.merged(incoming)
         for (changeset, place) in zip(integration.changesets, places) { merged[place] = changeset.changeset }

@@ -18,9 +18,12 @@ struct UploadMerge: SlicePart {
     /// What had been taken before this turn.
     private let taken: UInt64
 
-    /// - Parameter spent: what the upload has taken in this turn already, in steps.
+    /// - Parameters:
+    ///   - spent: what merging the upload has taken in this turn already, in steps.
+    ///   - judging: what judging it has taken: the slice waits for that much less.
     init(
-        work: SliceWork, file: ClientFileRecord, context: RealmContext, upload: AsideMerge.Upload, spent: UInt64 = 0
+        work: SliceWork, file: ClientFileRecord, context: RealmContext, upload: AsideMerge.Upload, spent: UInt64 = 0,
+        judging: UInt64 = 0
     ) {
         self.work = work
         self.file = file
@@ -30,7 +33,7 @@ struct UploadMerge: SlicePart {
         taken = (try? aside?.get().steps) ?? spent
         meter = MergeMeter(
             limit: work.environment.limits.mergeStepsPerUpload, taken: taken,
-            patience: work.mergePatience - min(work.mergePatience, spent))
+            patience: work.mergePatience - min(work.mergePatience, spent + judging))
     }
 
     private var own: [ObjectAddress: ServerVersion] { upload.own }
