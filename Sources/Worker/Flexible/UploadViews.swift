@@ -96,8 +96,7 @@ final class UploadViews {
 
     private func hidden(_ number: Int, _ className: ByteString) -> Set<ColumnID> {
         // Whatever it selects.
-        let view = try? context.flexible.views.view(
-            .empty(roles: definitions[number].roles), schema: schema, version: schemaVersion)
+        let view = try? context.view(.empty(roles: definitions[number].roles), as: schemaVersion, in: schema)
         return view?[className]?.role?.hiddenColumns ?? []
     }
 
@@ -106,8 +105,7 @@ final class UploadViews {
         let definition = definitions[number]
         let before = context.flexible.views.bytesRead
         // What was a view when it was asked for is one still: the schema only grows.
-        let view =
-            (try? context.flexible.views.view(definition, schema: schema, version: schemaVersion)) ?? .nothing
+        let view = (try? context.view(definition, as: schemaVersion, in: schema)) ?? .nothing
         steps += UInt64(context.flexible.views.bytesRead - before) * Self.stepsPerByte
         read[number] = view
         return view

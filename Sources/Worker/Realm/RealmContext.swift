@@ -142,7 +142,16 @@ final class RealmContext {
 
     /// - Parameter version: the schema version of the client's copy.
     func view(_ definition: ViewDefinition, as version: SchemaVersion?) throws(ViewError) -> View {
-        try flexible.views.view(definition, schema: state.schema, version: version).metered(by: flexible.meter)
+        try view(definition, as: version, in: state.schema)
+    }
+
+    /// The same while the state is being changed.
+    ///
+    /// - Parameter schema: the realm's.
+    func view(
+        _ definition: ViewDefinition, as version: SchemaVersion?, in schema: Schema
+    ) throws(ViewError) -> View {
+        try flexible.views.view(definition, schema: schema, version: version).metered(by: flexible.meter)
     }
 
     /// The objects that applying a changeset touches and that are not loaded yet.
