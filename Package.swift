@@ -320,15 +320,15 @@ let package = Package(
             "Worker",
             [
                 "SyncModel", "AMQP", "MessagingSupport", "Changesets", "Merge", "MergeConformance", "RealmState",
-                "Views", "Rules", "Gateway",
+                "Query", "Views", "Rules", "Gateway",
                 "SyncProtocol", "Messages",
                 "Storage", "StorageSQLite", "StorageSupport", "MemoryStorage", logging,
             ]),
         tests(
             "Gateway",
             [
-                "SyncModel", "APIDescriptions", "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Views",
-                "Rules",
+                "SyncModel", "APIDescriptions", "AMQP", "MessagingSupport", "Changesets", "SyncProtocol", "Query",
+                "Views", "Rules",
                 "Messages", "Storage", "StorageSQLite", "StorageSupport",
                 "Operations", logging, grdb,
                 lifecycle, httpClient, hummingbird,

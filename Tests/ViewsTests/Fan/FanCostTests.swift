@@ -47,7 +47,7 @@ import Testing
         other.queries = " " + other.queries
         _ = fan.follow(3, file: 3, other, at: 0)
         expectEqual(fan.bytes, one)
-        expectTrue(fan.bytes(of: 1) > one && one < 3 * texts.utf8.count, "\(one) of \(texts.utf8.count)")
+        expectTrue(fan.bytes(of: 1) > one && one < 4 * texts.utf8.count, "\(one) of \(texts.utf8.count)")
         _ = fan.follow(4, file: 4, try definition("owner_id IN {\(texts), 'another'}"), at: 0)
         expectTrue(fan.bytes > one)
         for session in [1, 2, 3, 4] as [UInt64] { fan.leave(session) }
@@ -101,11 +101,11 @@ import Testing
 
     /// A chain of alternatives takes a hundred times what its text does, unless it is held as what it says.
     @Test func aLongChainIsHeldAsAList() throws {
-        let chain = (0..<20_000).map { "owner_id=='\($0)'" }.joined(separator: "||")
+        let chain = (0..<13_000).map { "owner_id=='\($0)'" }.joined(separator: "||")
         let view = try View(definition(chain), schema: ViewTests.schema, isRead: true)
         expectTrue(view.bytes < 4 * chain.utf8.count, "\(view.bytes) of \(chain.utf8.count)")
         let table = try #require(ViewTests.schema.table("Item")).id
-        for (owner, isIn) in [("0", true), ("19999", true), ("20000", false)] {
+        for (owner, isIn) in [("0", true), ("12999", true), ("13000", false)] {
             expectEqual(
                 view.contains(ViewTests.item(["owner_id": .string(ByteString(owner))]), table, .int(1)), isIn)
         }

@@ -1,5 +1,6 @@
 import Changesets
 import Messages
+import Query
 import RealmState
 import Storage
 import SyncModel
@@ -55,7 +56,8 @@ import Views
         try await expectTrue(other.bootstrap(1, Items.query([1]), from: harness) == nil)
         let refusal = try #require(try await other.bootstrap(2, Self.query(100), from: harness))
         expectTrue(
-            refusal.contains("class \"Item\"") && refusal.contains("100 conditions") && refusal.contains("500 steps"),
+            refusal.contains("class \"Item\"") && refusal.contains("conditions together")
+                && refusal.contains("500 steps"),
             "\(refusal)")
         // The set before is in force, and what does not take long comes.
         try writer.write(at: 30, Items.set(1, "a", 2))
@@ -80,7 +82,8 @@ import Views
             let before = other.pages
             try await expectTrue(other.bootstrap(1, Self.query(100), from: harness, maxBytes: 1 << 20) == nil)
             expectEqual(Items.items(other.state), items)
-            expectEqual(other.shares, other.shares.sorted())
+            let shares = Array(other.shares.suffix(other.pages - before))
+            expectEqual(shares, shares.sorted())
             counts.append(other.pages - before)
         }
         // An object a page, then five or so.
@@ -153,7 +156,8 @@ import Views
             for key in 2...60 as ClosedRange<Int64> { Items.create(key, .init(owner: 0, a: key))(&changeset) }
         }
         let refusal = try #require(try await other.refusal(from: harness))
-        expectTrue(refusal.code == ErrorCode.badChangeset && refusal.message.contains("5000 steps"), "\(refusal.message)")
+        expectTrue(
+            refusal.code == ErrorCode.badChangeset && refusal.message.contains("5000 steps"), "\(refusal.message)")
         try await expectEqual(Items.items(harness).count, 1)
         try writer.write(at: 30, Items.set(1, "a", 3))
         try await writer.upload(to: harness)
