@@ -183,7 +183,9 @@ struct FlexibleBootstraps: SlicePart {
             let meter = EvaluationMeter(
                 perObject: limits.evaluation.stepsPerObject, limit: limits.evaluation.stepsPerRequest)
             defer { note(meter) }
-            guard let whole = try await replacement(views, from: old, in: new.metered(by: meter), at: cursor) else { return nil }
+            guard let whole = try await replacement(views, from: old, in: new.metered(by: meter), at: cursor) else {
+                return nil
+            }
             if meter.overrun != nil { return tooDear(request, meter, at: cursor) }
             end = whole
         }

@@ -74,15 +74,23 @@ struct Uploads: SlicePart {
                 }
                 if context.name.isFlexible {
                     try await metering(context, limit: limits.evaluation.stepsPerUpload) { meter in
-                        try await FlexibleUploads(work: work, app: app, context: context).integrate(
-                            Array(zip(entries, new)), of: upload.head, by: file,
-                            isAcknowledged: !message.entries.isEmpty)
-                        if meter.overrun != nil {
+                        /// Nothing stands that was judged by what no longer counts, also if the rest is to wait.
+                        func checkMeter() throws {
+                            guard meter.overrun != nil else { return }
                             metrics.tooDear(app: app.id)
                             throw BadChangesetError(
                                 reason: "judging an upload of client file \(file.ident): \(meter.refusal)",
                                 isTooDear: true)
                         }
+                        do {
+                            try await FlexibleUploads(work: work, app: app, context: context).integrate(
+                                Array(zip(entries, new)), of: upload.head, by: file,
+                                isAcknowledged: !message.entries.isEmpty)
+                        } catch let pause as MergePause {
+                            try checkMeter()
+                            throw pause
+                        }
+                        try checkMeter()
                     }
                     return try await note(entries, of: file, from: app, in: context)
                 }
