@@ -259,6 +259,7 @@ struct FlexibleUploads: SlicePart {
             course.putRight.add(compensation)
         }
         if !judged.refusedIngests.isEmpty { reportIngests(judged, entry, by: file, &course.views) }
+        if !judged.lateIngests.isEmpty { reportLate(judged, by: file) }
     }
 
     /// Makes a changeset the next version, and part of its objects' pasts.
@@ -331,6 +332,19 @@ struct FlexibleUploads: SlicePart {
                 "app": "\(app.id)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
                 "classes": "\(Set(refused.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
                 "objects": "\(refused.count)",
+            ])
+    }
+
+    /// Says what of asymmetric classes was left out since it was there. Its author is not told.
+    private func reportLate(_ judged: WriteTrial, by file: ClientFileRecord) {
+        let late = judged.lateIngests
+        metrics.denied(app: app.id, reason: "asymmetricKey")
+        logger.notice(
+            "objects of asymmetric classes left out, since others have their keys",
+            metadata: [
+                "app": "\(app.id)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
+                "classes": "\(Set(late.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
+                "objects": "\(late.count)",
             ])
     }
 

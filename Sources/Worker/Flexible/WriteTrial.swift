@@ -35,6 +35,8 @@ struct WriteTrial {
     private(set) var givenWay: [RefusedWrite] = []
     /// Of asymmetric classes. The author has no copies of them: there is nothing to put right.
     private(set) var refusedIngests: [RefusedWrite] = []
+    /// Of asymmetric classes, that the role would allow, were there not another object of the key. Nobody is told: it would tell what others have sent.
+    private(set) var lateIngests: [ObjectAddress] = []
     private let asymmetric: Set<ByteString>
     /// What the user may write, and stock clients cannot apply.
     private(set) var misfits: [Misfit] = []
@@ -231,8 +233,8 @@ struct WriteTrial {
         places?.isSpoiled(after.object(address), of: address.className, setting: fields, in: after.schema) ?? false
     }
 
-    /// An object of an asymmetric class is made once, as the role's write side allows. Made again with what it has, as after a client reset,
-    /// it is left as it is; that is told only to whom the role lets make such an object.
+    /// An object of an asymmetric class is made once, as the role's write side allows. Made again, with what it has, as after a client reset, or with
+    /// something else, it is left as it is, without a word to its author.
     ///
     /// - Returns: whether it is to be made.
     private mutating func admitIngest(
@@ -240,11 +242,12 @@ struct WriteTrial {
         _ schema: Schema
     ) -> Bool {
         guard let made, let role = ingestRole(address.className, schema), role.mayWrite(write.fields),
-            role.allows(.make(made, stays: true), address.key), existing == nil || existing == made
+            role.allows(.make(made, stays: true), address.key)
         else {
             refuseIngest(address)
             return false
         }
+        if let existing, existing != made { lateIngests.append(address) }
         return existing == nil
     }
 
