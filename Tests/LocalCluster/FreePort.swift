@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 #if canImport(Glibc)
@@ -7,14 +8,24 @@ import Darwin
 #endif
 
 /// A loopback port that was free a moment ago.
+///
+/// Some time may go by until the port is listened on, and a server that is started again listens on the port that it had. So processes side by
+/// side have ranges of their own, as far as there are enough, and all lie apart from those of `Tests/broker` and `Tests/postgres`.
 package enum FreePort {
+    private static let count: UInt16 = 1_000
     /// Below what the kernel gives to outgoing connections: one of those could take it before the server does.
-    private static let last = Mutex(UInt16.random(in: 20_000..<32_000))
+    private static let range: Range<UInt16> = {
+        // Set by `Tests/run`, whose processes run side by side.
+        let chosen = ProcessInfo.processInfo.environment["SLUICE_TEST_PORTS"].flatMap { Int32($0) } ?? getpid()
+        let start = 20_000 + UInt16(chosen & 7) * count
+        return start..<(start + count)
+    }()
+    private static let last = Mutex(UInt16.random(in: range))
 
     package static func next() -> Int {
-        for _ in 0..<1000 {
+        for _ in 0..<count {
             let candidate = last.withLock { last -> UInt16 in
-                last = last < 31_999 ? last + 1 : 20_000
+                last = last + 1 < range.upperBound ? last + 1 : range.lowerBound
                 return last
             }
             if let port = bound(to: candidate) { return port }
