@@ -253,8 +253,9 @@ let package = Package(
         shared(
             "BoundaryFuzzing",
             [
-                "MergeConformance", "SeededRandom", "SyncModel", "SyncProtocol", "Rules", "AMQP", "Messages", "Storage",
-                "MemoryStorage", "Operations", "Worker", "Gateway", logging,
+                "MergeConformance", "SeededRandom", "SyncModel", "Changesets", "RealmState", "Query", "Views",
+                "SyncProtocol", "Rules", "AMQP", "Messages", "Storage", "MemoryStorage", "Operations", "Worker",
+                "Gateway", logging,
                 nio("NIOCore"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),

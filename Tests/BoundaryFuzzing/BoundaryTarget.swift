@@ -9,6 +9,8 @@ package enum BoundaryTarget: String, CaseIterable, Sendable {
     case json
     /// Rules documents and expressions: stored, they are the documents that were checked, and explained as they are enforced.
     case rules
+    /// Rules, a subscription set and objects: which of them are in the view, in a number of steps that the input bounds.
+    case views
     /// WebSocket frames: however a stream is cut, its messages are the same, and those of a client that keeps the rules come whole.
     case frames
     /// The PROXY protocol's header: a part of it is never taken for the whole.
@@ -28,6 +30,7 @@ package enum BoundaryTarget: String, CaseIterable, Sendable {
         switch self {
         case .json: try JSONFuzz.run(bytes)
         case .rules: try RulesFuzz.run(bytes)
+        case .views: try ViewFuzz.run(bytes)
         case .frames: try FrameFuzz.run(bytes)
         case .proxy: try ProxyFuzz.run(bytes)
         case .message: try MessageFuzz.run(bytes)
