@@ -50,7 +50,8 @@ import Testing
                     "POST", "dead-letters/requeue", #"{"letters": ["\#(first)", "\#(foreign)", "000000000000"]}"#)
                 expectTrue(
                     back["done.0"] == first && back["refused.0.name"] == foreign && back["missing.0"] == "000000000000")
-                try await expectEqual(harness.next(TickMessage.self, in: slice).at, 1)
+                // The coordinator's own ticks come in between, if all of this takes long enough.
+                while try await harness.next(TickMessage.self, in: slice).at != 1 {}
                 let gone = try await coordinator.request("POST", "dead-letters/drop", #"{"letters": ["\#(third)"]}"#)
                 expectEqual(gone["done.0"], third)
                 try await expectTrue(coordinator.request("GET", "dead-letters")["letters.1.name"] == nil)
