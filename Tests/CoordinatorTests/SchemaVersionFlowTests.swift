@@ -16,9 +16,16 @@ import Testing
         {"classes": [{"name": "Task", "type": "object(_id: int)", "properties": [{"name": "done", "type": "string?"}]}]}
         """#
 
+    /// Deploying publishes, which needs the broker: without one the operator is told to try again.
+    @Test func aBrokerThatIsAwayIsNoMistakeOfTheCoordinator() {
+        let error = AdminError(CoordinatorError(.brokerUnavailable, "there is no connection to the broker yet"))
+        expectTrue(error.status == .serviceUnavailable && error.code == "broker_unavailable")
+    }
+
     @Test func aBreakingSchemaIsStagedAndDeployed() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
                 _ = try await coordinator.request("POST", "apps", #"{"id":"tasks","syncMode":"flexible"}"#)
                 try await harness.store.extendSchema(ofApp: "tasks", with: Self.declared)
                 let empty = try await coordinator.request("GET", "apps/tasks/schema/versions")
@@ -52,6 +59,7 @@ import Testing
     @Test func whatIsStagedIsForgotten() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
                 _ = try await coordinator.request("POST", "apps", #"{"id":"tasks","syncMode":"flexible"}"#)
                 _ = try await coordinator.request("PUT", "apps/tasks/schema/draft", Self.wanted)
                 let gone = try await coordinator.request("DELETE", "apps/tasks/schema/draft")

@@ -104,6 +104,9 @@ extension AdminError {
             default:
                 self = .unavailable("store_unavailable", "\(error.message); the coordinator's log says more")
             }
+        case let error as AMQPError: self = .brokerAway(error)
+        case let error as CoordinatorError where error.code == .brokerUnavailable:
+            self = .unavailable("broker_unavailable", "\(error.message); try again")
         case let error as HTTPError where error.status == .notFound: self = .notFound("such route")
         case let error as NIOTooManyBytesError:
             self = AdminError(
