@@ -138,7 +138,15 @@ extension GatewaySession {
         let end = progress.download
         var batch = subscriptions.steadyState
         guard !entries.contains(where: { $0.originFile == .server }) else { return send(entries, .flexible(batch)) }
-        let stretches = entries.batches(maxBytes: context.limits.pageBytes * 4)
+        var stretches: [[HistoryEntry]] = []
+        for stretch in entries.batches(maxBytes: context.limits.pageBytes * 4) {
+            // A version comes whole: a client that stops behind a part of it would not be sent the rest.
+            if let last = stretches.last?.last, last.serverVersion == stretch.first?.serverVersion {
+                stretches[stretches.count - 1] += stretch
+            } else {
+                stretches.append(stretch)
+            }
+        }
         let bytes = max(1, entries.reduce(0) { $0 + $1.changeset.count })
         var done = 0
         for stretch in stretches.dropLast() {
