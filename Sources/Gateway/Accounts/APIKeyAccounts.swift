@@ -77,7 +77,7 @@ struct APIKeyAccounts: Sendable {
         }
     }
 
-    /// Whoever is nobody yet is refused all that is about keys, as stock clients expect, not told that there are none.
+    /// Refuses an anonymous user everything about API keys, as stock clients expect, instead of saying that there are none.
     private func requireAccount(of user: UserRecord) throws(APIError) {
         guard !user.identities.isAnonymous else { throw APIError.anonymousHasNoKeys }
     }

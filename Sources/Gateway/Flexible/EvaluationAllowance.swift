@@ -1,7 +1,7 @@
 import Query
 import Synchronization
 
-/// What looking for those whom commits concern may take here: so many steps at once, which come back with time.
+/// A budget of steps for finding the sessions that commits concern: so many at once, and they come back with time.
 final class EvaluationAllowance: Sendable {
     private struct State {
         var rest: Int

@@ -39,7 +39,7 @@ final class FlexibleFans: Sendable {
     private let clock: GatewayClock
     private let limits: EvaluationLimits
     private let metrics: GatewayMetrics?
-    /// Of all realms together.
+    /// The budget of all realms together.
     private let allowance: EvaluationAllowance
 
     /// Realms that may take all that they may at the same time.
@@ -88,7 +88,7 @@ final class FlexibleFans: Sendable {
         }
     }
 
-    /// What a session's set takes in memory, about.
+    /// The memory that a session's set takes, about, in bytes.
     func bytes(of number: UInt64, in realm: RealmName) -> Int {
         holder(realm)?.fan.withLock { $0.fan.bytes(of: number) } ?? 0
     }

@@ -28,8 +28,8 @@ struct FlexibleSubscriptions: Sendable {
     var bootstrap: Bootstrap?
     /// The newest that the client has asked for.
     private var waiting: QuerySet?
-    /// Those that gave way to newer ones before anything was sent of them, oldest first. If the newer ones are refused the client counts on these: it
-    /// asks for no set twice in a session.
+    /// Sets that gave way to newer ones before anything was sent of them, oldest first. If the newer ones are refused the client counts on these:
+    /// a client asks for no set twice in a session.
     private var passedOver: [QuerySet] = []
 
     init(roles: String) { self.roles = roles }

@@ -68,7 +68,7 @@ extension GatewaySession {
         case .refused
         where bootstrap.set.version == subscriptions?.active.version && part.passes != true
             && subscriptions?.hasNewerWish == true:
-            // What the client has missed of its set cannot be told, and it wants another one.
+            // The owner cannot tell what the client has missed of its set, and the client wants another one.
             subscriptions?.bootstrap = nil
         case .refused(let reason) where bootstrap.set.version == subscriptions?.active.version:
             // Clients do not survive a QUERY_ERROR for the set that they have.

@@ -3,11 +3,11 @@ import SyncModel
 import SyncProtocol
 import Synchronization
 
-/// What the subscription sets of sessions take in the gateway's memory, by user and by app.
+/// The memory that the subscription sets of sessions take at the gateway, counted by user and by app, and its quotas.
 ///
 /// Each session counts what its sets take, also where another has the same ones: what is shared today may be held by one alone tomorrow.
 final class SetQuotas: Sendable {
-    /// What a session's set in force takes, and the one on its way.
+    /// The bytes of a session's set in force, and of the set on its way.
     private struct Held {
         var user: AppUser
         var bytes = 0
@@ -35,7 +35,7 @@ final class SetQuotas: Sendable {
 
     init(settings: QuotaValues) { self.settings = settings }
 
-    /// What is held of everybody.
+    /// The bytes that all sessions' sets take together.
     var bytes: Int { state.withLock { $0.apps.values.reduce(0, +) } }
     var isEmpty: Bool { state.withLock { $0.sessions.isEmpty && $0.users.isEmpty && $0.apps.isEmpty } }
 

@@ -49,7 +49,7 @@ final class NoticeContents: Sendable {
     let fanned: FannedNotice
     /// Nil if the notice does not say what it touches.
     let stretch: FannedStretch?
-    /// What telling one session what it gets may take.
+    /// The bounds of working out what one session gets.
     let limits: EvaluationLimits
     private let splits = Mutex<[Int: SplitChangeset]>([:])
 

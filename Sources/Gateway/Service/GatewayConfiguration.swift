@@ -64,7 +64,7 @@ package struct GatewayLimits: Sendable {
     package var maxAppConnections = 15_000
     /// What users and apps may do, where the app has no value of its own.
     package var quotas = QuotaValues()
-    /// What looking for those whom commits of flexible realms concern may take.
+    /// The bounds of finding the sessions that commits of flexible realms concern.
     package var evaluation = EvaluationLimits()
     /// Uploads of one session that no worker has acknowledged yet, in bytes; beyond, its socket is not read.
     package var sessionUnacknowledgedBytes = 4 << 20

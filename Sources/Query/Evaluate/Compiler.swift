@@ -236,7 +236,7 @@ extension Comparison {
 }
 
 extension GeoRegion {
-    /// What a point is compared with.
+    /// The number of corners that a point is compared with.
     fileprivate var corners: Int {
         switch self {
         case .circle: 1
