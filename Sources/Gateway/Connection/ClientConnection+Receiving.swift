@@ -30,10 +30,10 @@ extension ClientConnection {
             let bytes = Array(buffer.readableBytesView)
             let upload = parser.plainBytes(ofUpload: bytes)
             if mustWait(before: upload) {
-                // A client that is gone uploads again what it has not heard of.
                 guard isLost else { return .wait(upload: upload) }
-                if upload != nil { return .goOn }
+                if upload != nil { dropsUploads = true }
             }
+            if upload != nil, dropsUploads { return .goOn }
             do throws(SyncProtocolError) {
                 let message = try parser.parse(bytes)
                 environment.metrics.received(message.name)

@@ -29,6 +29,9 @@ actor ClientConnection {
     var isClosing = false
     /// Nothing can be written any more.
     var isLost = false
+    /// Set with the first upload for which a client that is gone does not wait. The client uploads again what it has not heard of; a later upload must
+    /// not be integrated without it, or its progress would tell the client that the earlier one had arrived.
+    var dropsUploads = false
     var readers: [CheckedContinuation<Void, Never>] = []
     let logger: Logger
 

@@ -267,6 +267,8 @@ final class TestServer: @unchecked Sendable {
             download(ident.session, connection)
         case .upload(let upload) where upload.entries.reduce(0, { $0 + $1.changeset.count }) > uploadLimit:
             connection.socket.close(.messageTooBig)
+            // What the client has sent after it tells of a progress that nobody has made.
+            connections.removeAll { $0 === connection }
         case .upload(let upload):
             guard let file = connection.sessions[upload.session]?.file else { return }
             let new = upload.entries.filter { $0.clientVersion > files[file]?.upload.clientVersion ?? 0 }

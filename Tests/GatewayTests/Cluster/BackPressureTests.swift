@@ -78,4 +78,33 @@ struct BackPressureTests {
             }
         }
     }
+
+    /// Room for the small upload that comes after a large one does not let it overtake: its progress would acknowledge both.
+    @Test func ofAClientThatIsGoneNoUploadComesAfterOneThatHadNoRoom() async throws {
+        let flooded = RealmName(app: "tasks", partition: "\"flooded\"")
+        try await GatewayHarness.with(broker: true, configure: { $0.limits.gatewayUnacknowledgedBytes = 64 << 10 }) {
+            gateway in
+            guard let owner = gateway.owner else { throw HarnessError("no owner") }
+            let (first, second) = (try await gateway.logInAnonymously(), try await gateway.logInAnonymously())
+            await owner.ignore([ChangesetMessage.type])
+            try await SyncClient.with(port: gateway.port, token: first.access) { flood in
+                _ = try await SessionOpening.open(&flood, partition: flooded.partition)
+                try await flood.send(SessionOpening.upload(2, bytes: Self.noise(48 << 10)))
+                try await eventually("the budget is filled") {
+                    await owner.received.contains(ChangesetMessage.type)
+                }
+                try await SyncClient.with(port: gateway.port, token: second.access) { client in
+                    _ = try await SessionOpening.open(&client)
+                    try await client.send(SessionOpening.upload(2, bytes: Self.noise(32 << 10)))
+                    try await client.send(SessionOpening.upload(3))
+                }
+                // What is written to the client's socket finds that nobody is there.
+                try await eventually("the gateway has heard that the client is gone") {
+                    try await owner.publish([1, 2, 3], to: SessionOpening.realm)
+                    return await owner.unbinds.contains { $0.realm == SessionOpening.realm }
+                }
+                await expectEqual(owner.received.filter { $0 == ChangesetMessage.type }.count, 1)
+            }
+        }
+    }
 }

@@ -88,6 +88,17 @@ actor ScriptedOwner {
         realms[name] = realm
     }
 
+    /// Adds a version by somebody else, and tells the gateways.
+    func publish(_ changeset: [UInt8], to name: RealmName) async throws {
+        let follows = realms[name]?.latest.version ?? 0
+        write(changeset, to: name)
+        guard let realm = realms[name] else { return }
+        let notice = IntegratedNotice(
+            realm: name, generation: realm.generation, follows: follows, latest: realm.latest,
+            entries: Array(realm.history.dropFirst(Int(follows.rawValue))), acknowledgements: [])
+        try await notify(notice, key: name.topicKey)
+    }
+
     // MARK: What comes
 
     private func receive(_ message: AMQPMessage, _ slice: SliceNumber) async {
