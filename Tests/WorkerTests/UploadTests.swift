@@ -166,6 +166,22 @@ import Testing
         try await expectEqual(harness.titles().keys.sorted(), [3])
     }
 
+    /// Ids are the publishers' own: two who number their events from 1 must not lose each other's.
+    @Test func eventsOfTwoRealmsMayHaveTheSameId() async throws {
+        let harness = try await OwnerHarness.make()
+        let other = RealmName(app: harness.realm.app, partition: "\"other\"")
+        func event(_ realm: RealmName) -> ChangesetMessage {
+            ChangesetMessage(realm: realm, upload: nil, entries: [.init(timestamp: 5, changeset: Changes.schema())])
+        }
+        // One after the other, and in one batch.
+        let first = try await harness.send(event(harness.realm), id: "event-1").one(IntegratedNotice.self)
+        let second = try await harness.send(event(other), id: "event-1").one(IntegratedNotice.self)
+        expectEqual([first.latest.version, second.latest.version], [1, 1])
+        let both = try await harness.send(
+            [harness.realm, other, other].map { try AMQPMessage(event($0), id: "event-2") })
+        expectEqual(try both.every(IntegratedNotice.self).map(\.latest.version), [2, 2])
+    }
+
     @Test func poisonIsSetAsideWithItsReason() async throws {
         let harness = try await OwnerHarness.make()
         var unknown = try AMQPMessage(ClaimMessage(worker: "w"))

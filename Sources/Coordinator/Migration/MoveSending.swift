@@ -7,7 +7,8 @@ import SyncModel
 /// Brings changesets to the owners of realms, some at a time, and waits until they are in the stores.
 struct MoveSending {
     private struct Sent {
-        var id: String
+        /// What the slice's store remembers once it is through.
+        var mark: String
         var slice: SliceNumber
         var addresses: [ObjectAddress]
         var key: PartitionKey?
@@ -34,14 +35,15 @@ struct MoveSending {
         let message = ChangesetMessage(
             realm: realm, upload: nil, entries: changesets.map { UploadedChangeset(timestamp: 0, changeset: $0) })
         try await context.link.publish(message, id: id, to: slice)
-        sent.append(Sent(id: id, slice: slice, addresses: addresses, key: key))
+        let mark = ChangesetMessage.mark(ofEvent: id, in: realm)
+        sent.append(Sent(mark: mark, slice: slice, addresses: addresses, key: key))
         while sent.count >= ModeMigrationRun.window { try await takeFirst() }
     }
 
     /// Tells the owners of slices that the app moves, and returns once each has it in its store, behind all that it had let in before.
     mutating func freeze(_ app: AppRecord, in slices: [SliceNumber], id: String) async throws {
         try await context.link.publishToAllSlices(RulesMessage(app: app.id, version: app.rulesVersion), id: id)
-        for slice in slices { sent.append(Sent(id: id, slice: slice, addresses: [])) }
+        for slice in slices { sent.append(Sent(mark: id, slice: slice, addresses: [])) }
         try await drain()
     }
 
@@ -54,7 +56,7 @@ struct MoveSending {
         while true {
             // A slice has no store before its first message is through.
             if let reader = try? await context.storesToMove().reader(for: first.slice),
-                try await reader.isSeen(messageID: first.id)
+                try await reader.isSeen(messageID: first.mark)
             {
                 sent.removeFirst()
                 return

@@ -1,3 +1,4 @@
+import Crypto
 package import SyncModel
 
 /// One UPLOAD of a client, whole, as the client packed it; or changesets published from a shell.
@@ -37,6 +38,14 @@ package struct ChangesetMessage: Message, Equatable {
     /// Nil for an event from a shell.
     package var upload: Upload?
     package var entries: [UploadedChangeset]
+
+    /// What the slice's store remembers of an event from a shell, by which a repetition is told.
+    ///
+    /// - Parameter id: the message's. Ids are the publishers' own: another realm's event may have the same.
+    package static func mark(ofEvent id: String, in realm: RealmName) -> String {
+        let digest = HexBytes(Array(SHA256.hash(data: Array(realm.key.utf8)).prefix(16)))
+        return "event \(id) in \(realm.app) \(digest.hex)"
+    }
 
     package init(realm: RealmName, upload: Upload?, entries: [UploadedChangeset]) {
         self.realm = realm

@@ -226,11 +226,12 @@ struct Uploads: SlicePart {
 
     /// Integrates changesets published from a shell: written by the server itself on top of the latest version.
     ///
-    /// A message that cannot be applied is set aside whole. Its id tells a repetition.
+    /// A message that cannot be applied is set aside whole. Its id tells a repetition in the same realm.
     func integrate(event message: ChangesetMessage, _ delivery: SliceDelivery) async throws {
         let app = try await existingApp(of: message, id: delivery.id)
-        if let id = delivery.id {
-            let seen = try await work.isSeen(messageID: id)
+        let mark = delivery.id.map { ChangesetMessage.mark(ofEvent: $0, in: message.realm) }
+        if let mark {
+            let seen = try await work.isSeen(messageID: mark)
             if seen.now || seen.before { metrics.duplicates(message.entries.count, app: app.id) }
             if seen.now { return }
             if seen.before {
@@ -258,7 +259,7 @@ struct Uploads: SlicePart {
             throw PoisonError(reason: error.reason, app: app.id)
         }
         // With what it stands for, in one commit: the realm may have been restarted, and committed, on the way here.
-        if let id = delivery.id { work.stage { $0.seenMessages.append(id) } }
+        if let mark { work.stage { $0.seenMessages.append(mark) } }
         metrics.integrated(message.entries.count, app: app.id)
         activity.integrated(message.entries.count, into: context.name, at: clock.uptime())
     }

@@ -79,7 +79,7 @@ extension SliceWork {
             if memory.realms[name] == nil { lookup.realms.insert(name) }
             if memory.generations[name.app] == nil { lookup.appGenerations.insert(name.app) }
             if case .changesets(let message) = content, message.upload == nil, let id = delivery.id {
-                lookup.messages.insert(id)
+                lookup.messages.insert(ChangesetMessage.mark(ofEvent: id, in: name))
             }
         }
         return lookup
