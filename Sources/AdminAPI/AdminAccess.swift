@@ -10,11 +10,11 @@ extension AdminRoute {
         self.init(rawValue: segments.joined(separator: "/"))
     }
 
-    /// Who may send a request with this method.
+    /// Returns the role that a request with this method needs.
     package func role(for method: String) -> AdminRole {
         switch (self, method) {
         case (.tokens, _), (.token, _): .own
-        // Whoever has a token may log in and out with it.
+        // Everybody who has a token may log in and out with it.
         case (.session, _), (.sessionLink, _): .read
         // What users have written is there to be read.
         case (.deadLetter, _), (.realmObjects, _): .operate

@@ -130,9 +130,9 @@ package enum AdminLimits {
     package static let minTokenBytes = 32
     /// Bytes of a request's body.
     package static let body = 65_536
-    /// Of a request that holds rules.
+    /// Bytes of the body of a request that holds rules.
     package static let rulesBody = RulesLimits.bytes + 4096
-    /// Of a request that holds a schema.
+    /// Bytes of the body of a request that holds a schema.
     package static let schemaBody = 2 << 20
     /// Entries of one answer.
     package static let entries = 1...1000
@@ -163,7 +163,7 @@ package struct AdminProblem: Codable, Sendable, Equatable {
     package var error: String
     /// What is wrong, in a sentence for a person.
     package var message: String
-    /// Of refused rules: everything that is wrong with them.
+    /// Everything that is wrong with refused rules.
     package var findings: [RulesFinding]?
 
     package init(error: String, message: String, findings: [RulesFinding]? = nil) {
@@ -174,7 +174,7 @@ package struct AdminProblem: Codable, Sendable, Equatable {
 }
 
 extension String {
-    /// As one segment of a path, or one value of a query.
+    /// The text escaped as one segment of a path or one value of a query.
     fileprivate var percentEncoded: String {
         utf8.map { byte in
             switch byte {

@@ -8,7 +8,7 @@ package struct AppDocument: Codable, Sendable, Equatable {
     package var syncMode: String
     /// `enabled`, `paused` or `terminated`.
     package var syncState: String
-    /// Which clients may sync: `stockClients` or `convergent`. Absent from a coordinator that does not know it yet.
+    /// The clients that may sync: `stockClients` or `convergent`. Absent from a coordinator that does not know it yet.
     package var compatibility: String?
     package var developmentMode: Bool
     package var clientRecovery: Bool
@@ -22,7 +22,8 @@ package struct AppDocument: Codable, Sendable, Equatable {
     package var onReadDenied: String?
     package var onWriteDenied: String?
     package var rulesVersion: UInt64?
-    /// Of an app in flexible mode: the schema versions that clients may name, such as `1-3`; absent where nobody looks at them.
+    /// The schema versions that clients of an app in flexible mode may name, such as `1-3`; absent where nobody looks
+    /// at them.
     package var schemaVersions: String?
     /// The app's own quotas, by name; absent where it has none.
     package var quotas: [String: Int]?
@@ -111,11 +112,11 @@ package struct AppRequest: AdminBody, Equatable {
     package var emailPasswordLogin: Bool?
     package var onReadDenied: String?
     package var onWriteDenied: String?
-    /// Of an app in flexible mode: `1-3`, `3`, or `any`.
+    /// The schema versions that clients of an app in flexible mode may name: `1-3`, `3`, or `any`.
     package var schemaVersions: String?
     /// Values of quotas, by name; null: the app has no value of its own any more.
     package var quotas: [String: Int?]?
-    /// Of a new app: its first rules, a document or the name of a template. Without them nobody may read or write.
+    /// The first rules of a new app, a document or the name of a template. Without them nobody may read or write.
     package var rules: JSONValue?
 
     package init(
@@ -144,7 +145,8 @@ package struct AppRequest: AdminBody, Equatable {
 package struct SchemaDocument: Codable, Sendable, Equatable {
     package struct Class: Codable, Sendable, Equatable {
         package var name: String
-        /// Its kind and primary key, such as `object(_id: int)`; empty if it is older than the app's schema.
+        /// The class's kind and primary key, such as `object(_id: int)`; empty if the class is older than the app's
+        /// schema.
         package var type: String
         package var properties: [Property] = []
     }
@@ -178,7 +180,7 @@ package struct PruneRequest: AdminBody, Equatable {
 
     /// Only says what would go.
     package var dryRun: Bool?
-    /// With development mode off: also what some realm declares and no object uses.
+    /// Whether what some realm declares and no object uses goes, too, with development mode off.
     package var declared: Bool?
 
     package init(dryRun: Bool? = nil, declared: Bool? = nil) {

@@ -6,7 +6,7 @@ package struct TerminationRequest: AdminBody, Equatable {
     package static let keys: Set<String> = ["reason", "enable", "campaign"]
     package static let shownKeys = keys
 
-    /// For the campaign and the clients.
+    /// The reason that the campaign has and the clients are told.
     package var reason: String?
     /// Sync goes on at once with the new generation, so that clients can reset; true if absent.
     package var enable: Bool?
@@ -52,7 +52,7 @@ package struct AllowResetsRequest: AdminBody, Equatable {
 
     /// All slices if absent.
     package var slice: SliceNumber?
-    /// For how long, up to a day; an hour if absent.
+    /// The time for which the clients may reset, up to a day; an hour if absent.
     package var seconds: UInt64?
 
     package init(slice: SliceNumber? = nil, seconds: UInt64? = nil) {

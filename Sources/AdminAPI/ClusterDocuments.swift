@@ -31,7 +31,7 @@ package struct SliceDocument: Codable, Sendable, Equatable {
     package var perSecond: Double?
     /// Messages that come for the slice per second, by what has piled up and what was dealt with.
     package var inPerSecond: Double?
-    /// Of the owner, over all its slices.
+    /// Messages that the owner deals with per second, over all its slices.
     package var load: Double?
     package var lastHeardAt: UInt64?
     /// Apps whose clients the slice does not ask to reset before an operator has looked; absent if there are none.

@@ -33,7 +33,7 @@ package struct EraseRequest: AdminBody, Equatable {
 /// What an erasure or a deletion would take away.
 package struct ErasurePlan: Codable, Sendable, Equatable {
     package var app: String
-    /// Of the user that would be deleted.
+    /// The user that would be deleted.
     package var user: String?
     /// The partitions of the realms, if they are few: those of an app are not listed.
     package var partitions: [String]?

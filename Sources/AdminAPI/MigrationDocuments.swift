@@ -33,7 +33,7 @@ package struct MigrationPlan: Codable, Sendable, Equatable {
     package var app: String
     package var to: String
     package var field: String
-    /// Of the mode that the app has.
+    /// Realms and objects of the mode that the app has.
     package var realms = 0
     package var objects = 0
     /// Client realms that would reset.

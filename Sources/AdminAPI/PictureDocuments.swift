@@ -91,7 +91,7 @@ package struct HistoryPoint: Codable, Sendable, Equatable {
 /// The last hour's figures, as this coordinator has seen it, oldest first.
 package struct HistoryDocument: Codable, Sendable, Equatable {
     package var points: [HistoryPoint]
-    /// Of each slice by its number, if that was asked for: messages waiting, the most of each minute, the newest last.
+    /// Messages waiting in each slice, by its number, if that was asked for: the most of each minute, the newest last.
     package var strips: [[Int]]?
 
     package init(points: [HistoryPoint], strips: [[Int]]? = nil) {
@@ -194,7 +194,7 @@ package struct SlicePictureDocument: Codable, Sendable, Equatable {
 /// A line of the cluster's event stream. What is absent has not changed since the line before.
 package struct ClusterEvent: Codable, Sendable, Equatable {
     package var overview: OverviewDocument
-    /// Those that have changed, of a stream that was asked for slices.
+    /// The slices that have changed, in a stream that was asked for slices.
     package var slices: [SliceDocument]?
 
     package init(overview: OverviewDocument, slices: [SliceDocument]? = nil) {

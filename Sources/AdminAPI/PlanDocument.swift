@@ -65,7 +65,7 @@ package struct PlanDocument: Codable, Sendable, Equatable {
     package var realms = 0
     /// Client realms that would reset, beside those that are resetting already.
     package var clientRealms = 0
-    /// Those of them that have ever uploaded; the others are unlikely to hold anything unsynced.
+    /// The client realms among them that have ever uploaded; the others are unlikely to hold anything unsynced.
     package var writers = 0
     /// Client realms that an earlier campaign makes reset; a termination would take them over.
     package var alreadyResetting = 0
@@ -78,7 +78,7 @@ package struct PlanDocument: Codable, Sendable, Equatable {
     package var unsyncedBytes: UInt64?
     /// Writers not seen for an hour or more: whether they hold unsynced changes, only they know.
     package var offlineWriters = 0
-    /// Those not seen for longest, writers first.
+    /// The client realms not seen for longest, writers first.
     package var listed: [ClientRealm] = []
 
     package init(_ app: AppRecord, at now: UInt64, ages: [UInt64]) {

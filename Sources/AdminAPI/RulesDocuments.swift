@@ -33,7 +33,7 @@ package struct RulesAnswer: Codable, Sendable, Equatable {
     package var version: UInt64
     /// What they say for the sync mode that the app has, in a sentence.
     package var summary: String
-    /// Who set them, and when (milliseconds of Unix time).
+    /// The name under which the rules were set, and when (milliseconds of Unix time).
     package var author: String?
     package var at: UInt64?
     /// The document, with nothing left to expand; absent if there is none.
@@ -41,7 +41,7 @@ package struct RulesAnswer: Codable, Sendable, Equatable {
     /// What a check of them warns of; only where they were just set.
     package var findings: [RulesFinding]?
 
-    /// Of an app without rules.
+    /// Makes the answer for an app without rules.
     package init(app: String) {
         self.app = app
         version = 0
@@ -65,7 +65,7 @@ package struct RulesVersionList: Codable, Sendable, Equatable {
         package var author: String
         /// Milliseconds of Unix time.
         package var at: UInt64
-        /// Of the document.
+        /// The length of the document.
         package var bytes: Int
 
         package init(_ heading: RulesHeading) {

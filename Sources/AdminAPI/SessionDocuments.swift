@@ -8,7 +8,7 @@ package struct SessionRequest: AdminBody, Equatable {
     package var code: String?
 }
 
-/// Whom a request comes from.
+/// The token that a request comes from, and the end of its session.
 package struct SessionDocument: Codable, Sendable, Equatable {
     /// The name of the token.
     package var token: String
@@ -25,7 +25,7 @@ package struct SessionDocument: Codable, Sendable, Equatable {
 
 /// A link that logs in to the dashboard once, with the rights of the token that asked for it.
 package struct LoginLinkDocument: Codable, Sendable, Equatable {
-    /// To be put behind the coordinator's address.
+    /// The path of the link, to be put behind the coordinator's address.
     package var path: String
     /// Milliseconds of Unix time.
     package var expiresAt: UInt64

@@ -15,7 +15,7 @@ package struct CoordinatorConfiguration: Sendable {
     package var tls: ServerIdentity?
     /// What admin requests must bear. Empty: one is made up, see `adminTokenFile`.
     package var adminToken: Secret
-    /// With an empty token and a loopback host: the file (mode 0600) that holds the made-up token.
+    /// The file (mode 0600) that holds the made-up token; only with an empty token and a loopback host.
     package var adminTokenFile: String?
     package var amqp: AMQPConfiguration
     package var topology: Topology
@@ -32,7 +32,7 @@ package struct CoordinatorConfiguration: Sendable {
     package var prefetch: Int
     /// How many dead letters are kept; see `DeadLetterQuota`.
     package var maxDeadLetters: Int
-    /// As the settings have them, for apps without values of their own.
+    /// The values of quotas that the settings have, for apps without values of their own.
     package var quotas = QuotaValues()
     /// The slices' stores, from which terminations are planned; nil: plans cannot be made.
     package var stores: (any StoreInspector)?

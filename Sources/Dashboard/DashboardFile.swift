@@ -4,7 +4,7 @@ import SyncModel
 
 /// A file of the dashboard. All are in the binary: an installation has nothing to find and nothing to mislay.
 package struct DashboardFile: Sendable {
-    /// As it is named in `Sources/CDashboard/pages`.
+    /// The file's name in `Sources/CDashboard/pages`.
     package let name: String
     package let contents: [UInt8]
     /// The media type.

@@ -21,11 +21,11 @@ package struct MergeError: Error, Hashable, Sendable, CustomStringConvertible {
         package static let cancelled = Code(description: "cancelled")
     }
 
-    /// One of the two instructions that did not go together.
+    /// An instruction of the two that did not go together.
     package struct Site: Hashable, Sendable, CustomStringConvertible {
         /// The version of its changeset: ours for the local side, the sender's for the incoming one.
         package var version: UInt64
-        /// Which instruction of that changeset, counted from 0 as it was before the merge.
+        /// The instruction's place in that changeset, counted from 0 as it was before the merge.
         package var instruction: Int
         /// Kind, class, key, path and sizes as they were when the two met; never a value.
         package var text: String

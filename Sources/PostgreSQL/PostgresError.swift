@@ -40,7 +40,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     package var message: String
     /// The server's code for the error, if the server raised it.
     package var sqlState: String?
-    /// Which statement of the pipeline failed, counted from 0.
+    /// The statement of the pipeline that failed, counted from 0.
     package var statement: Int?
     /// The name of the constraint that was violated.
     package var constraint: String?

@@ -69,7 +69,7 @@ package struct ObjectQuery: Sendable {
         return test(Trial(node: node, graph: graph, meter: meter))
     }
 
-    /// Which part of the query takes so much on an object, for people; nil if none alone takes a good part of what one object may.
+    /// Returns a text for people that says which part of the query takes most on an object; nil if no part takes anything.
     ///
     /// - Parameter perObject: what one object may take. Finding out takes no more.
     package func explanation(of object: StoredObject, key: ObjectKey, perObject: Int) -> String? {

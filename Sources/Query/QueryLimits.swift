@@ -1,6 +1,6 @@
 /// How large a query may be. Beyond these it is refused before anything is done for it.
 package struct QueryLimits: Sendable {
-    /// Of the text.
+    /// The bytes of the text.
     package var bytes = 256 * 1024
     /// Conditions and constants together.
     package var terms = 100_000

@@ -1,12 +1,13 @@
 /// What the changes that a store has acknowledged survive.
 package enum StoreDurability: String, Sendable, Equatable {
-    /// They are lost with the power of one machine.
+    /// Changes are in the memory of one machine: they are lost with its power.
     case memory
-    /// They are lost with one machine's disk.
+    /// Changes are on the disk of one machine: they are lost with that disk.
     case oneDisk
-    /// On the disk of one machine and in the memory of another: they are lost if one machine is, and the other's power too.
+    /// Changes are on the disk of one machine and in the memory of another: they are lost if one machine is, and the
+    /// other's power too.
     case diskAndMemory
-    /// On the disks of two machines.
+    /// Changes are on the disks of two machines.
     case twoDisks
 
     package var meaning: String {

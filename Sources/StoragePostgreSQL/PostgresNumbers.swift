@@ -12,7 +12,7 @@ extension PostgresRow {
 }
 
 extension PostgresPipeline {
-    /// Of one statement.
+    /// Makes a pipeline of one statement.
     init(_ sql: String, _ values: [PostgresValue]) {
         self.init()
         add(sql, values)

@@ -88,7 +88,7 @@ package struct PostgresSchema: Sendable {
         do {
             try await bootstrap(client)
             try await client.withTransaction { transaction in
-                // Others that migrate at the same time wait here, and find it done.
+                // Other processes that migrate at the same time wait here, and find it done.
                 let row = try await transaction.query("\(Self.reading) FOR UPDATE", .text(part)).first
                 let level = row.map(Level.init) ?? Level(version: 0, additions: 0)
                 try check(level, client)
@@ -111,7 +111,8 @@ package struct PostgresSchema: Sendable {
         var attempt = 1
         while true {
             do throws(PostgresError) {
-                // Each for itself: some servers do not mix them with what reads them.
+                // Each statement is sent for itself: some servers do not mix statements that make a table with what
+                // reads it.
                 try await client.execute("CREATE SCHEMA IF NOT EXISTS \(name)")
                 try await client.execute(
                     "CREATE TABLE IF NOT EXISTS sluice_schema (part text PRIMARY KEY, version bigint NOT NULL)")

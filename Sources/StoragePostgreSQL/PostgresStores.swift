@@ -78,7 +78,7 @@ package actor PostgresStores: SliceStores {
     package func close() async { await client.close() }
 }
 
-/// Whose clock tells how long a slice's lease lasts.
+/// The clock that tells how long a slice's lease lasts.
 package enum LeaseClock: Sendable {
     /// The database's, which is the same for all workers: of the times that callers say only their distance counts.
     case database

@@ -51,7 +51,7 @@ enum SQLiteFiles {
 }
 
 extension Configuration {
-    /// Of a connection to a file that others may have open, too.
+    /// Makes the configuration of a connection to a file that others may have open, too.
     init(label: String, readsOnly: Bool = false) {
         self.init()
         self.label = label

@@ -121,11 +121,11 @@ package struct QuotaValues: Sendable, Equatable {
 
     package var isEmpty: Bool { values.isEmpty }
 
-    /// By the quotas' names.
+    /// The values by the quotas' names.
     package var named: [String: Int] { Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, $0.value) }) }
 }
 
-/// By name; names of a newer version are passed over.
+/// Coding by the quotas' names; names of a newer version are passed over.
 extension QuotaValues: Codable {
     package init(from decoder: any Decoder) throws {
         let named = try [String: Int](from: decoder)

@@ -54,11 +54,11 @@ package struct WorkerLimits: Sendable {
     package var maxObjects = 100_000
     package var maxHistoryBytes = 64 << 20
     package var maxObjectsPerRealm = 50_000
-    /// Of the same objects, as the store has them: few may be as large as uploads are allowed to be.
+    /// The bytes of the objects held between commits, as the store has them: few may be as large as uploads are allowed to be.
     package var maxObjectBytes = 64 << 20
     package var maxObjectBytesPerRealm = 16 << 20
     package var maxRecentHistoryBytes = 4 << 20
-    /// Of each realm: the index of its latest history by object, and versions that merging has parsed.
+    /// The bytes that are held of each realm's index of its latest history by object, and of the versions that merging has parsed.
     package var maxIndexBytes = 8 << 20
     package var maxParsedBytes = 8 << 20
     package var maxClientFilesPerRealm = 1_000
@@ -68,11 +68,11 @@ package struct WorkerLimits: Sendable {
     /// Local history that one step of a merge holds parsed. The slice reads and parses it before a long merge goes on beside it.
     package var maxWindowBytes = 4 << 20
     package var maxPageBytes = 4 << 20
-    /// Of the history that a client of a flexible realm may be behind: what it is to be sent is decided at once. Clients of protocol 14 never are
-    /// so far behind: beyond `maxViewArrears` they are sent what they have missed page by page.
+    /// The bytes of history that a client of a flexible realm may be behind: what it is to be sent is decided at once. Clients of protocol 14
+    /// never are so far behind: beyond `maxViewArrears` they are sent what they have missed page by page.
     package var maxViewHistoryBytes = 64 << 20
     package var maxViewArrears = 8 << 20
-    /// Of a flexible realm's objects, what is kept as they were before versions.
+    /// The limits of what is kept of a flexible realm's objects as they were before versions.
     package var images = ImageLimits()
     /// What the merge of one upload may take, in steps of about three nanoseconds (`MergeMeter`); beyond, it is cut off and its
     /// client reset.
@@ -88,7 +88,7 @@ package struct WorkerLimits: Sendable {
     package var evaluation = EvaluationLimits()
     /// Uploads in a row of one client are merged together up to this.
     package var maxTogetherBytes = 4 << 20
-    /// Above this a notice names its versions without carrying them.
+    /// The bytes above which a notice names its versions without carrying them.
     package var maxNoticeBytes = 512 << 10
     package var maxFoundPerReport = 500
     /// Client realms that a termination has reset may come back at once; more are spread over the time that this rate
@@ -96,13 +96,13 @@ package struct WorkerLimits: Sendable {
     package var resetsAtOnce = 100
     package var resetsPerSecond = 50
     package var maxResetSpread: Duration = .seconds(600)
-    /// Of an app's client files in a slice, how many may be asked to reset within a minute without a termination, in
-    /// percent; so many may in any case. Beyond, an operator is asked.
+    /// The share of an app's client files in a slice that may be asked to reset within a minute without a termination, in percent, and the number
+    /// that may in any case. Beyond, an operator is asked.
     package var resetSharePercent = 20
     package var minHeldResets = 10
     /// How long the row of a client file stays that is not live any more, after the client was last seen; nil: for ever.
     package var clientFileLifetime: Duration? = .seconds(180 * 86_400)
-    /// Between two tries of a store that cannot be used, in the end.
+    /// The longest time between two tries of a store that cannot be used.
     package var maxStorePause: Duration = .seconds(2)
     /// How long a slice may hold messages and deal with none before its worker says that it stands still.
     package var maxStandstill: Duration = .seconds(60)

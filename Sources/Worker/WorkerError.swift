@@ -48,7 +48,7 @@ struct PoisonError: Error {
 
     static func noApp(_ app: String) -> PoisonError { PoisonError(reason: "app \(app) does not exist", app: app) }
 
-    /// By what the repetition of a message is known.
+    /// Returns the campaign, by which the repetition of a message is known.
     ///
     /// - Parameter what: what it asks for, in the words of the error.
     static func required(_ campaign: String?, of what: String, app: String) throws(PoisonError) -> String {

@@ -8,7 +8,7 @@ enum ProxyFuzz {
         if case .header(let header) = whole {
             try BrokenLaw.check(header.length <= bytes.count, "a header is longer than what came")
         }
-        // Of a longer input only the lengths where the outcome can change are of interest.
+        // Only the lengths of a longer input where the outcome can change are of interest.
         for count in 0...min(bytes.count, 600) {
             switch (read(Array(bytes.prefix(count))), whole) {
             case (.tooShort, _): continue

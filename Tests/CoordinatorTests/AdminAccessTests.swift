@@ -7,7 +7,7 @@ import Testing
 
 @testable import Coordinator
 
-/// Who may do what with the admin API, and that it is known who has.
+/// The rights to use the admin API, and the record of who has done what.
 @Suite(.needsBroker, .timeLimit(.minutes(5))) struct AdminAccessTests {
     private static func token(
         _ role: String, called name: String, _ coordinator: RunningCoordinator

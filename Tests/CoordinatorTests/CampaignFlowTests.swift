@@ -200,7 +200,8 @@ import Testing
             try await harness.publish(harness.found([2], campaign: "good", slice: 0), to: outcomes)
             try await harness.withCoordinator { _ in
                 try await eventually { try await harness.store.campaign("good") != nil }
-                // It has been to the coordinator by now, which goes on with what comes after it.
+                // The newer message has been to the coordinator by now, which goes on with what comes after that
+                // message.
                 try await harness.publish(harness.found([2], campaign: "next", slice: 0), to: outcomes)
                 try await eventually { try await harness.store.campaign("next") != nil }
             }
@@ -233,7 +234,7 @@ import Testing
             for number in 1...40 { try await bury("loud", number) }
             let dead = AMQPQueueDeclaration(name: harness.topology.dead, passive: true)
             try await harness.withCoordinator(maxDeadLetters: 30) { _ in
-                // Who looks into the letters keeps the coordinator from seeing them.
+                // A client that looked into the letters would keep the coordinator from seeing them.
                 try await eventually {
                     try await harness.channel.declareQueue(dead, record: false).messageCount == 27
                 }
@@ -281,7 +282,7 @@ import Testing
                 func waiting() async throws -> Int {
                     try await harness.channel.declareQueue(queue, record: false).messageCount
                 }
-                // One was taken above.
+                // The loop above has taken one tick.
                 try await eventually { try await waiting() >= UnheardTicks.maximum - 1 }
                 // A slice that has an owner is ticked on: the other one would have had as many.
                 for _ in 0..<UnheardTicks.maximum {

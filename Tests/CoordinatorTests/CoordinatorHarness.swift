@@ -80,7 +80,7 @@ struct CoordinatorHarness: Sendable {
         try await store.commit(batch, epoch: epoch)
     }
 
-    /// As `makeRealm`, in a slice that has one already.
+    /// Has a slice's store hold a realm as `makeRealm` does, in a slice that has one already.
     func addRealm(_ name: RealmName) async throws {
         let store = try await SQLiteStores(folder: folder).store(for: name.slice(of: slices))
         guard let epoch = try await store.ownership()?.epoch else { throw TestBrokerError("the slice is not owned") }

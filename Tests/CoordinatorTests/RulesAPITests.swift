@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// Whoever types an address in has it, unless mail proves it.
+    /// An address belongs to whoever types it in, unless mail proves it.
     @Test func rulesByAnAddressAreWarnedOfUntilAddressesAreConfirmed() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))

@@ -116,7 +116,7 @@ import Testing
         expectTrue(drafts.allSatisfy { $0.added.isEmpty })
         expectTrue(Self.texts(of: 1, app, elements).contains("Item.title: string?"))
         expectTrue(Self.texts(of: 2, app, elements).contains("Item.title: string"))
-        // Of embedded objects an author could not be told what its null has become.
+        // The author of an embedded object could not be told what its null has become.
         let embedded = try Self.deployed(Self.changed(Self.base, Self.property("Box", "size", "int?")))
         expectEqual(embedded.drafts[0].added.map(\.property), ["size@v1"])
     }

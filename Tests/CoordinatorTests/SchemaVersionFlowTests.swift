@@ -51,7 +51,7 @@ import Testing
                 expectTrue(new["classes.0.properties.0.type"] == "string?" && new["classes.0.properties.1.name"] == nil)
                 try await expectEqual(coordinator.request("GET", "apps/tasks/schema/versions/2").status, 404)
                 try await expectTrue(harness.store.schema(ofApp: "tasks").contains { $0.property == "done@v1" })
-                // It is the schema that the app has by now.
+                // The draft is the schema that the app has by now.
                 try await expectEqual(coordinator.request("PUT", "apps/tasks/schema/draft", Self.wanted).status, 400)
             }
         }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 extension SharedClusterTests {
-    /// Who may do what, from an operator's shell.
+    /// An operator's commands on who may do what.
     @Suite struct AccessCommandTests {
         private struct Key: Decodable { var verifiesUntil: UInt64? }
         private struct Audit: Decodable {

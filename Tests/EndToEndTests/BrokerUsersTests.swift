@@ -60,7 +60,7 @@ struct BrokerUsersTests {
         return [parts[0]: parts[1]]
     }
 
-    /// As the commands make them that are printed where there is no management API.
+    /// Makes the users by the commands that are printed where there is no management API.
     @Test func aClusterLivesOnTheRightsOfItsRoles() async throws {
         try await withCluster(start: { cluster in
             let printed = try await cluster.operateJSON(

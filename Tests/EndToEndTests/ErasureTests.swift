@@ -95,7 +95,7 @@ extension SharedClusterTests {
             }
             try await cluster.operate("users", "delete", cluster.app, devices[0].user.id, "--with-realm", "--yes")
             try await LocalCluster.retrying("what the user wrote is gone") {
-                // Its connection may have made an empty realm once more before it was cut.
+                // The user's connection may have made an empty realm once more before it was cut.
                 let left = try? await cluster.operate(
                     "realms", "export", "--app", cluster.app, "--realm", devices[0].user.id)
                 guard left?.contains("mine") != true else { throw LocalClusterError("it is there") }

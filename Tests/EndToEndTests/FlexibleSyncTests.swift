@@ -136,7 +136,7 @@ extension SharedClusterTests {
             expectTrue(realm.dynamicObjects("Item").map { $0["_id"] as? String } == ["offline"])
             expectTrue(realm.subscriptions.count == 1 && heard.withLock { $0.isEmpty })
 
-            // Whose build is too old hears so at once, and its data stays.
+            // A client whose build is too old hears so at once, and its data stays.
             try await cluster.operate("apps", "set", cluster.app, "--schema-versions", "3")
             try await LocalCluster.retrying("the session is refused") {
                 guard heard.withLock({ $0.contains { $0.message.contains("schema versions 3") } }) else {

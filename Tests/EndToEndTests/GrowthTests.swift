@@ -90,7 +90,7 @@ import Testing
             try await Task.sleep(for: patience)
             guard cluster.isRunning("grow") else { break }
             await cluster.kill("grow")
-            // It may have come to its end just before.
+            // The command may have come to its end just before.
             guard !cluster.log(of: "grow").contains("has 8 slices") else { break }
             patience += .milliseconds(70)
             // Whatever it has left: processes stay away from it.

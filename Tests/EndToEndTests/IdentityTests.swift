@@ -46,7 +46,7 @@ struct IdentityTests {
         expectTrue(before.made == [0, 1] && before.broker == "this cluster's")
         await cluster.stop("worker-1")
         await cluster.stop("coordinator")
-        // It goes on meanwhile, as gateways do: the upload waits at the broker.
+        // The device goes on meanwhile, as gateways do: the upload waits at the broker.
         try device.create("while the store was away")
         let store = "\(cluster.folder)/store"
         try FileManager.default.moveItem(atPath: store, toPath: "\(store)-elsewhere")

@@ -68,7 +68,7 @@ extension SharedClusterTests {
             try await LocalCluster.retrying("the event is integrated") {
                 _ = try await cluster.operate("realms", "show", "--app", cluster.app, "--realm", "x")
             }
-            // One that comes last, so that both have been dealt with.
+            // Another event comes last, so that both have been dealt with.
             try await cluster.operate(
                 "publish", "changeset", "--app", cluster.app, "--partition", "x", "--hex", changesetOfADog)
             try await LocalCluster.retrying("the last event is integrated") {

@@ -108,7 +108,7 @@ extension SharedClusterTests {
 extension ShakenClusterTests {
     /// Moves between the modes of sync whose cluster breaks meanwhile.
     @Suite struct BrokenModeMigrationTests {
-        /// Which phase the coordinator of the move is killed in.
+        /// Kills the coordinator of the move in one of its phases.
         @Test(arguments: ["clearing", "copying"])
         func aMoveGoesOnWhereItsCoordinatorWasKilled(in phase: String) async throws {
             try await SharedCluster.cluster.moveWhileTheCoordinatorDies(in: phase)

@@ -148,7 +148,7 @@ extension ShakenClusterTests {
                 var reason: String
             }
             func list() async throws -> [Entry] { try await cluster.operateJSON([Entry].self, "dead-letters", "list") }
-            // Whoever has looked puts back what was there a moment later, so each of these may come too early.
+            // A command that has looked puts back what was there a moment later, so each of these may come too early.
             func retrying(_ arguments: String...) async throws -> String {
                 try await LocalCluster.retrying("\(arguments) works") { try await cluster.operate(arguments) }
             }

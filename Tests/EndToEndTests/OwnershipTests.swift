@@ -84,7 +84,8 @@ struct PausedOwnerTests {
             if let first, first.epoch == seen.epoch, first.releasedAt == nil {
                 let second = try? await LocalCluster.retrying("somebody else takes the slice", upTo: .seconds(30)) {
                     let history = try await cluster.history(ofPartition: Device.partition)
-                    // Whoever came after it: that one may have lost its connection, and taken the slice again, since.
+                    // The worker that came next counts: it may have lost its connection, and taken the slice again,
+                    // since.
                     guard let taken = history.first(where: { $0.epoch > first.epoch }) else {
                         throw LocalClusterError("\(first.worker) has it")
                     }

@@ -56,7 +56,7 @@ extension SharedClusterTests {
                 #"{"partition":{"read":true,"write":{"%%user.id":"\#(writer.user.id)"}}}"#, of: cluster.app)
             let reader = try await Device(cluster, mode: "recoverOrDiscard")
             try expectEqual(reader.ids(), ["a"])
-            // Its classes are declared, which is no write.
+            // The reader's classes are declared, which is no write.
             try await reader.upload()
             let before = try await versions(cluster)
             try reader.create("b")
@@ -66,7 +66,7 @@ extension SharedClusterTests {
                 }
             }
             try await expectEqual(versions(cluster), before)
-            // It goes on as what it is: a copy.
+            // The reader goes on as what it is: a copy.
             try writer.create("c")
             try await writer.upload()
             try await reader.download()
@@ -208,7 +208,7 @@ extension ShakenClusterTests {
             try await device.upload()
             // In order, so that nobody waits for a lease afterwards.
             for worker in ["worker-1", "worker-2"] { await cluster.stop(worker) }
-            // It reaches the slice's queue, before the rules do.
+            // The upload reaches the slice's queue before the rules do.
             try device.create("queued")
             struct Queue: Decodable {
                 var queue: String

@@ -100,7 +100,7 @@ extension LocalCluster {
 
 /// The metrics of docs/operations.md: one a line of its table, in Prometheus' names.
 struct DocumentedMetrics {
-    /// Those that appear only once something goes wrong are marked with an asterisk.
+    /// The metrics without an asterisk; an asterisk marks those that appear only once something goes wrong.
     var always: Set<String> = []
     var all: Set<String> = []
 

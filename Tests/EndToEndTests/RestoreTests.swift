@@ -60,7 +60,7 @@ import Testing
             try await cluster.operate("backup", backup)
             try await cluster.operate("restore", backup, "--verify")
             var written = try await early.finish()
-            // All of it is acknowledged, and none of it is in the backup.
+            // The late writes are all acknowledged, and none of them is in the backup.
             let late = Load(devices, named: "late-")
             try await late.written(atLeast: 60)
             written.formUnion(try await late.finish())
@@ -130,7 +130,7 @@ import Testing
         try await other.drop(cluster)
     }
 
-    /// As after a recovery to a point in time: the database is what it was, and knows nothing of it.
+    /// The database is what it was, as after a recovery to a point in time, and knows nothing of it.
     @Test(.needsPostgres) func clientsAheadOfADatabaseThatWasPutBackBringBackWhatTheyHave() async throws {
         let store = Store(.postgres)
         let schema = try #require(store.schema)

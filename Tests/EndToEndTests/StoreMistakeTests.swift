@@ -117,7 +117,7 @@ extension ShakenPostgresClusterTests {
                     "UPDATE \(bench.schema).sluice_schema SET version = \(version) WHERE part = 'slice'")
             }
 
-            // All is well again with the right one.
+            // The cluster is well again with the right version.
             try await bench.cluster.makeWhole(workers: 2)
         }
 
@@ -128,7 +128,7 @@ extension ShakenPostgresClusterTests {
             // Empty tables, under a broker that has a cluster's queues.
             try await bench.cluster.operate("store", "init", "--without-roles", "--store", url)
             for process in Self.processes { await bench.expect(65, "there is no store", of: process, store: url) }
-            // Those of another cluster.
+            // The tables of another cluster have these settings.
             _ = try await bench.sql(
                 """
                 INSERT INTO \(other).settings (name, value) VALUES

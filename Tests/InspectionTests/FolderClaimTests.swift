@@ -51,7 +51,7 @@ import Testing
         try await BrokerHarness.with { broker in
             let first = try await enter(broker, "host-a/0011")
             async let second = enter(broker, "host-b/2233", patience: .seconds(30))
-            // One that does not wait is refused meanwhile.
+            // A process that does not wait is refused meanwhile.
             await #expect(throws: ForeignBroker.self) { _ = try await enter(broker, "host-b/2233") }
             await first.close()
             await (try await second).close()

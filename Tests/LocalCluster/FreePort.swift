@@ -13,7 +13,8 @@ import Darwin
 /// side have ranges of their own, as far as there are enough, and all lie apart from those of `Tests/broker` and `Tests/postgres`.
 package enum FreePort {
     private static let count: UInt16 = 1_000
-    /// Below what the kernel gives to outgoing connections: one of those could take it before the server does.
+    /// The ports of this process, below what the kernel gives to outgoing connections: such a connection could take a
+    /// port before the server does.
     private static let range: Range<UInt16> = {
         // Set by `Tests/run`, whose processes run side by side.
         let chosen = ProcessInfo.processInfo.environment["SLUICE_TEST_PORTS"].flatMap { Int32($0) } ?? getpid()

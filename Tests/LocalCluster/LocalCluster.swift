@@ -39,7 +39,7 @@ package final class LocalCluster: Sendable {
         set { count.withLock { $0 = newValue } }
     }
 
-    /// Of the processes that were started and not stopped, by name.
+    /// The ids of the processes that were started and not stopped, by name.
     package var processIdentifiers: [String: Int32] { processes.withLock { $0.mapValues(\.pid) } }
 
     package var gatewayURL: String { entrance ?? "\(scheme("GATEWAY"))://127.0.0.1:\(gatewayPort)" }

@@ -20,19 +20,19 @@ struct MemoryControl: Sendable {
     var apps: [String: AppRecord] = [:]
     var schemaAuthors: [String: [SchemaElement: String]] = [:]
     var schemas: [String: Set<SchemaElement>] = [:]
-    /// Of each app, oldest first.
+    /// The rules of each app, oldest first.
     var rules: [String: [RulesRecord]] = [:]
     var deletions: [AppDeletionRecord] = []
     /// How far slices have come with deleted apps.
     var erased: [String: [SliceNumber: SliceErasureProgress]] = [:]
-    /// By app and id, and by app and address.
+    /// The users by app and id, and by app and address.
     var users: [[String]: UserRecord] = [:]
-    /// Of each app, by version; nil for a change of any.
+    /// The users of each app that have changed, by version; nil for a change of any user.
     var userChanges: [String: [UInt64: String?]] = [:]
     var passwords: [[String]: PasswordRecord] = [:]
     var sessions: [String: LoginSessionRecord] = [:]
     var signingKeys: [SigningKeyRecord] = []
-    /// By app and provider.
+    /// The settings by app and provider.
     var loginSettings: [[String]: Data] = [:]
     var apiKeys: [APIKeyRecord] = []
     var mailTokens: [MailTokenRecord] = []
@@ -45,7 +45,7 @@ struct MemoryControl: Sendable {
     /// The parts of found reports that have come, by campaign.
     var chunks: [String: [Chunks: Set<Int>]] = [:]
     var entries: [Place: CampaignEntry] = [:]
-    /// In the order in which they were parked.
+    /// The reports in the order in which they were parked.
     var parked: [(key: ClientRealmKey, report: OutcomeReport)] = []
 
     func existingApp(_ id: String) throws -> AppRecord {

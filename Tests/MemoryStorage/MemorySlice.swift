@@ -14,24 +14,24 @@ struct MemorySlice: Sendable {
     var objects: [RealmID: [ObjectRow: [UInt8]]] = [:]
     var indexEntries: [RealmID: Set<IndexEntry>] = [:]
     var history: [HistoryKey: [ServerVersion: HistoryRecord]] = [:]
-    /// In the order of their versions.
+    /// The digests in the order of their versions.
     var digests: [HistoryKey: [HistoryDigest]] = [:]
-    /// By realm and version.
+    /// The bases by realm and version.
     var bases: [RealmID: [ServerVersion: BaseRecord]] = [:]
     var clientFiles: [ClientFileKey: ClientFileRecord] = [:]
     var reciprocals: [ClientFileKey: [ServerVersion: [UInt8]]] = [:]
     var generations: [String: [UInt64: AppGenerationRecord]] = [:]
     var resetCases: [ClientFileKey: ResetCaseRecord] = [:]
-    /// By campaign.
+    /// The reasons by campaign.
     var reasons: [String: String] = [:]
     var usage: [AppUser: UserUsage] = [:]
     /// The ids of messages that were seen, oldest first.
     var seen: [String] = []
     var seenIDs: Set<String> = []
-    /// By the erased realm's number.
+    /// The erasures by the erased realm's number.
     var erasures: [RealmID: ErasureRecord] = [:]
     var appErasures: [String: AppErasureRecord] = [:]
-    /// By campaign.
+    /// The steps by campaign.
     var terminationSteps: [String: TerminationSteps] = [:]
     var outbox: [(number: Int64, record: OutboxRecord)] = []
     private var lastNumber: Int64 = 0

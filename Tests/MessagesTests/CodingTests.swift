@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// One that waits in a queue since before rules.
+    /// An upload may have waited in a queue since before there were rules.
     @Test func anUploadOfTheFirstFormatHasNoRights() throws {
         var expected = Self.changeset
         expected.upload?.rights = nil

@@ -41,7 +41,8 @@ import Testing
         }
     }
 
-    /// Behind the handler, where requests are served: holds reads back, as one does that has no more use for them.
+    /// The handler behind, where requests are served: holds reads back, as a handler does that has no more use for
+    /// them.
     private final class Heard: ChannelDuplexHandler {
         typealias InboundIn = HTTPRequestPart
         typealias OutboundIn = HTTPResponsePart
@@ -50,7 +51,7 @@ import Testing
         func read(context: ChannelHandlerContext) {}
     }
 
-    /// Before it: the socket, which an embedded channel cannot close on one side.
+    /// The socket, before the handler: an embedded channel cannot close it on one side.
     private final class Leaving: ChannelDuplexHandler {
         typealias InboundIn = HTTPRequestPart
         typealias OutboundIn = HTTPResponsePart
@@ -112,7 +113,7 @@ import Testing
         expectTrue(!connection.channel.isActive)
     }
 
-    /// With a connection that is to be kept, too, for Hummingbird reads a body to its end before the next request.
+    /// A connection that is to be kept is closed, too, for Hummingbird reads a body to its end before the next request.
     @Test(arguments: [false, true]) func aBodyThatIsTooLongClosesItsConnection(isLeaving: Bool) throws {
         let connection = try Connection(.init(bytes: 10_000))
         try connection.head()

@@ -4,7 +4,8 @@ import Testing
 @testable import Operations
 
 @Suite struct FreedMemoryTests {
-    /// Below the size from which blocks are the system's own, and between others that stay: what the C library keeps.
+    /// The C library keeps blocks that lie between others that stay, if they are below the size from which blocks are
+    /// the system's own.
     @Test func whatLiesBetweenBlocksInUseGoesBack() async {
         let blocks = (0..<1_000).map { _ in UnsafeMutableRawPointer.allocate(byteCount: 64 << 10, alignment: 16) }
         for block in blocks { block.initializeMemory(as: UInt8.self, repeating: 1, count: 64 << 10) }

@@ -85,7 +85,7 @@ private final class Lines: Sendable {
                 Int($0.dropFirst("left_out=".count).filter(\.isNumber))
             }
         }
-        // Those that were left out last are not told yet.
+        // The lines that were left out last are not told yet.
         expectTrue(flood.count + leftOut.reduce(0, +) <= 2_000)
     }
 

@@ -24,7 +24,7 @@ import Testing
         try await Self.withService(secured: false, firstRequest: .seconds(3)) { port in
             let connection = try await Self.connect(to: port)
             try await connection.writeAndFlush(ByteBuffer(string: "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"))
-            // One that came later, and is silent, is closed: the time of the first was over before.
+            // A socket that came later, and is silent, is closed: the time of the first was over before.
             try await Self.connect(to: port).closeFuture.get()
             expectTrue(connection.isActive)
             try await connection.close()

@@ -13,7 +13,7 @@ import Testing
             _ = try await client.query(prepared)
             try await Task.sleep(for: .milliseconds(1_200))
             let slept = Date().timeIntervalSince1970
-            // Its isolation has to be said before its first query.
+            // The transaction's isolation has to be said before its first query.
             _ = try await client.run(PostgresPipeline("INSERT INTO notes VALUES (1, 'a')"), .write(.serializable))
             let oldest = try #require(try await client.query(prepared).first)
             expectTrue(oldest.real(0) > slept)

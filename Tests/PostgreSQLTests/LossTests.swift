@@ -109,7 +109,7 @@ import Testing
             async let writing = client.execute("INSERT INTO notes VALUES (2, 'b')")
             try await Task.sleep(for: .milliseconds(200))
             try await TestPostgres.start()
-            // Both have waited: nothing of them was sent.
+            // The read and the write have waited: nothing of them was sent.
             try await expectTrue([[1], [1, 2]].contains(waiting))
             _ = try await writing
             try await expectEqual(client.notes(), [1, 2])

@@ -15,7 +15,7 @@ import Testing
                 return last
             }
             expectEqual(last, 0)
-            // Its beginning goes with the first statement, its end with the last.
+            // The transaction's beginning goes with the first statement, its end with the last.
             expectEqual(client.statistics.roundTrips - before, 2)
             try await expectEqual(client.notes(), [1])
             try await client.withTransaction { _ = try await $0.query("INSERT INTO notes VALUES (2, 'b')") }
@@ -124,7 +124,8 @@ import Testing
     }
 }
 
-/// Those who have read: each waits until all that are expected have; a repeated transaction finds them gone on.
+/// The transactions that have read: each waits until all that are expected have; a repeated transaction finds them gone
+/// on.
 private actor Readers {
     private var expected: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

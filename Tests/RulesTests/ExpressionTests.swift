@@ -215,7 +215,7 @@ import Testing
             RuleNumber(decimal: "2.50") == RuleNumber(decimal: "0.25E1")
                 && RuleNumber(2.5) == RuleNumber(decimal: "2.5"))
         expectTrue(RuleNumber(decimal: "-0.0") == RuleNumber(0) && RuleNumber(Int64.min).integer == .min)
-        // Its negative is no Int.
+        // The exponent's negative is no Int.
         expectTrue(RuleNumber(decimal: "1e\(Int.min)") == nil && RuleNumber(decimal: "1e\(Int.max)") == nil)
         expectTrue(RuleNumber(1200).integer == 1200 && RuleNumber(decimal: "1.5")?.integer == nil)
         expectTrue(

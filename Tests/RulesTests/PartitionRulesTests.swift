@@ -32,7 +32,7 @@ import Testing
         Case(own, .a1, #""a1""#, .readWrite), Case(own, .a1, #""b1""#, .none), Case(own, .a1, "null", .none),
         Case(#"{"read":{"%%partition":"%%user.id"},"write":false}"#, .a1, #""a1""#, .read),
         Case(notReadOnly, .a1, #""read-only""#, .read), Case(notReadOnly, .a1, #""other""#, .readWrite),
-        // Who may write may read.
+        // A user who may write may read.
         Case(#"{"read":false,"write":true}"#, .a1, #""x""#, .readWrite),
         Case(#"{"read":true,"write":false}"#, .a1, #""x""#, .read),
         Case(#"{"read":false,"write":false}"#, .a1, #""x""#, .none),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rules
 
-/// Which properties subscriptions may look at, and which of them development mode may add.
+/// The properties that subscriptions may look at, and those of them that development mode may add.
 @Suite struct QueryableTests {
     private func document(_ text: String) throws -> RulesDocument {
         let check = RulesCheck(Array(text.utf8))
@@ -17,7 +17,7 @@ import Testing
         expectTrue(queryable.includes("done", of: "Task") && !queryable.includes("done", of: "Other"))
     }
 
-    /// Who lists properties and no classes has said what there is.
+    /// An author who lists properties and no classes has said what there is.
     @Test(arguments: [
         (#"{"queryable": {"global": []}}"#, true), (#"{"queryable": {"global": ["a"]}}"#, true),
         (#"{"queryable": {}}"#, true),

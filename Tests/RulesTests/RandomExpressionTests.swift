@@ -56,7 +56,7 @@ import Testing
         expectEqual(seen, Set(Truth.allCases))
     }
 
-    /// Whoever learns more about a user never turns a known verdict round, where what is unset is not compared with literals.
+    /// Learning more about a user never turns a known verdict round, where what is unset is not compared with literals.
     @Test(arguments: 0..<20) func whatIsUnsetNeverDecides(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<50 {
@@ -72,7 +72,7 @@ import Testing
 }
 
 extension JSONValue {
-    /// With `$exists`, which asks whether something is set, taken out.
+    /// The condition without `$exists`, which asks whether something is set.
     fileprivate var withoutPresence: JSONValue {
         switch self {
         case .object(let members):

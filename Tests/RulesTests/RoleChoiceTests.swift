@@ -4,7 +4,7 @@ import Testing
 
 @testable import Rules
 
-/// Which role is a user's.
+/// The choice of a user's role.
 @Suite struct RoleChoiceTests {
     private static let own =
         #"{"name":"own","apply_when":{},"document_filters":{"read":{"owner_id":"%%user.id"},"write":{"owner_id":"%%user.id"}},"#
@@ -102,7 +102,7 @@ import Testing
             let closed = try document(rules).closedRoles(of: Someone.n1.user)
             expectEqual(closed.role(ofClass: "Item")?.name, choice.role?.name)
             expectEqual(checked.warnings.contains { $0.code == .unsetOpens }, opens, "\(checked.warnings)")
-            // Whoever has a team gets what the second role gives.
+            // A user who has a team gets what the second role gives.
             try expectEqual(picked(rules, .a1).role?.name, "b")
         }
     }

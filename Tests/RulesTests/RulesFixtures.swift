@@ -6,7 +6,7 @@ import Testing
 
 /// The users of the table of cases.
 enum Someone: String, CaseIterable, Sendable {
-    /// Of team red; an admin of team red; nobody in particular; a program with an API key.
+    /// A member of team red; an admin of team red; nobody in particular; a program with an API key.
     case a1, b1, n1, key
 
     var user: RuleUser {

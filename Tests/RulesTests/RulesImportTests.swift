@@ -84,7 +84,7 @@ import Testing
              "defaultRoles":[{"name":"own","applyWhen":{},"read":{"owner_id":"%%user.id"},"write":{"owner_id":"%%user.id"}}]}}
             """#,
             "\(Self.source)/default_rule.json": #"{"roles":[\#(Self.openRole)]}"#,
-            // It could not be enforced, and need not be.
+            // The rule could not be enforced, and need not be.
             "\(Self.source)/todo/Item/rules.json":
                 #"{"roles":[{"name":"all","apply_when":{"%%request.x":1},"read":true}]}"#,
             "\(Self.source)/todo/Item/schema.json": #"{"title":"Item","properties":{"_id":{"bsonType":"int"}}}"#,
@@ -321,7 +321,7 @@ import Testing
         let partition = RulesImport(try Self.withPartitionFunction(), denyingIncompatible: true)
         let partitions = try #require(RulesCheck(partition.document).document)
         expectEqual(partitions.partitionRights(of: Self.user, partition: "\"red\""), .read)
-        // Whom a function would have chosen is not known, so the roles behind it are for nobody.
+        // The users whom a function would have chosen are not known, so the roles behind it are for nobody.
         let chosen = try #require(document.roleChoice(ofClass: "Cat", for: Self.user).role)
         expectTrue(chosen.name == "hooked" && chosen.read == false && chosen.write == false)
         // A condition that can be read stays.

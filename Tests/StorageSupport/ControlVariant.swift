@@ -14,7 +14,7 @@ package enum ControlVariant: Sendable {
         [.sqliteFile, .sqliteInMemory, .dictionaries] + (TestPostgres.isAvailable ? [.postgres] : [])
     }
 
-    /// One of each engine, for what does not depend on files.
+    /// The variants in memory, for what does not depend on files.
     package static let inMemory: [ControlVariant] = [.sqliteInMemory, .dictionaries]
 
     package func withStore(_ body: (any ControlStore) async throws -> Void) async throws {

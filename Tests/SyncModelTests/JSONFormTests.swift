@@ -37,7 +37,8 @@ import Testing
         try expectEqual(JSONDecoder().decode([ErrorAction].self, from: Data(#"["Transient"]"#.utf8)), [.transient])
     }
 
-    /// As JSONEncoder writes them, then in ASCII: a realm's key, and so its slice, hangs on every byte.
+    /// Characters are escaped as JSONEncoder writes them, then in ASCII: a realm's key, and so its slice, hangs on
+    /// every byte.
     @Test func everyCharacterOfAPartitionIsEscapedAsBefore() throws {
         for value in (0x00 as UInt32)...0x2FF {
             guard let scalar = Unicode.Scalar(value), !["\"", "{"].contains(Character(scalar)) else { continue }

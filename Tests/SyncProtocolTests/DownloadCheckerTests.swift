@@ -13,7 +13,7 @@ import Testing
             serverVersion: server, clientVersion: client, originFile: origin, timestamp: 1, changeset: [1])
     }
 
-    /// After (20, 4), latest 25, upload (6, 18), of file 5, which has 9 versions.
+    /// The checker after (20, 4), latest 25, upload (6, 18), of file 5, which has 9 versions.
     private static func checker(_ role: DownloadChecker.Role = .sending) -> DownloadChecker {
         DownloadChecker(
             role: role, file: 5,
@@ -63,7 +63,7 @@ import Testing
         download(entries: [entry(21, 6)]),
         // 6: origin.
         download(entries: [entry(21, origin: 5)]), download(entries: [entry(21, origin: 0)]),
-        // Of the other mode.
+        // This DOWNLOAD is of the other mode.
         Download(
             session: 1, progress: checker().progress,
             detail: .flexible(FlexibleBatch(queryVersion: 0, state: .steadyState, progress: 1))),

@@ -54,7 +54,7 @@ package enum TestBroker {
                 return try await run(["ctl", folder] + arguments)
             } catch {
                 attempts += 1
-                // It gives a node seven seconds to take its connection, which a busy one does not always do.
+                // rabbitmqctl gives a node seven seconds to take its connection, which a busy node does not always do.
                 guard attempts < 5, "\(error)".contains("unable to perform an operation on node") else { throw error }
             }
         }

@@ -39,7 +39,7 @@ import Testing
             bytes += BeforeImages([image]).encoded().count
             expectEqual(image.resolved(after: object), columns.image(of: before, in: table.id))
         }
-        // It was a thousand times the text.
+        // The images were once a thousand times the text.
         expectTrue(bytes < 32_000, "\(bytes)")
     }
 
@@ -195,7 +195,7 @@ import Testing
         expectTrue(!view.contains(others, table.id, .int(1)))
     }
 
-    /// Of an object of whose past something is lacking a client is sent what leaves it with the same as otherwise, whatever it holds.
+    /// A client is left with the same object as otherwise if something of the object's past is lacking, whatever the client holds.
     @Test func whatCannotBeToldCostsAnErasureAndNoCopy() {
         let places: [HeldObject.Place] = [.missing, .outside, .inView]
         func held(_ touches: [(Bool, HeldObject.Place)]) -> HeldObject {
@@ -251,7 +251,7 @@ import Testing
         let own = ViewTests.item(["owner_id": .string("a1")])
         expectTrue(stretch(by: 9).passages { _ in others } == nil)
         expectEqual(stretch(by: 9).passages { _ in own }, [slot: .enters(erasingFirst: true)])
-        // Its author knows of it.
+        // The version's author knows of the object.
         expectEqual(stretch(by: 3).passages { _ in others }, [slot: .leaves])
     }
 

@@ -83,14 +83,14 @@ import Views
         let passes = Passage.passes(after: 10)
         expectEqual(passes.changing(wasInOld: true, wasInNew: true, isInNew: true), passes)
         expectEqual(passes.changing(wasInOld: true, wasInNew: true, isInNew: false), .leaves)
-        // Its page may have erased it.
+        // The page with the object may have erased it.
         expectEqual(passes.changing(wasInOld: true, wasInNew: false, isInNew: true), .enters(erasingFirst: true))
-        // Its page may have made it.
+        // The page with the object may have made it.
         expectEqual(Passage.nothing.changing(wasInOld: false, wasInNew: true, isInNew: false), .leaves)
         expectEqual(
             Passage.nothing.changing(wasInOld: false, wasInNew: true, isInNew: true), .enters(erasingFirst: true))
         expectEqual(Passage.nothing.changing(wasInOld: false, wasInNew: false, isInNew: false), .nothing)
-        // Its page may have made another one of the same key than is there now.
+        // The page with the object may have made another one of the same key than is there now.
         expectEqual(
             Passage.passes(after: 12).changing(wasInOld: false, wasInNew: true, isInNew: true),
             .enters(erasingFirst: true))

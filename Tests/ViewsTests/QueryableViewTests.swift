@@ -42,7 +42,7 @@ import Testing
         expectTrue(text.contains("key \"parent\" is not a queryable field, key \"value\" is not a queryable field"))
     }
 
-    /// Each of the queries has to say which of the indexed property's values it is about.
+    /// Every query has to say which of the indexed property's values it is about.
     @Test(arguments: [
         ("name == 'a'", true), ("name IN {'a', 'b'}", true), ("'a' == name", true), ("name == 'a' and _id > 3", true),
         ("_id > 3 and (name == 'a' or name == 'b' and _id < 9)", true),
@@ -63,7 +63,7 @@ import Testing
         try expectTrue(PlaceRealm.view(query).objection(by: other) == nil)
     }
 
-    /// Beside a mixed property clients write six digits.
+    /// Clients write a number that a mixed property is compared with in six digits.
     @Test func queriesThatDifferInDigitsSelectOtherObjects() throws {
         let first = try #require(try PlaceRealm.view("value == 1.0000001")["Shop"])
         let second = try #require(try PlaceRealm.view("value == 1.0000002")["Shop"])

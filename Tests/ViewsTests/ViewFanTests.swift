@@ -6,7 +6,7 @@ import Testing
 
 @testable import Views
 
-/// Whom a commit of a flexible realm concerns.
+/// Tests of whom a commit of a flexible realm concerns.
 @Suite struct ViewFanTests {
     private static let everything =
         #"{"name": "all", "apply_when": {}, "read": true, "write": true, "document_filters": {"read": true, "write": true}}"#

@@ -112,7 +112,7 @@ import Testing
         expectTrue(role.allows(.change(from: mine, to: mine), .int(1)))
         expectTrue(!role.allows(.change(from: mine, to: others), .int(1)))
         expectTrue(!role.allows(.change(from: others, to: mine), .int(1)))
-        // Of what is not there any more, what it was decides.
+        // What an object was decides if it is not there any more.
         expectTrue(
             role.allows(.eraseNothing, .int(1), last: mine) && !role.allows(.eraseNothing, .int(1), last: others))
     }

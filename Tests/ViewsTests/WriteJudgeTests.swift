@@ -6,7 +6,7 @@ import Testing
 
 @testable import Views
 
-/// Which writes count, case by case.
+/// Tests of which writes count, case by case.
 @Suite struct WriteJudgeTests {
     /// An object of an owner; a view is the owners that it has.
     private static func object(_ owner: Int64) -> StoredObject { StoredObject([ColumnID(rawValue: 0): .int(owner)]) }
@@ -51,11 +51,11 @@ import Testing
         expectEqual(verdict([(false, 1), (false, nil)], now: 1), .merge(resyncs: true))
     }
 
-    /// It has the object until it hears of that, and its user goes on with it.
+    /// The client has the object until it hears that the object has left the view, and its user goes on with it.
     @Test func whatTheClientItselfTookOutOfItsViewIsMergedToo() {
         expectEqual(verdict([(true, 1)], now: 2), .merge(resyncs: false))
         expectEqual(verdict([(true, 1), (false, 2)], now: 1), .merge(resyncs: true))
-        // It has been sent the erasure, and makes the object again.
+        // The client has been sent the erasure, and makes the object again.
         expectEqual(verdict([], now: 2, creates: true), .refuse)
     }
 
@@ -136,7 +136,7 @@ import Testing
         expectEqual(verdict([], now: 1, erases: true), .merge(resyncs: false))
         expectEqual(verdict([(false, 1)], now: 1, erases: true), .merge(resyncs: false))
         expectEqual(verdict([(false, 1), (false, 2)], now: 1, erases: true), .merge(resyncs: true))
-        // Another one takes its place at once.
+        // Another object takes the erased one's place at once.
         expectEqual(verdict([], now: 1, creates: true, erases: true), .merge(resyncs: false))
         expectEqual(verdict([(false, 1)], now: 2, creates: true, erases: true), .merge(resyncs: true))
         expectEqual(verdict([], now: 2, creates: true, erases: true), .refuse)
@@ -154,15 +154,15 @@ import Testing
     /// What the client does to an object where it has got another view tells which of the two it had.
     @Test func whereOneViewTakesAnothersPlaceTheWriteTellsWhichOneTheClientHad() {
         let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (10, [2])]
-        // It has the object, and nothing took that from it.
+        // The client has the object, and nothing took the object from it.
         expectEqual(verdict(views: views, [], now: 2), .merge(resyncs: false))
         expectEqual(verdict(views: views, [(false, 2)], now: 2), .merge(resyncs: false))
         expectEqual(verdict(views: views, [], now: 2, erases: true), .merge(resyncs: false))
         expectEqual(verdict(views: views, [], now: 1), .merge(resyncs: false))
-        // It makes its own, so it has not.
+        // The client makes an object of its own, so it did not have this one.
         expectEqual(verdict(views: views, [], now: 2, creates: true), .giveWay)
         expectEqual(verdict(views: views, [(false, 2)], now: nil, creates: true), .insert(resyncs: true))
-        // It may have lost the object and got it back.
+        // The client may have lost the object and got it back.
         expectEqual(verdict(views: [(0, [2]), (10, [1]), (10, [2])], [], now: 2), .merge(resyncs: true))
         expectEqual(verdict(views: [(0, [1]), (15, [2])], [], now: 1), .merge(resyncs: false))
         expectEqual(verdict(views: [(0, [1]), (9, [2])], [], now: 1), .refuse)

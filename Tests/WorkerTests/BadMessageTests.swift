@@ -15,7 +15,8 @@ import Testing
     private struct Scene {
         let store: CountingStore
         let harness: OwnerHarness
-        /// In sessions 1 to 4; the second one's uploads cannot be dealt with while reset cases are damaged.
+        /// The client files of sessions 1 to 4; the uploads of the second one cannot be dealt with while reset cases
+        /// are damaged.
         let files: [ClientFileIdent]
 
         static func make(limits: WorkerLimits = WorkerLimits()) async throws -> Scene {

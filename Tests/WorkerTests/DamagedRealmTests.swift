@@ -115,7 +115,7 @@ import Testing
         let bad = try AMQPMessage(harness.upload(a, follows: 3, base: 3, [Changes.set(1, title: "stopped")]))
         let good = try AMQPMessage(harness.upload(b, session: 2, base: 3, [Changes.set(2, title: "fine")]))
         let published = try await harness.send([bad, good])
-        // Its client keeps what was not acknowledged, and comes back with it.
+        // The client keeps what was not acknowledged, and comes back with it.
         let refusal = try published.one(RefusedAnswer.self)
         expectTrue(refusal.code == 229 && refusal.session.number == 1)
         expectTrue(published.dead.isEmpty)

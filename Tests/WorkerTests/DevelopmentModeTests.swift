@@ -92,7 +92,7 @@ import Testing
 
     @Test(arguments: [
         (Changes.eraseColumn("title"), "Task.title"), (Changes.eraseTable("Task"), "Task"),
-        // Others may have made it meanwhile.
+        // Other clients may have made the class meanwhile.
         (Changes.eraseTable("Project"), "Project"),
     ])
     func noClientTakesAwayAClassOrProperty(erasure: [UInt8], name: String) async throws {
@@ -210,7 +210,8 @@ import Testing
         expectEqual(refused.code, 225)
         try await expectEqual(harness.control.reduceSchema(ofApp: OwnerHarness.app, by: many), many.count)
         _ = try await harness.send(harness.upload(file, [Changes.schema()])).one(IntegratedNotice.self)
-        // Its own classes are taken back, too: the realm goes on with them, and in development mode they come again.
+        // The realm's own classes are taken back, too: the realm goes on with them, and in development mode they come
+        // again.
         let own = try await harness.control.schema(ofApp: OwnerHarness.app)
         try await expectEqual(harness.control.reduceSchema(ofApp: OwnerHarness.app, by: own), 3)
         let more = try await harness.send(harness.upload(file, follows: 1, [Changes.create(1, title: "one")]))

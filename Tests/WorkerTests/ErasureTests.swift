@@ -52,7 +52,7 @@ import Testing
             EraseMessage(realm: harness.realm, campaign: "e-1", reason: "user deleted", user: "u"))
         try await harness.finishSteps()
         try await expectTrue(harness.store.usage(of: user) == nil)
-        // Its session was open a moment longer, or another owner hears of it.
+        // The user's session was open a moment longer, or another owner hears of the user.
         let next = try await OwnerHarness.make(on: harness.store, control: harness.control)
         for (session, owner) in [(5, harness), (6, next)] as [(UInt64, OwnerHarness)] {
             for needsIdent in [true, false] {
@@ -89,7 +89,7 @@ import Testing
         try await expectTrue(other.store.objects(in: new, after: nil, maxBytes: 1).isEmpty)
     }
 
-    /// It would be merged with a copy that it does not have.
+    /// A session of the old realm would be merged with a copy that it does not have.
     @Test func noSessionTakesTheNewRealmForTheOldOne() async throws {
         let (harness, a, b) = try await filled()
         let old = try await harness.record()
@@ -101,7 +101,7 @@ import Testing
             harness.upload(fresh, session: 9, [Changes.schema(), Changes.create(2, title: "new")]))
         let notice = try published.one(IntegratedNotice.self)
         expectTrue(notice.follows > old.latest.version && notice.latest.version == notice.follows + 2)
-        // It has the classes of the old one: clients could not reset onto a copy without them.
+        // The new realm has the classes of the old one: clients could not reset onto a copy without them.
         expectEqual(new.schema, old.schema)
         expectEqual(notice.generation, old.generation)
         expectTrue(new.id != old.id && new.lostIdents == 2..<old.nextIdent)
@@ -129,7 +129,7 @@ import Testing
         try await harness.finishSteps()
         try await harness.send(erasure(harness))
         try await expectEqual(harness.titles(), [2: "new"])
-        // Another one does, and knows whose idents are whose.
+        // An erasure with another campaign takes the new realm, and knows whose idents are whose.
         try await harness.send(erasure(harness, campaign: "e-2"))
         try await harness.finishSteps()
         try await expectTrue(harness.store.realm(harness.realm) == nil)
@@ -204,7 +204,7 @@ import Testing
         expectTrue(harness.owner.heldResets.isEmpty)
     }
 
-    /// Of a client realm that had yet to reset for an earlier campaign, that one hears no more.
+    /// The earlier campaign for which a client realm had yet to reset hears that it is superseded, and no more.
     @Test func anEarlierCampaignIsSuperseded() async throws {
         let (harness, a, b) = try await filled()
         try await harness.send(

@@ -23,7 +23,7 @@ import Testing
                     arguments: ["x-queue-type": "quorum", "x-max-length": 1, "x-overflow": "reject-publish"]),
                 record: false)
             try await cluster.channel.bindQueue(dead, exchange: dead, routingKey: "")
-            // It takes a few more than it is to hold.
+            // The queue takes a few more messages than it is to hold.
             while await Self.publish("filler", to: dead, cluster) != .nacked {
                 try await Task.sleep(for: .milliseconds(5))
             }

@@ -28,7 +28,7 @@ import Testing
             try await wait(for: readiness, toBe: true)
             for slice in cluster.slices.all { _ = try await cluster.channel.deleteQueue(cluster.topology.slice(slice)) }
             try await wait(for: readiness, toBe: false)
-            // It is the broker's, and the store is well.
+            // The trouble is the broker's, and the store is well.
             expectTrue(readiness.allSatisfy { $0.component("worker.store")?.ready == true })
             try await TestBroker.declaring {
                 try await cluster.topology.declareShared(on: cluster.channel, slices: cluster.slices)

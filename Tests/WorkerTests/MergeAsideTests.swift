@@ -87,7 +87,7 @@ import Testing
             return (dealt, Published(published))
         }
 
-        /// All that the realm keeps of what was merged.
+        /// Returns all that the realm keeps of what was merged.
         func end() async throws -> End {
             let history = try await harness.store.history(
                 of: HistoryKey(realm: RealmID(1), generation: 1), after: 0, through: 100, maxBytes: .max)

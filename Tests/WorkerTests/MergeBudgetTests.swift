@@ -37,7 +37,7 @@ import Testing
             return limits
         }
 
-        /// As dear as the moves of both clients multiplied.
+        /// Returns an upload whose merge is as dear as the moves of both clients multiplied.
         func dear(moves: Int = 200) throws -> AMQPMessage {
             try AMQPMessage(
                 harness.upload(

@@ -68,7 +68,7 @@ import Testing
             let passedOn = try await owner.process([message])
             expectEqual(passedOn.map(\.target), [.slice(right)], "\(type)")
             expectEqual(passedOn.first?.message.body, message.body)
-            // Whoever passed it on knows another number of slices.
+            // The owner that passed the message on knows another number of slices.
             let again = try await owner.process(passedOn.map(\.message))
             expectEqual(again.map(\.target), [.dead], "\(type)")
         }

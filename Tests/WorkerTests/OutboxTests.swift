@@ -11,7 +11,8 @@ import Testing
 
 /// Reports that nothing would make again outlive the process that was to publish them.
 @Suite(.timeLimit(.minutes(5))) struct OutboxTests {
-    /// As a worker does that dies between its commit and its publishing; then the slice's next owner.
+    /// Processes a message as a worker does that dies between its commit and its publishing; returns the slice's next
+    /// owner.
     private func dying(_ harness: OwnerHarness, of message: some Message) async throws -> OwnerHarness {
         _ = try await harness.owner.process([
             AMQPMessage(message, id: "m", correlationID: "c", replyTo: "sluice.gateway.g")
@@ -61,7 +62,7 @@ import Testing
         _ = try await harness.page(fresh, session: 3, generation: 2, isMark: true)
         _ = try await harness.unbind(fresh, session: 3)
         _ = try await harness.send(harness.bindRequest(session: 4, needsIdent: false))
-        // It leaves between BIND and IDENT: its merge has failed.
+        // The client leaves between BIND and IDENT: its merge has failed.
         let left = UnbindNotice(
             realm: harness.realm, session: SessionReference(gateway: "g", number: 4), user: "u", connection: "c1",
             clientFile: nil, isOrderly: true, wasRefused: false)

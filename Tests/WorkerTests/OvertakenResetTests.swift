@@ -72,7 +72,7 @@ import Testing
                     [Changes.set(1, title: "offline")]))
         }
 
-        /// From the fresh copy to the recovered upload.
+        /// Goes through a reset from the fresh copy to the recovered upload.
         mutating func reset(generation: UInt64) async throws -> OutcomeReport {
             let fresh = try await begin()
             let latest = try await complete(fresh, generation: generation)

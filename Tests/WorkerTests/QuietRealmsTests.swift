@@ -12,7 +12,7 @@ import Testing
         let tick = { try await harness.send(TickMessage(at: harness.time.now())).every(IntegratedNotice.self) }
         try await harness.send(harness.upload(file, [Changes.schema()]))
         try await expectTrue(tick().isEmpty)
-        // It goes on changing: a gateway that has missed something hears so from the next notice.
+        // The realm goes on changing: a gateway that has missed something hears so from the next notice.
         let last = try await harness.send(harness.upload(file, follows: 1, [Changes.create(1)])).one(
             IntegratedNotice.self)
         try await expectTrue(tick().isEmpty)
@@ -45,7 +45,7 @@ import Testing
         expectEqual(quiet.tick().count, 0)
         expectEqual(quiet.tick().count, 2)
         quiet.dropped()
-        // It changes again: whoever has missed something hears so.
+        // The second realm changes again: a gateway that has missed something hears so.
         quiet.changed(second, position)
         expectEqual(quiet.tick().map(\.name), [first])
     }

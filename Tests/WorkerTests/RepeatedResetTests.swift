@@ -19,7 +19,7 @@ import Testing
         let next = try await OwnerHarness.make(limits: limits, on: harness.store)
         let again = try await next.send(message)
         try expectEqual(again.every(FoundReport.self).flatMap(\.clientRealms).map(\.clientFile), old)
-        // Who marked them may have died before anybody was told.
+        // The owner that marked the client files may have died before anybody was told.
         try expectEqual(again.every(ResetNotice.self).map(\.clientFile), old)
         try await expectEqual(
             harness.store.clientFile(ClientFileKey(realm: RealmID(1), ident: new.ident))?.state, .live)

@@ -134,7 +134,7 @@ import Testing
         try await expectEqual(code(ClientFileIdent(ident: 99, salt: 1)), 208)
         try await expectEqual(code(ClientFileIdent(ident: file.ident, salt: FileSalt(file.salt.rawValue ^ 1))), 211)
         try await expectEqual(code(file, user: "other"), 223)
-        // None of those has touched the file.
+        // The refused requests have not touched the file.
         _ = try await harness.identify(file, session: 6).one(IdentifiedAnswer.self)
         try await expectEqual(
             code(

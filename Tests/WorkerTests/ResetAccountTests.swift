@@ -63,7 +63,7 @@ import Testing
         try await harness.tick()
         try await expectTrue(harness.store.clientFile(ClientFileKey(realm: realm, ident: gone.ident)) == nil)
         try await expectTrue(harness.store.clientFile(ClientFileKey(realm: realm, ident: live.ident)) != nil)
-        // Its ident is nobody's: who has it must reset, and is accounted for.
+        // The ident is nobody's now: a client that has it must reset, and is accounted for.
         let late = try await harness.rejoin(gone, session: 9)
         let refusal = try late.one(RefusedAnswer.self)
         expectTrue(refusal.code == .badClientFileIdent && refusal.action == .clientReset && refusal.integrated == nil)

@@ -138,7 +138,7 @@ import Testing
         let refusals = try await come(clients, to: harness, from: 100)
         expectTrue(
             refusals.count { $0.action == .clientReset } == 10 && refusals.count { $0.action == .transient } == 5)
-        // Whoever waits has not been marked, and is not told to reset by anything else.
+        // A client that waits has not been marked, and is not told to reset by anything else.
         try await expectEqual(store.countClientFiles(app: OwnerHarness.app, state: .live), 5)
     }
 

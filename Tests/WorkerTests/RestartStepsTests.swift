@@ -51,7 +51,7 @@ import Testing
         while try await harness.record().generation == 1 {
             _ = try await harness.owner.step(for: .zero)
             steps += 1
-            // Who asks again neither hurries it nor sets it back.
+            // A client that asks again neither hurries the restart nor sets it back.
             if steps % 3 == 0 {
                 let again = try await harness.send(harness.bindRequest(session: 2 + UInt64(steps)))
                 if try await harness.record().generation == 1 { _ = try again.one(RefusedAnswer.self) }

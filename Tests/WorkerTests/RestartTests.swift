@@ -24,7 +24,7 @@ import Testing
         expectTrue(refusals.allSatisfy { $0.campaign == "c-1" })
         try await expectEqual(harness.record().generation, 1)
 
-        // Whoever begins anew needs it.
+        // A client that begins anew needs the restart.
         let fresh = try await harness.send(harness.bindRequest(session: 3)).one(BoundAnswer.self)
         expectEqual(fresh.generation, 2)
         try await expectEqual(harness.record().generation, 2)

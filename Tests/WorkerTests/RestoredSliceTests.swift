@@ -44,7 +44,7 @@ import Testing
             expectEqual(found?.clientRealms.map(\.clientFile), [file.ident])
         }
         expectTrue(harness.owner.heldResets.isEmpty)
-        // It says the same again, to a client that comes again.
+        // The slice says the same to a client that comes again.
         let (again, _) = try resets(
             try await harness.rejoin(
                 files[0], session: 300, user: "u0", download: DownloadCursor(serverVersion: 9, clientVersion: 7),
@@ -81,7 +81,7 @@ import Testing
         expectEqual(found?.clientRealms.map(\.user), ["later"])
         // Nobody else gets its ident.
         try await expectTrue(harness.join(session: 3, user: "new").ident > lost.ident)
-        // One that was never given out is no client of ours.
+        // An ident that was never given out belongs to no client of ours.
         let stranger = ClientFileIdent(ident: 9_000_000, salt: 77)
         let (unknown, _) = try resets(try await harness.rejoin(stranger, session: 4))
         expectTrue(unknown.campaign == nil)

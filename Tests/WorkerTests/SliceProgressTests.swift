@@ -29,7 +29,7 @@ struct SliceProgressTests {
         var progress = SliceProgress(at: start)
         progress.take(2, waiting: 0, sentAt: [7, 5], at: 1)
         progress.take(1, waiting: 2, sentAt: [3], at: 2)
-        // Those that wait were there before.
+        // The messages that wait were there before.
         expectEqual(progress.lag(at: start + .seconds(1)).oldestAt, 5_000)
         progress.deal(with: 2, left: 1, sentAt: [3], at: 3)
         let lag = progress.lag(at: start + .seconds(3))

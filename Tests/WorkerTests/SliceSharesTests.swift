@@ -4,7 +4,7 @@ import Testing
 
 @testable import Worker
 
-/// Whose turn it is, by what was taken and by the time.
+/// The choice of whose turn it is, by what was taken and by the time.
 @Suite struct SliceSharesTests {
     private let heavy = RealmName(app: "heavy", partition: "\"h\"")
     private let light = RealmName(app: "light", partition: "\"l\"")

@@ -126,7 +126,8 @@ import Testing
         let first = try await OwnerHarness.make(limits: limits, on: counting)
         let file = try await first.join(session: 1)
         try await first.send(first.upload(file, [Changes.schema(), Changes.create(0)]))
-        // Of a class that the owner has seen come into being, there is nothing to look up.
+        // An owner that has seen a class come into being has nothing to look up in it: another owner deals with the
+        // backlog.
         let harness = try await OwnerHarness.make(limits: limits, on: counting, control: first.control)
         let uploads = try (0..<60 as Range<UInt64>).map { number in
             try AMQPMessage(

@@ -83,7 +83,7 @@ import Testing
             try await store.seize(from: names[2], by: "z", until: 2)
             let others = [try start(0), try start(1)]
             while !others.indices.contains(where: { isAway(states[$0]) }) {
-                // Their claims may have gone to the last one, which has its hands full.
+                // The claims of the others may have gone to the last worker, which has its hands full.
                 try await cluster.send(TickMessage(at: 1))
                 try await Task.sleep(for: .milliseconds(200))
             }

@@ -94,7 +94,7 @@ import Testing
             expectEqual(told[number], wait.map { Int64($0) })
         }
         expectTrue(!told.isEmpty)
-        // Whoever is new waits for nobody.
+        // A new client waits for nobody.
         _ = try await harness.join(session: 40, user: "new", connection: "new")
     }
 
@@ -124,7 +124,7 @@ import Testing
         try await expectTrue(harness.owner.turn(Array(deliveries[..<2])).isIdle)
         let first = try await harness.finishSteps().every(FoundReport.self)
         expectEqual(first.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
-        // Each of the two finds whom it would have found had the first been done at once.
+        // Both messages find whom they would have found had the first termination been done at once.
         let after = try await harness.owner.turn(Array(deliveries[..<2]))
         expectTrue(after.left.isEmpty)
         let found = try await harness.finishSteps().every(FoundReport.self)

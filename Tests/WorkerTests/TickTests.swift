@@ -29,7 +29,7 @@ import Testing
             expectEqual(notices.count, Ticks.appsAtOnce)
             told.formUnion(notices.map(\.app))
         }
-        // All had their turn; then it begins anew.
+        // The apps have all had their turn; then the round begins anew.
         expectEqual(told.count, apps)
         _ = try await harness.send(TickMessage(at: harness.time.now()))
         let again = try await harness.send(TickMessage(at: harness.time.now())).every(GenerationNotice.self)

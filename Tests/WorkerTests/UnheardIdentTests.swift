@@ -27,7 +27,7 @@ import Testing
             TerminationMessage(app: OwnerHarness.app, campaign: "c", generation: 2, reason: nil)
         ).one(FoundReport.self)
         expectEqual(found.clientRealms.map(\.clientFile), [known.ident])
-        // Whoever has the ident all the same is told of the campaign, which counts it from then on.
+        // A client that has the ident all the same is told of the campaign, which counts the client from then on.
         let refusal = try await harness.rejoin(unheard, session: 2).one(RefusedAnswer.self)
         expectTrue(refusal.campaign == "c" && refusal.clientFile == unheard.ident)
     }

@@ -52,7 +52,7 @@ import Testing
         let event = ChangesetMessage(
             realm: harness.realm, upload: nil, entries: [.init(timestamp: 1, changeset: Changes.schema())])
         try await harness.send(event, id: "e-1")
-        // Whoever dealt with it may have died before its notice left.
+        // The owner that dealt with the event may have died before its notice left.
         let again = try await harness.send(event, id: "e-1").one(IntegratedNotice.self)
         expectEqual(again.latest.version, 1)
         expectEqual(again.follows, 1)

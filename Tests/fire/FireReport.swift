@@ -7,7 +7,7 @@ struct FireReport: Codable {
     var faults: [String: Int] = [:]
     /// Faults that this machine does not allow, with the reason.
     var leftOut: [String] = []
-    /// By kind of fault, where one is over before the next begins.
+    /// The outages by kind of fault, where one fault is over before the next begins.
     var outages: [String: Outage] = [:]
     var unexpectedEnds = 0
     /// Queues that the broker could not bring up after a crash of its own, and that were deleted as an operator would.
@@ -23,7 +23,7 @@ struct FireReport: Codable {
     var resetsAccounted = 0
     var resetsUnaccounted = 0
     var deadLetters = 0
-    /// Of the app in flexible mode, whose changes are among the others.
+    /// The clients of the app in flexible mode, whose changes are among the others.
     var viewClients = 0
     var queryChanges = 0
     var roleChanges = 0

@@ -102,7 +102,7 @@ struct FireRun: Sendable {
             }
             group.cancelAll()
         }
-        // It may have been over before.
+        // The fire may have been over before.
         report.seconds = min(settings.seconds, Int((ContinuousClock.now - start) / .seconds(1)))
         report.faults = counts
         report.outages = trouble.outages

@@ -10,7 +10,7 @@ struct SiegeReport: Codable {
         /// The honest apps: the one with partitions, and the flexible one.
         var partitioned = Honest()
         var flexible = Honest()
-        /// Of the visitor to the app with partitions.
+        /// The number of visits to the app with partitions.
         var visits = 0
         var longestVisit = 0.0
         var before = Footprint()
@@ -19,7 +19,7 @@ struct SiegeReport: Codable {
         /// Once everything has rested a moment.
         var after = Footprint()
         var unexpectedEnds = 0
-        /// Which bounds were broken; empty in a good row.
+        /// The bounds that were broken; empty in a good row.
         var broken: [String] = []
 
         var honestErrors: [String] { partitioned.errors + flexible.errors }
@@ -82,7 +82,7 @@ struct SiegeReport: Codable {
         return broken
     }
 
-    /// As Markdown.
+    /// The table as Markdown.
     var table: String {
         let roles = ["gateway", "worker", "coordinator", "broker"]
         let places = ["store", "broker"]

@@ -3,7 +3,8 @@ import LocalCluster
 
 /// A cluster with the settings that an operator would have, and what is measured of it.
 final class SiegedCluster: Sendable {
-    /// With as few slices as workers the honest apps share theirs with strangers, whatever those call their realms.
+    /// The number of slices. With as few slices as workers the honest apps share theirs with strangers, whatever those
+    /// call their realms.
     static let slices = 2
 
     let cluster: LocalCluster

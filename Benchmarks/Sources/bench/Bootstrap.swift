@@ -21,7 +21,7 @@ struct Bootstrap: AsyncParsableCommand {
     private struct Run {
         var seconds: Double
         var plainBytes: UInt64
-        /// Of workers and gateway, in kB: before, and at most meanwhile.
+        /// The memory of workers and gateway before the bootstrap and its maximum meanwhile, in kB.
         var memory: [String: (before: Int, peak: Int)]
     }
 
@@ -94,7 +94,7 @@ struct Bootstrap: AsyncParsableCommand {
         return Run(seconds: MonotonicTime.seconds(end - start), plainBytes: client.plainBytes - bytes, memory: memory)
     }
 
-    /// In kB, by role: of the worker that has most.
+    /// Returns the resident memory by role, in kB: for workers, that of the worker that has most.
     private func residentMemory(_ cluster: BenchCluster) -> [String: Int] {
         var memory: [String: Int] = [:]
         for (name, pid) in cluster.cluster.processIdentifiers {

@@ -18,7 +18,7 @@ struct IndexBench: AsyncParsableCommand {
 
     private static let realm = RealmID(1)
     private static let pageBytes = 256 << 10
-    /// Of the entries: an owner, whose objects lie anywhere, and a number, in another order than the keys'.
+    /// The columns of the entries: an owner, whose objects lie anywhere, and a number, in another order than the keys'.
     private enum Column: UInt32 { case owner, number }
 
     func validate() throws {

@@ -111,7 +111,7 @@ struct OfflineUpload: AsyncParsableCommand {
         return Result(seconds: seconds, usage: used, written: written)
     }
 
-    /// Of ten changesets seven change an object that both sides know, and three make one.
+    /// Returns a changeset. Seven of ten change an object that both sides know, and three make one.
     private func change(_ number: Int, by client: Int, _ random: inout SeededGenerator) -> [UInt8] {
         guard number % 10 < 7 else {
             return SampleChangeset.bytes(client: client, number: number, objects: 1, schema: false, run: 4)

@@ -16,7 +16,8 @@ struct QueryChange: AsyncParsableCommand {
         guard objects >= 10 else { throw ValidationError("expected at least 10 objects") }
     }
 
-    /// Of ten equal shares of the objects, the client has the first so many.
+    /// The steps of the client's query: how many of ten equal shares of the objects the client has, counted from the
+    /// first.
     private static let steps = [5, 6, 4, 4, 10, 9]
 
     private struct Step {

@@ -93,7 +93,7 @@ final class ReconnectStorm: @unchecked Sendable {
     private let token: String
     private var due: [(at: Int64, client: LoadClient)] = []
     private var nextDue = 0
-    /// Those that were sent away by an error, and come again a second later.
+    /// The clients that were sent away by an error, and come again a second later.
     private var again: [(at: Int64, client: LoadClient)] = []
     /// How often a client had to come again.
     private(set) var failures = 0

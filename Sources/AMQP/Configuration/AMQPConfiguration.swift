@@ -21,9 +21,9 @@ public struct AMQPConfiguration: Sendable, Hashable {
 
     /// How this client logs in.
     public enum Credentials: Sendable, Hashable {
-        /// By user and password.
+        /// Authenticates with a user name and a password.
         case plain(user: String, password: String)
-        /// By the client's certificate (SASL EXTERNAL).
+        /// Authenticates with the client's certificate (SASL EXTERNAL).
         case external
     }
 

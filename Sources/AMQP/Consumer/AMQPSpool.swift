@@ -17,7 +17,7 @@ public final class AMQPSpool: Sendable {
     private struct State {
         /// Bytes of bodies in memory.
         var held = 0
-        /// In the order of their offsets.
+        /// The places of bodies in the file, in the order of their offsets.
         var places: [Place] = []
         var file: Int32?
         var failures = 0

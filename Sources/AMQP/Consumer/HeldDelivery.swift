@@ -2,7 +2,7 @@
 struct HeldDelivery: Sendable {
     private var delivery: AMQPDelivery
     private let place: AMQPSpool.Place?
-    /// Of the body.
+    /// The length of the body.
     let bytes: Int
 
     init(_ delivery: AMQPDelivery, spool: AMQPSpool?) {

@@ -1,9 +1,9 @@
 /// How an exchange chooses the queues of a message.
 public enum AMQPExchangeType: String, Sendable, Hashable {
-    /// By the exact routing key.
+    /// Chooses queues by the exact routing key.
     case direct
-    /// To every bound queue.
+    /// Chooses every bound queue.
     case fanout
-    /// By a pattern over the words of the routing key.
+    /// Chooses queues by a pattern over the words of the routing key.
     case topic
 }

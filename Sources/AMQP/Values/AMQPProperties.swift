@@ -16,7 +16,7 @@ public struct AMQPProperties: Sendable, Hashable {
     public var correlationID: String?
     /// The queue that answers should go to.
     public var replyTo: String?
-    /// After how many milliseconds, as text, a queue may drop or dead-letter the message.
+    /// The time in milliseconds, as text, after which a queue may drop or dead-letter the message.
     public var expiration: String?
     /// The message's own identity.
     public var messageID: String?

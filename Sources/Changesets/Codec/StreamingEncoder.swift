@@ -15,7 +15,7 @@ package struct StreamingEncoder: Sendable {
     /// What has been recorded so far; zero bytes while there is no instruction, whatever has been interned.
     package var bytes: [UInt8] { writer.output.bytes }
 
-    /// For interning; what is added here is defined in the bytes together with the next instruction.
+    /// The table for interning strings; what is added to it is defined in the bytes together with the next instruction.
     package var strings: InternTable {
         get { changeset.strings }
         _modify { yield &changeset.strings }

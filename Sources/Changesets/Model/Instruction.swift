@@ -118,7 +118,7 @@ package enum Instruction: Hashable, Sendable {
     /// The instruction's kind as docs/changesets.md calls it.
     package var name: String { Self.names[Int(code)] }
 
-    /// By code.
+    /// The names of the kinds of instructions, by code.
     private static let names = [
         "AddTable", "EraseTable", "CreateObject", "EraseObject", "Update", "AddInteger", "AddColumn", "EraseColumn",
         "ArrayInsert", "ArrayMove", "ArrayErase", "Clear", "SetInsert", "SetErase",

@@ -1,9 +1,9 @@
-/// Whose behaviour merging, recording and applying follow in the few places where the reference engine is at fault
-/// (docs/merge.md, "Where we differ"). Everywhere else the two are the same.
+/// The behaviour that merging, recording and applying follow in the few places where the reference engine is at fault
+/// (docs/merge.md, "Where we differ"). Everywhere else the two behaviours are the same.
 ///
-/// All peers of a realm have to follow the same one. How they merge is said here, once. How they record and apply is a
-/// setting of the app, fixed when it is created: server and client library both go by it. The raw values are what the
-/// setting is called on the wire, in stores and by operators.
+/// All peers of a realm have to follow the same behaviour. How they merge is said here, once. How they record and apply
+/// is a setting of the app, fixed when the app is created: server and client library both go by it. The raw values are
+/// what the setting is called on the wire, in stores and by operators.
 package enum PeerCompatibility: String, Hashable, Sendable, Codable, CaseIterable {
     /// Exactly what realm-core does, its mistakes included: for apps that stock clients may use, and for comparing.
     case stockClients

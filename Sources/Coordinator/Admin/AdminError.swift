@@ -13,7 +13,7 @@ struct AdminError: Error, Sendable {
     var status: HTTPResponse.Status
     var code: String
     var message: String
-    /// Of refused rules.
+    /// The findings about refused rules.
     var findings: [RulesFinding]?
     /// The methods that there are, where the request's is none of them.
     var allow: String?

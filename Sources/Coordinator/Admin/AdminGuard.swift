@@ -6,17 +6,17 @@ import Hummingbird
 import Storage
 import SyncModel
 
-/// Who sends an admin request.
+/// The sender of an admin request.
 struct AdminCaller: Sendable, Equatable {
     /// The name of the token.
     var token: String
     var role: AdminRole
-    /// Of the token.
+    /// The digest of the token.
     var digest: String
     /// The dashboard's session that the request belongs to; nil of one that bears the token itself.
     var session: DashboardSession?
 
-    /// Whose request the task carries out.
+    /// The caller whose request the task carries out.
     @TaskLocal static var current: AdminCaller?
 }
 
@@ -73,7 +73,7 @@ struct AdminGuard: Sendable {
         if bootstrap.matches(token) {
             return AdminCaller(token: Self.bootstrap, role: .own, digest: bootstrap.digestText)
         }
-        // None is shorter, so there is nothing to look up.
+        // No admin token is shorter, so there is nothing to look up.
         if token.utf8.count >= AdminLimits.minTokenBytes, let known = try await caller(digest: Self.digest(token)) {
             return known
         }
@@ -81,7 +81,7 @@ struct AdminGuard: Sendable {
         throw AdminError.unknownToken
     }
 
-    /// Who has the token with this digest; nil if there is none, or not any more.
+    /// Returns the caller who has the token with this digest; nil if there is none, or not any more.
     func caller(digest: String) async throws -> AdminCaller? {
         if digest == bootstrap.digestText {
             return AdminCaller(token: Self.bootstrap, role: .own, digest: digest)

@@ -40,7 +40,7 @@ struct AdminAuthenticationMiddleware: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
-        // Whoever logs in says in the body who it is.
+        // A caller that logs in says in the body who it is.
         if request.method == .post, context.endpointPath.flatMap({ AdminRoute(endpoint: $0) }) == .session {
             return try await next(request, context)
         }

@@ -85,7 +85,7 @@ enum AdminRequest {
         }
     }
 
-    /// One of the values that a key or a query parameter may have.
+    /// Reads a value that must be among those that a key or a query parameter may have; nil if it is absent.
     static func value<Value: RawRepresentable & CaseIterable>(
         _ text: String?, called name: String
     ) throws(AdminError) -> Value? where Value.RawValue == String {

@@ -13,7 +13,7 @@ struct AdminToken: Sendable {
     /// Compares digests, in constant time (swift-crypto's `==` of digests), so that timing tells nothing.
     func matches(_ candidate: String) -> Bool { SHA256.hash(data: Data(candidate.utf8)) == digest }
 
-    /// As the digests of tokens that were made by command.
+    /// The digest as the digests of tokens that were made by command are written.
     var digestText: String { HexBytes(Array(digest)).hex }
 
     /// What the dashboard's sessions are sealed with: the same at all coordinators with this token.

@@ -6,7 +6,7 @@ import Synchronization
 
 /// What is said of a request in the audit log beside its path; filled in while it is carried out.
 final class AuditNotes: Sendable {
-    /// Of the request that the task carries out.
+    /// The notes of the request that the task carries out.
     @TaskLocal static var current: AuditNotes?
     private static let maxText = 1000
 

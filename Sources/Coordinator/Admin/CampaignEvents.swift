@@ -8,7 +8,7 @@ final class CampaignEvents: Sendable {
     /// The store is asked, not the process's memory: any coordinator may have applied the reports.
     private let looks: CampaignLooks
 
-    /// Without a change the line is repeated so often, which also finds out that the client has left.
+    /// The time after which the line is repeated without a change, which also finds out that the client has left.
     private static let repeatAfter: Duration = .seconds(10)
 
     init(context: CoordinatorContext, places: EventPlaces) {

@@ -68,7 +68,7 @@ extension CoordinatorContext {
 }
 
 extension LoginList {
-    /// Who can become a user of an app, in a sentence.
+    /// Returns a sentence that says who can become a user of an app.
     func sentence(of app: AppRecord) -> String {
         var ways: [String] = []
         if app.anonymousLogin { ways.append("anybody, without an account") }

@@ -29,7 +29,7 @@ struct BrokerWork: Sendable {
             group.addTask { await Ticker(context: context).run() }
             group.addTask { await OutcomeConsumer(context: context).run() }
             group.addTask { await DeadLetterWarden(context: context).run() }
-            // They return when the process stops; the watchers end with the connections.
+            // The four other tasks return when the process stops; the watchers end with the connections.
             for _ in 0..<4 { await group.next() }
             await link.close()
         }

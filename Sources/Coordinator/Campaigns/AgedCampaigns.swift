@@ -8,7 +8,7 @@ import Synchronization
 final class AgedCampaigns: Sendable {
     /// Client realms given up with one beat.
     static let step = 2_000
-    /// Between the end of one look and the next, in milliseconds.
+    /// The time between the end of one look and the next, in milliseconds.
     static let pause: UInt64 = 600_000
 
     private let nextAt = Mutex<UInt64>(0)

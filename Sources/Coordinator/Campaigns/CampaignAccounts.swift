@@ -17,7 +17,7 @@ struct CampaignAccounts {
     private let now: UInt64
     private var known: CampaignFindings
     private var changedApps: Set<String> = []
-    /// In the order in which they were opened or raised.
+    /// The changed campaigns in the order in which they were opened or raised.
     private var changedCampaigns: [String] = []
     private var chunks: Set<CampaignChanges.Chunk> = []
     private var changedEntries: Set<Place> = []

@@ -4,7 +4,7 @@ import Synchronization
 /// Shows the newest campaign of each app whenever reports have changed any, and now and then in any case: looking costs as much as
 /// there are apps.
 final class CampaignGauges: Sendable {
-    /// Between two looks although nothing has changed here, in milliseconds.
+    /// The time between two looks although nothing has changed here, in milliseconds.
     static let interval: UInt64 = 60_000
 
     private struct State {

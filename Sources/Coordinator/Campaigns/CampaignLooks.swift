@@ -6,14 +6,14 @@ actor CampaignLooks {
     private struct Look {
         var summary: CampaignSummary?
         var at: ContinuousClock.Instant
-        /// For how long it counts as new.
+        /// The time for which the look counts as new.
         var age: Duration
     }
 
     static let period: Duration = .milliseconds(300)
     /// A tenth of the time at most goes into reading a campaign.
     static let patience = 9
-    /// Beyond, those are forgotten that nobody has asked for lately.
+    /// The most looks that are remembered; at this number those are forgotten that do not count as new any more.
     static let most = 100
 
     private let store: any CampaignStore

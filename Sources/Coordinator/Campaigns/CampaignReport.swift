@@ -44,7 +44,7 @@ extension FoundReport {
 }
 
 extension CampaignLookup {
-    /// All that is needed to apply the reports.
+    /// Names everything that is needed to apply the reports.
     init(_ reports: [CampaignReport]) {
         self.init()
         apps = Set(reports.map(\.app))

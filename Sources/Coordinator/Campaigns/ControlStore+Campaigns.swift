@@ -136,7 +136,8 @@ extension CampaignStore {
             accounts.apply(reports)
             try transaction.write(accounts.changes)
             var effects = accounts.effects
-            // Some are not among the campaigns that the reports name: a client names none, and another campaign may take over.
+            // Touched campaigns need not be among those that the reports name: a client names none, and another
+            // campaign may take over.
             var others = CampaignLookup()
             others.campaigns = Set(accounts.touched).subtracting(accounts.campaigns.keys)
             let campaigns = try accounts.campaigns.merging(transaction.read(others).campaigns) { known, _ in known }

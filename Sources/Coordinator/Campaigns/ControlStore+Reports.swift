@@ -36,7 +36,7 @@ extension ControlStore {
     ) async throws(StoreError) {
         guard let first = damaged.first else { return }
         for app in Set(damaged.map(\.report.app)) { _ = try await self.app(app) }
-        // Of nothing: whether the tables can be read at all.
+        // These queries for nothing tell whether the tables can be read at all.
         _ = try await campaign("")
         _ = try await clientRealms(campaign: "", outcome: nil, after: nil, limit: 1)
         guard count > 1, damaged.count == count else { return }

@@ -15,7 +15,7 @@ final class AnonymousUsers: Sendable {
 
     /// Users looked at with one beat.
     static let step = 500
-    /// Between the end of one walk and the next, in milliseconds.
+    /// The time between the end of one walk and the next, in milliseconds.
     static let pause: UInt64 = 3_600_000
 
     private let walk = Mutex(Walk())

@@ -2,8 +2,9 @@ import Crypto
 import Foundation
 import SyncModel
 
-/// Who is logged in to the dashboard: what a session's cookie holds. Sealed, so that nobody but a coordinator with the same token
-/// in its settings can read it or make one; so a session goes on at another coordinator, and none has to remember it.
+/// The content of the cookie of a session of the dashboard, which says who is logged in. The cookie is sealed, so that
+/// nobody but a coordinator with the same token in its settings can read it or make one; so a session goes on at
+/// another coordinator, and none has to remember it.
 struct DashboardSession: Codable, Equatable, Sendable {
     /// How long a session lasts, in milliseconds: a working day.
     static let lifetime: UInt64 = 12 * 3_600_000
@@ -28,7 +29,7 @@ struct SessionSealer: Sendable {
     static let maxText = 1_000
 
     private let key: SymmetricKey
-    /// Another one for each cluster: browsers do not tell ports of one host apart.
+    /// The name of the cookie, another one for each cluster: browsers do not tell ports of one host apart.
     let cookieName: String
 
     /// - Parameter isSecure: whether the coordinator speaks TLS.

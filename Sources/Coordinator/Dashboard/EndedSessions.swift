@@ -2,7 +2,7 @@ import Synchronization
 
 /// The dashboard's sessions that were ended by a log-out, until they would have ended by themselves.
 final class EndedSessions: Sendable {
-    /// Beyond these the one goes that would have ended soonest.
+    /// The most sessions that are remembered; beyond them the one is forgotten that would have ended soonest.
     static let most = 10_000
 
     private let ended = Mutex<[String: UInt64]>([:])

@@ -60,7 +60,7 @@ struct DeadLetterList: Codable, Sendable {
 /// A dead letter with what the message said.
 struct DeadLetterDocument: Codable, Sendable {
     var letter: DeadLetterEntry
-    /// As text, without secrets.
+    /// The message's body as text, without secrets.
     var body: String
 }
 
@@ -73,7 +73,7 @@ struct DeadLetterResult: Codable, Sendable {
 
     var done: [String] = []
     var refused: [Refusal] = []
-    /// Those that are not there.
+    /// The names of letters that are not there.
     var missing: [String] = []
 }
 

@@ -36,7 +36,8 @@ actor Surgery {
         let now = context.now
         if let last, now >= last.at, now - last.at < Self.age { return last }
         if let running { return await running.value }
-        // Of its own, since the request that began it may be given up while others wait for what is found.
+        // The examination has a task of its own, since the request that began it may be given up while others wait for
+        // what is found.
         let task = Task { [context] in await Self.examine(context) }
         running = task
         let found = await task.value

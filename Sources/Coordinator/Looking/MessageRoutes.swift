@@ -49,7 +49,7 @@ struct MessageRoutes: Sendable {
     }
 }
 
-/// Which messages are wanted; without a type all but the clock's.
+/// The messages that are wanted; without a type all but the clock's.
 struct PassingFilter: Sendable {
     var app: String?
     var partition: String?

@@ -6,7 +6,7 @@ struct SliceStores {
     let inspector: any StoreInspector
     /// The slices that have a store, in order.
     let stored: [SliceNumber]
-    /// Those of them that the cluster has.
+    /// The slices among them that the cluster has.
     let slices: [SliceNumber]
 
     /// Visits an app's realms in all of the cluster's slices.

@@ -128,7 +128,8 @@ struct ModeMigrationRun {
                     changeset.instructions.append(.eraseObject(table: name, object: key))
                 }
                 guard !changeset.instructions.isEmpty else { break }
-                // Of its own: once its objects are gone, the page's place is another page's.
+                // Each page has a sending and an id of its own: once the page's objects are gone, its place is another
+                // page's.
                 var sending = MoveSending(context: context)
                 let id = "\(migration.id):clear:\(realm.id):\(UInt64.random(in: 0...(1 << 60)))"
                 try await sending.send([changeset.encoded()], to: realm.name, id: id)

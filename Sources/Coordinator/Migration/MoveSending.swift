@@ -16,7 +16,7 @@ struct MoveSending {
     }
 
     let context: CoordinatorContext
-    /// In the order in which they were sent.
+    /// The messages in the order in which they were sent.
     private var sent: [Sent] = []
 
     init(context: CoordinatorContext) { self.context = context }

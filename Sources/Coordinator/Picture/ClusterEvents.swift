@@ -9,7 +9,7 @@ struct ClusterEvents: Sendable {
     let places: EventPlaces
 
     private static let period: Duration = .seconds(1)
-    /// Without a change a line is repeated so often, which also finds out that the client has left.
+    /// The time after which a line is repeated without a change, which also finds out that the client has left.
     private static let repeatAfter: Duration = .seconds(5)
 
     func response(withSlices: Bool) async throws -> Response {

@@ -5,7 +5,7 @@ struct RunningRate: Sendable, Equatable {
 
     /// - Parameter total: what the process says now. A smaller one than before is that of a process which has started again.
     mutating func heard(_ total: UInt64) {
-        // Of the first it is not known since when.
+        // The first total does not count: it is not known since when it has grown.
         if let last { grown = grown.addingReportingOverflow(total >= last ? total - last : total).partialValue }
         last = total
     }

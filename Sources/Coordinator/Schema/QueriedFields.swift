@@ -8,7 +8,7 @@ import Storage
 struct QueriedFields: Sendable {
     let context: CoordinatorContext
 
-    /// As whom the rules' history and the audit log have it: no admin token has such a name.
+    /// The author of the rules in their history and in the audit log: no admin token has such a name.
     static let author = "development mode"
     /// How often an operator may be faster.
     private static let attempts = 8

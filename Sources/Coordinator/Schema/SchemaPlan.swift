@@ -7,9 +7,9 @@ import SyncModel
 struct SchemaPlan {
     /// The schema of one version, by class.
     struct Class: Equatable {
-        /// Its kind and primary key; empty if it is older than the app's schema.
+        /// The class's kind and primary key; empty if the class is older than the app's schema.
         var type: String
-        /// By name: the type, and the realm's name of the property.
+        /// The type of each property and the realm's name for it, by the property's name.
         var properties: [String: (type: String, column: String)] = [:]
 
         static func == (left: Class, right: Class) -> Bool {
@@ -160,7 +160,7 @@ struct SchemaPlan {
                     note("class \(name) is added", breaking: false)
                 }
             }
-            // Of a class that is there again its properties are those that it had.
+            // The properties of a class that is there again are those that it had.
             var shown = version
             shown.hiddenClasses.removeAll { $0 == name }
             let had = current[name] ?? Self.schema(of: shown, in: byClass[name] ?? [])[name] ?? Class(type: wanted.type)

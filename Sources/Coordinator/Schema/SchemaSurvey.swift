@@ -2,8 +2,8 @@ import Changesets
 import RealmState
 import Storage
 
-/// Which classes and properties of an app its realms declare, and which of them some object uses. By name: the same name may have
-/// several types in several realms.
+/// The classes and properties of an app that its realms declare, and those of them that some object uses. Both are
+/// known by name: the same name may have several types in several realms.
 ///
 /// A class is used if there is an object of it, embedded ones among them; a property if some object has a value for it other than
 /// its default. Objects of asymmetric classes are not kept, so such a class always counts as used.

@@ -1,12 +1,12 @@
 /// Timers of the sync client, in milliseconds.
 public final class SyncTimeoutOptions: Sendable {
-    /// Until a connection attempt is given up: from name resolution to the upgrade. 120,000 unless given, at least 1,000.
+    /// The time after which a connection attempt is given up, from name resolution to the upgrade. 120,000 unless given, at least 1,000.
     public let connectTimeout: UInt
     /// How long a connection without sessions stays open. 30,000 unless given.
     public let connectionLingerTime: UInt
     /// Time between PINGs. 60,000 unless given, at least 5,000.
     public let pingKeepalivePeriod: UInt
-    /// Without an answer to a PING for this long the connection is dead, and another one is made. 120,000 unless given, at least 5,000.
+    /// The time without an answer to a PING after which the connection is dead and another is made. 120,000 unless given, at least 5,000.
     public let pongKeepaliveTimeout: UInt
     /// A reconnection within this time resumes uploading at once. 60,000 unless given, at least 1,000.
     public let fastReconnectLimit: UInt

@@ -20,7 +20,7 @@ final class AppCore: Sendable {
     let outcomes: OutcomeReporter
     let logger: Logging.Logger
     let sync: SyncClient
-    /// Who wants to hear that something about the users has changed.
+    /// The blocks to be called when something about the users has changed.
     let userListeners = Listeners()
     /// Refreshes under way, so that many sessions share one.
     private let refreshes = Mutex<[String: Task<String, any Error>]>([:])

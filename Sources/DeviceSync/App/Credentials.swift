@@ -1,6 +1,6 @@
 internal import SyncModel
 
-/// With what a user logs in.
+/// A way to log in, with what the server needs for it.
 @frozen public enum Credentials: Sendable {
     /// A new user without an identity of its own.
     case anonymous

@@ -32,7 +32,7 @@ final class HTTPClientTransport: NetworkTransport {
         return configuration
     }
 
-    /// For all servers whose certificates the system's authorities vouch for.
+    /// The client for all servers whose certificates the system's authorities vouch for.
     private static let shared = HTTPClient(configuration: configuration)
 
     deinit { if isOwn { client.shutdown { _ in } } }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Who wants to hear that something has changed.
+/// The blocks to be called when something has changed.
 final class Listeners: Sendable {
     private struct Contents {
         var blocks: [UInt64: @Sendable () -> Void] = [:]

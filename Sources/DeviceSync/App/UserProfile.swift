@@ -10,7 +10,7 @@ public struct UserIdentity: Hashable, Sendable {
 
 /// What the server knows about a user, as of the last login.
 public struct UserProfile: Sendable {
-    /// All of it.
+    /// The whole profile.
     public let metadata: Document
 
     /// The name.

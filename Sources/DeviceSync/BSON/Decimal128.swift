@@ -56,7 +56,7 @@ public final class Decimal128: Hashable, Codable, Sendable, CustomStringConverti
 enum DecimalText {
     static let nan = Decimal128Value(high: 0x7C00_0000_0000_0000, low: 0)
     private static let bias = 6176
-    /// Of literals that are looked at; far beyond what fits.
+    /// The exponents of the literals that are parsed at all; far beyond what fits.
     private static let maxPower = -100_000...100_000
     private static let infinity: UInt64 = 0x7800_0000_0000_0000
     private static let sign: UInt64 = 1 << 63

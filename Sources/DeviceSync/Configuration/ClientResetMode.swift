@@ -66,7 +66,7 @@ extension ClientResetMode {
         if case .manual(let handler) = self { handler } else { nil }
     }
 
-    /// As it reads back: `.discardLocal` has become its successor.
+    /// The mode as a configuration reads it back: `.discardLocal` has become its successor.
     var current: ClientResetMode {
         guard mode == .discard else { return self }
         return .discardUnsyncedChanges(beforeReset: beforeReset, afterReset: afterReset)

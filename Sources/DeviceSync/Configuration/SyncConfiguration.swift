@@ -1,6 +1,6 @@
 /// How a realm is synced. Made by `User.configuration(partitionValue:)` and `User.flexibleSyncConfiguration()`.
 @frozen public struct SyncConfiguration: Sendable {
-    /// Whose realm it is.
+    /// The user to whom the realm belongs.
     public let user: User
     /// The partition; nil for flexible sync.
     public let partitionValue: AnyBSON?

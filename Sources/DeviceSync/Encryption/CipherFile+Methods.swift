@@ -3,7 +3,7 @@ internal import GRDBSQLite
 extension CipherFile {
     /// The memory that SQLite gives an open file: what SQLite wants to find there, a reference to our object, and the file of the VFS behind it.
     struct Slot {
-        /// Of what precedes the file of the VFS behind it; a multiple of what any type may want to be aligned to.
+        /// The bytes that precede the file of the VFS behind; a multiple of what any type may want to be aligned to.
         static let size = 16
 
         private let file: UnsafeMutablePointer<sqlite3_file>
@@ -18,7 +18,7 @@ extension CipherFile {
             (UnsafeMutableRawPointer(file) + Self.size / 2).assumingMemoryBound(to: UnsafeMutableRawPointer.self)
         }
 
-        /// Without this, SQLite takes the file for one that was not opened.
+        /// Stores the object and the methods in the slot. Without the methods, SQLite takes the file for one that was not opened.
         func fill(_ object: CipherFile, _ methods: UnsafeMutablePointer<sqlite3_io_methods>) {
             reference.initialize(to: Unmanaged.passRetained(object).toOpaque())
             file.pointee.pMethods = UnsafePointer(methods)

@@ -51,7 +51,8 @@ final class CipherFile {
         }
     }
 
-    /// Without a look at what is stored: SQLite reads the header before it locks the file, while somebody may be writing the page.
+    /// Reads a part of the database's header without a look at what is stored: SQLite reads the header before it locks the file, while somebody
+    /// may be writing the page.
     private func readHeader(_ out: UnsafeMutableRawBufferPointer) -> Int32 {
         var size: sqlite3_int64 = 0
         let result = real.pointee.pMethods.pointee.xFileSize?(real, &size) ?? Self.readFailed
@@ -84,9 +85,9 @@ final class CipherFile {
 
     /// The log has a header, and then pages, each with a header of its own.
     private enum LogPart {
-        /// Some of the log's header.
+        /// A part of the log's header.
         case header
-        /// Some of a page's header: from which byte on, and where that header stands.
+        /// A part of a page's header: the first byte of the part within the header, and the position of the header in the log.
         case frameHeader(start: Int, at: UInt64)
         case page
         case frame
@@ -159,7 +160,7 @@ final class CipherFile {
         return journalPlace(position).map { readPage(out, $0, at: position) } ?? Self.readFailed
     }
 
-    /// Before each page in the journal stands its number.
+    /// Returns the place of a page in the journal; the page's number stands before the page.
     private func journalPlace(_ position: UInt64) -> PageCipher.Place? {
         var page: UInt32 = 0
         guard position >= 4, withUnsafeMutableBytes(of: &page, { readStored($0, position - 4) }) == SQLITE_OK else {

@@ -7,7 +7,7 @@ internal import GRDBSQLite
 struct CipherVFS: @unchecked Sendable {
     /// SQLite knows it once this is known.
     let name = "sluice-encrypted"
-    /// Of a database's name: which cipher it has.
+    /// The parameter of a database's name that says which cipher the database has.
     static let parameter = "cipher"
     static let shared = CipherVFS()
 

@@ -12,7 +12,7 @@ struct EncryptedHeader: Sendable, Equatable {
     let salt: [UInt8]
     private let check: [UInt8]
 
-    /// Of a new file.
+    /// Makes the header of a new file.
     init(for key: EncryptionKey) {
         var random = SystemRandomNumberGenerator()
         salt = (0..<Self.saltLength).map { _ in random.next() }

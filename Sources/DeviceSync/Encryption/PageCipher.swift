@@ -17,9 +17,9 @@ final class PageCipher: Sendable {
     /// Where a page is stored.
     enum Place {
         case database(page: UInt32)
-        /// At a position in the write-ahead log.
+        /// A position in the write-ahead log.
         case log(UInt64)
-        /// At a position in the rollback journal, for a page of the database.
+        /// A position in the rollback journal, and the page of the database that is stored there.
         case journal(UInt64, page: UInt32)
     }
 
@@ -80,7 +80,7 @@ final class PageCipher: Sendable {
 
     // MARK: The log's own headers
 
-    /// Of a page in the log: its number, the size of the database, and what is covered by the next two.
+    /// The bytes of the header of a page in the log: the page's number, the size of the database, and what the next two functions cover.
     static let frameHeaderSize = 24
     private static let hidden = 8..<24
 

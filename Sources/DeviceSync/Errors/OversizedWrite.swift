@@ -3,7 +3,7 @@ internal import SyncProtocol
 
 /// A write of a synced realm whose changes are more than a server takes at once.
 struct OversizedWrite: Error, Equatable {
-    /// Of its changeset, or of the upload that it was the most of.
+    /// The bytes of the write's changeset, or of the upload that consisted mostly of the write.
     var bytes: Int
 
     /// Checks that a changeset of so many bytes can be uploaded.

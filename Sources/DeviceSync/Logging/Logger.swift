@@ -14,7 +14,7 @@ internal import Synchronization
     case info
     /// More of it.
     case detail
-    /// For developers.
+    /// Details for developers.
     case debug
     /// Everything.
     case trace

@@ -3,8 +3,8 @@ public import Dispatch
 internal import RealmState
 internal import Synchronization
 
-// All of these call their blocks on the queue or actor that they name, else where the realm belongs: on its queue, on its actor, or on the main queue if neither. Objects
-// and collections do not go from one place to another: each block gets ones that it can use.
+// The functions in this file call their blocks on the queue or actor that they are given; without one, they do so where the realm belongs: on its queue, on its
+// actor, or on the main queue if the realm has neither. Objects and collections do not go from one place to another: each block gets ones that it can use.
 
 /// An object of a model class that can be observed.
 public protocol _ObservableObject: ObjectBase {}
@@ -190,7 +190,7 @@ extension Map {
         let last = Mutex<[String: RealmValue]?>(nil)
         return core.observers.add(on: place, initial: { core.snapshot }) { snapshot, _ in
             guard let value = snapshot.state.value(at: address) else { return }
-            // Of a map that was an `AnyRealmValue` nothing is left where another value is.
+            // Nothing is left of a map that was an `AnyRealmValue` once another value is in its place.
             let entries = if case .dictionary(let entries) = value { entries } else { [:] as [ByteString: RealmValue] }
             let new = Dictionary(entries.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
             let previous = last.exchange(new)

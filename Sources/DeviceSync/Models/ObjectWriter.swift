@@ -5,7 +5,7 @@ internal import RealmState
 public final class _ObjectWriter {
     let instance: RealmInstance
     private let policy: Realm.UpdatePolicy
-    /// Of objects of other realms and versions, by the originals; nil if these must not come in.
+    /// The copies of objects of other realms and versions, by their originals; nil if such objects must not come in.
     private var copies: [ObjectHandle: ObjectBase]?
 
     /// - Parameter copying: an object that is a copy of one, which may link to objects of other realms: they are copied, too.

@@ -17,7 +17,7 @@ extension Realm {
         let address = ObjectAddress(
             table.name,
             ValueConversion.orTrap {
-                // Of the keys that there are, `Int` needs no look at what its type can do.
+                // A key that is an `Int` is taken directly: what its type can do need not be looked up.
                 if Key.self == Int.self, let number = key as? Int { return .int(Int64(number)) }
                 let stored = (key as? any _Scalar)?._stored.value
                 return try stored.flatMap { ObjectKey($0) }

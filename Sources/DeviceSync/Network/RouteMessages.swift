@@ -1,6 +1,6 @@
 /// What the kernel says on a netlink socket about links, addresses and routes (rtnetlink(7)).
 enum RouteMessages {
-    /// Of `struct nlmsghdr`: length, type, flags, sequence number, sender.
+    /// The bytes of `struct nlmsghdr`: length, type, flags, sequence number, sender.
     private static let headerSize = 16
     // The kernel's constants, which never change.
     private static let newLink: UInt16 = 16

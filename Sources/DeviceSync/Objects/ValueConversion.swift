@@ -87,7 +87,7 @@ struct ValueConversion {
         guard let schema = table.key else {
             throw ValueMismatch(description: "\(table.name) is embedded, it has no key")
         }
-        // Of a class without a primary key.
+        // A class without a primary key gives each object a new key.
         if schema.type == .globalKey { return .unique() }
         switch try value(any, as: ElementType(type: schema.type, nullable: schema.nullable)) {
         case .null: return .null

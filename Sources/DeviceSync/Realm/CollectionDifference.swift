@@ -48,7 +48,7 @@ struct CollectionDifference {
         self.keys = newKeys
     }
 
-    /// Of a collection that is filtered or sorted, or taken from a list.
+    /// Compares two states of a collection that is filtered or sorted, or taken from a list.
     ///
     /// - Parameters:
     ///   - newKeys: those that meet the query now, in its order.

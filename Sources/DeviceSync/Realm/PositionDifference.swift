@@ -69,7 +69,7 @@ struct PositionDifference {
 
     /// The indexes of a longest rising subsequence: the elements that need not be reported as moved.
     private static func longestRise(_ numbers: [Int]) -> Set<Int> {
-        /// Of the rises of each length the one with the smallest end, as the index of that end.
+        /// The smallest end that rises of each length have, as the index of that end.
         var ends: [Int] = []
         var previous = [Int?](repeating: nil, count: numbers.count)
         for (index, number) in numbers.enumerated() {

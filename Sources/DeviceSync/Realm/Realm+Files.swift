@@ -158,7 +158,7 @@ enum RealmCopy {
         var sync = SyncFileState()
         sync.partition = target.target.claim
         sync.userID = target.user.id
-        // It has what there was to copy.
+        // The copy has everything that there was to copy.
         sync.awaitsFirstDownload = false
         return sync
     }

@@ -121,7 +121,7 @@ extension Realm.Configuration {
     /// The classes that the realm is to have.
     /// - Throws: `Realm.Error` with code `schemaMismatch` for models that no realm can have, or not together.
     func declaredSchema() throws -> [ObjectSchemaDescription] {
-        // Of asymmetric classes, only a realm with flexible sync can have any.
+        // Asymmetric classes are left out unless the realm has flexible sync: no other realm can have any.
         let all = dynamicSchema.isEmpty ? ModelClasses.ofDefaultSchema : []
         let types = objectTypes ?? all.filter { isFlexible || !($0 is AsymmetricObject.Type) }
         guard !types.isEmpty else { return dynamicSchema }

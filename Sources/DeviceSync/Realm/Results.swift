@@ -8,7 +8,7 @@ internal import Synchronization
 public struct Results<Element>: RealmCollection, Sendable {
     let instance: RealmInstance
     let className: ByteString
-    /// Which of the objects, in which order; nil for all of them by key.
+    /// The query that says which of the objects are in the collection, and in which order; nil for all of them by key.
     let query: ResultsQuery?
     /// The keys that a notification speaks of; nil for a live collection.
     let keys: [ObjectKey]?

@@ -6,7 +6,7 @@ internal import RealmState
 public struct SortDescriptor: Sendable, Hashable {
     /// The property; of a linked object as "link.property".
     public let keyPath: String
-    /// From the smallest value on.
+    /// Whether the smallest value comes first.
     public let ascending: Bool
 
     /// A property to sort by.
@@ -20,9 +20,9 @@ public struct SortDescriptor: Sendable, Hashable {
 enum ResultsSource: Sendable, Hashable {
     /// All objects of the class.
     case all
-    /// Those that a list or set links to.
+    /// The objects that a list or set links to.
     case collection(FieldAddress)
-    /// Those that link to an object by a property.
+    /// The objects that link to an object by a property.
     case origins(of: ObjectAddress, over: ByteString)
 
     /// Whether what the objects come from was deleted.
@@ -57,19 +57,19 @@ enum ResultsSource: Sendable, Hashable {
     }
 }
 
-/// Which objects of a class, in which order.
+/// A query that says which objects of a class a collection has, and in which order.
 struct ResultsQuery: Sendable {
     /// What is done to the objects once the conditions have chosen them.
     enum Step: Sendable {
         /// The first that tells two objects apart decides; the order so far if none does.
         case sort([SortDescriptor])
-        /// Of the objects that are equal in all these properties, only the first stays.
+        /// Leaves out the objects that equal an earlier one in all these properties.
         case distinct([String])
     }
 
     var source = ResultsSource.all
     var filters: [@Sendable (DynamicObject) -> Bool] = []
-    /// All of which have to hold.
+    /// The conditions, all of which have to hold.
     var conditions: [QueryPredicate] = []
     var steps: [Step] = []
 
@@ -133,9 +133,9 @@ struct ResultsQuery: Sendable {
 
     /// The objects that queries may select, if they can be found without going through the class: by primary key or by an index.
     private struct Candidates {
-        /// Those that the queries do select.
+        /// The keys of objects that the queries select for certain.
         var certain: [ObjectKey] = []
-        /// Those that are to be looked at.
+        /// The keys of objects that have to be looked at.
         var possible: [ObjectKey] = []
 
         /// - Returns: nil if only going through the class finds them.
@@ -160,7 +160,7 @@ struct ResultsQuery: Sendable {
         }
     }
 
-    /// Those of some objects that meet the conditions.
+    /// Returns the keys whose objects meet the conditions.
     private func selected(_ keys: [ObjectKey], _ className: ByteString, _ instance: RealmInstance) -> [ObjectKey] {
         instance.read { state in
             let state = copy state
@@ -267,7 +267,7 @@ struct ResultsQuery: Sendable {
 }
 
 extension Results where Element == DynamicObject {
-    /// Those of the objects for which the closure says yes; as live as this collection is.
+    /// Returns the objects for which the closure says yes; the result is as live as this collection.
     ///
     /// The closure is called again whenever the realm has changed and the collection is looked at. It may only read.
     public func `where`(_ isIncluded: @escaping @Sendable (DynamicObject) -> Bool) -> Results<DynamicObject> {
@@ -278,14 +278,13 @@ extension Results where Element == DynamicObject {
 }
 
 extension Results {
-    /// Those of the objects that meet a query, as in `filter("owner == %@ AND done != true", user.id)`; as live as this collection
-    /// is. A query that does not fit the class, and a placeholder without its argument, trap; for what a person has typed there is
-    /// `filter(checking:_:)`.
+    /// Returns the objects that meet a query, as in `filter("owner == %@ AND done != true", user.id)`; the result is as live as this collection. A query
+    /// that does not fit the class, and a placeholder without its argument, trap; for what a person has typed there is `filter(checking:_:)`.
     public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Element> {
         ValueConversion.orTrap { try filtered { try QueryPredicate(format: predicateFormat, args) } }
     }
 
-    /// Those of the objects that meet a query whose text does not come from the program itself; see `filter(_:_:)`.
+    /// Returns the objects that meet a query whose text does not come from the program itself; see `filter(_:_:)`.
     /// - Throws: `Realm.Error` with code `invalidInput`, which says what is wrong with the query and where. (Not upstream.)
     public func filter(checking predicateFormat: String, _ args: Any...) throws -> Results<Element> {
         do {
@@ -317,7 +316,7 @@ extension Results {
         arranged(.sort(descriptors), descriptors.map(\.keyPath))
     }
 
-    /// Of the objects that are equal in all these properties, the first only. A key path that leads nowhere traps.
+    /// Returns the objects without those that equal an earlier one in all these properties. A key path that leads nowhere traps.
     public func distinct(by keyPaths: [String]) -> Results<Element> { arranged(.distinct(keyPaths), keyPaths) }
 
     private func arranged(_ step: ResultsQuery.Step, _ keyPaths: [String]) -> Results<Element> {

@@ -1,6 +1,6 @@
 /// What to do about a client reset, by mode, action and what happened before (docs/resets.md, "Decision table" and "Cycle detection").
 enum ResetDecision {
-    /// At the moment the server asks for it.
+    /// What to do at the moment when the server asks for the reset.
     enum Start: Equatable {
         /// The app does it.
         case manual
@@ -17,7 +17,7 @@ enum ResetDecision {
         }
     }
 
-    /// Before the merge, from the record of a reset that was not acknowledged.
+    /// What to do before the merge, decided by the record of a reset that was not acknowledged.
     enum Merge: Equatable {
         case recover, discard
         /// The same was tried before: no endless loop.

@@ -116,7 +116,7 @@ struct ResetMerge {
             errorCode: attempt.errorCode, errorMessage: attempt.errorMessage, attempt: attempt.id, cutOff: cutOff)
     }
 
-    /// On its own, outside the merge: it has to survive a failure of the merge and the death of the process.
+    /// Stores the record on its own, outside the merge: it has to survive a failure of the merge and the death of the process.
     private func keep(_ record: PendingReset) throws {
         try core.setSync(core.sync, pendingReset: .set(record))
     }

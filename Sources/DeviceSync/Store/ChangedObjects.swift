@@ -3,7 +3,7 @@ internal import RealmState
 
 /// The objects that one or several commits have changed.
 struct ChangedObjects: Sendable {
-    /// With more changed objects than this, comparing two states is cheaper than remembering them.
+    /// The number of changed objects beyond which comparing two states is cheaper than remembering the objects.
     private static let limit = 50_000
 
     /// Nothing is known: anything may have changed.

@@ -40,7 +40,7 @@ final class DerivedRows {
     private var links: [Row] = []
     private var values: [Column: [Row]] = [:]
     private var gathered = 0
-    /// Of the class that was asked for last: most rows come class by class.
+    /// The kinds of rows of the class that was asked for last: most rows come class by class.
     private var last: (table: TableID, links: Bool, columns: [ColumnSchema])?
     /// So many rows are gathered at once.
     private static let limit = 50_000
@@ -57,7 +57,7 @@ final class DerivedRows {
             database, "INSERT OR IGNORE INTO indexed(class, property, value, key) VALUES(?, ?, ?, ?)")
     }
 
-    /// To be called before the object itself is written.
+    /// Replaces the rows of an object. To be called before the object itself is written.
     /// - Parameters:
     ///   - object: nil for one that goes.
     ///   - isNew: whether the file has no object under the key.
@@ -157,7 +157,7 @@ final class DerivedRows {
         }
     }
 
-    /// Of a longer value, the index has the beginning.
+    /// The bytes of a value that the index has at most: of a longer value, it has the beginning.
     static let indexedBytes = 256
 
     private static func indexed(_ value: Value) -> [UInt8]? { OrderedBytes.of(value, maxCount: indexedBytes) }

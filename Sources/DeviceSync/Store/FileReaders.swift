@@ -6,9 +6,9 @@ internal import Synchronization
 /// The connections that show versions of a realm's file.
 final class FileReaders: Sendable {
     struct Contents {
-        /// In a read transaction or not; until the file is closed.
+        /// The open connections, in a read transaction or not; kept until the file is closed.
         var all: [ObjectIdentifier: DatabaseQueue] = [:]
-        /// In none.
+        /// The connections that are in no read transaction.
         var idle: [DatabaseQueue] = []
         var isClosed = false
     }

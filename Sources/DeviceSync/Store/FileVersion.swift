@@ -11,7 +11,7 @@ internal import Synchronization
 /// state that stands on the version is gone, the connection goes back to the file.
 final class FileVersion: StateBase {
     private let file: RealmFile
-    /// In a read transaction.
+    /// The connection, which is in a read transaction.
     private let reader: Mutex<DatabaseQueue>
     private let cache: ObjectCache
     private let counts: Mutex<[TableID: Int]>
@@ -106,7 +106,7 @@ final class FileVersion: StateBase {
         }
     }
 
-    /// Of a page, unless one object alone has more.
+    /// The bytes of objects at which a page ends; its last object may exceed them.
     private static let pageBytes = 256 << 10
 
     func objects(of table: TableID, after key: ObjectKey?) -> [(key: ObjectKey, object: StoredObject)] {

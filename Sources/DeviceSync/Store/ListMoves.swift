@@ -34,7 +34,7 @@ extension RecordingTransaction {
 
     private mutating func replant(_ list: FieldAddress, from: Int, to: Int) throws {
         let slot = list.appending(.index(from))
-        // Of a position that there is not, moving says what is wrong.
+        // If the list has no such position, `move` says what is wrong.
         guard let item = state.value(at: slot) else { return try move(slot, to: to) }
         try remove(at: slot)
         try insert(item, at: list.appending(.index(to)))

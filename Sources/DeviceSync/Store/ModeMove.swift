@@ -9,7 +9,7 @@ struct ModeMove: Sendable, Equatable, Codable {
         var message: String
     }
 
-    /// As a partition BIND names it.
+    /// The partition as a partition BIND names it.
     var partition: String
     /// What selects the partition's objects, of any class that has the property.
     var query: String

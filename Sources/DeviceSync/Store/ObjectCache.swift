@@ -18,7 +18,7 @@ final class ObjectCache: Sendable {
     private struct Contents: Sendable {
         var young: [Slot: Entry] = [:]
         var old: [Slot: Entry] = [:]
-        /// Of the young half.
+        /// The size of the young half.
         var size = 0
 
         mutating func add(_ slot: Slot, _ entry: Entry, limit: Int) {
@@ -31,7 +31,7 @@ final class ObjectCache: Sendable {
         }
     }
 
-    /// Of each half, in bytes; estimated.
+    /// The size that each half may have, in bytes; estimated.
     private static let limit = 8 << 20
 
     private let contents: Mutex<Contents>

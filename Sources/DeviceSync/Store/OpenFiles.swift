@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// Which realm files this process holds open, each until its database is really closed.
+/// The realm files that this process holds open, each until its database is really closed.
 ///
 /// Deleting, replacing and backing up a file have to wait until then: SQLite folds the write-ahead log into the file while
 /// it closes, and removes the log by its name, even if another file has that name by then.

@@ -11,7 +11,7 @@ extension ObjectKey {
         case int, string, globalKey, objectID, uuid
     }
 
-    /// As a parameter of a query.
+    /// Returns the key as a parameter of a query.
     func orderedEncoding() -> Data { Data(orderedBytes()) }
 
     func orderedBytes() -> [UInt8] {

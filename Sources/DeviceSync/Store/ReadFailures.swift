@@ -19,7 +19,7 @@ final class ReadFailures: Sendable {
         return try result.get()
     }
 
-    /// To be called before what was read has consequences.
+    /// Throws if something could not be read. To be called before what was read has consequences.
     static func check() throws { if let error = current?.error { throw error } }
 
     /// Notes that something could not be read; stops the process where that cannot be noted.

@@ -11,7 +11,7 @@ final class RealmCore: Sendable {
         case memory(String)
     }
 
-    /// Who syncs a realm. Users of two apps are never the same, nor are those of two folders.
+    /// The user who syncs a realm. Users of two apps are never the same, nor are those of two folders.
     struct Owner: Hashable, Sendable, CustomStringConvertible {
         var appID: String
         var userID: String
@@ -72,7 +72,7 @@ final class RealmCore: Sendable {
 
     var snapshot: RealmSnapshot { current.withLock { $0.contents.snapshot } }
     var sync: SyncFileState { current.withLock { $0.contents.sync } }
-    /// Of a flexible realm.
+    /// The subscription sets of a flexible realm.
     var subscriptions: SubscriptionSets { current.withLock { $0.contents.subscriptions } }
     /// The version that the app gave its schema; nil if it never did.
     var schemaVersion: UInt64? { current.withLock { $0.contents.schemaVersion } }
@@ -205,7 +205,8 @@ final class RealmCore: Sendable {
         }
     }
 
-    /// To be called when a write begins, before it looks at the contents: whoever wrote before has let go of older versions by now.
+    /// Lets SQLite begin its log anew where that is due. To be called when a write begins, before it looks at the contents: by now,
+    /// whoever wrote before has let go of older versions.
     ///
     /// SQLite begins its log anew once all of it is in the database and nobody reads from it. The newest version is always being read: so
     /// everything is moved to the database, and then read from there. Older versions that somebody holds put that off.

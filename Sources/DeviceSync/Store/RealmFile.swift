@@ -18,7 +18,7 @@ final class RealmFile: Sendable {
     let readers: FileReaders
     /// The properties of which commits keep index rows; known once the file is loaded.
     let indexes = Mutex(IndexedProperties())
-    /// Of the file, until `database` is closed.
+    /// The mark that keeps the file noted as open until `database` is closed.
     private let openMark: Mutex<OpenFiles.Mark?>
 
     /// - Parameters:
@@ -95,10 +95,10 @@ final class RealmFile: Sendable {
 
     struct Contents {
         var snapshot: RealmSnapshot
-        /// Its rules are the state's.
+        /// The sync state; its rules are those of the snapshot's state.
         var sync: SyncFileState
         var subscriptions: SubscriptionSets
-        /// Of the newest local entry.
+        /// The timestamp of the newest local entry.
         var lastTimestamp: SyncTimestamp
         /// Nil if none was ever declared.
         var schemaVersion: UInt64?
@@ -161,7 +161,7 @@ final class RealmFile: Sendable {
         var changes: StateChanges?
         /// The classes as they are after the changes.
         var classes = Schema()
-        /// All of a state, for a file that has nothing.
+        /// The whole of a state, for a file that has nothing.
         var copied: RealmState?
         var entry: HistoryEntry?
         var sync: SyncFileState?
@@ -188,7 +188,7 @@ final class RealmFile: Sendable {
             classes = state.schema
         }
 
-        /// About how much the commit adds to the write-ahead log: each object is on a page of its own, as a rule.
+        /// The bytes, about, that the commit adds to the write-ahead log: each object is on a page of its own, as a rule.
         var logBytes: Int {
             let objects = (changes?.upserted.count ?? 0) + (changes?.erased.count ?? 0)
             let rewritten = reciprocals.reduce(0) { $0 + $1.changeset.count }

@@ -1,7 +1,7 @@
 internal import RealmState
 internal import Synchronization
 
-/// Who wants to hear of a realm's commits.
+/// The observers of a realm's commits.
 ///
 /// An observer that is behind hears of several commits at once: what waits for it is one state and the set of objects
 /// that changed on the way there, however many commits that were.

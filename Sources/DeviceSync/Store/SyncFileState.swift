@@ -29,9 +29,9 @@ struct SyncFileState: Sendable, Equatable, Codable {
     /// Tells one file from another that takes its place; zeros as long as the server has given it no name.
     var identity: ClientFileIdent { ident ?? ClientFileIdent(ident: 0, salt: 0) }
 
-    /// By which rules this copy records and applies. Before the server has said it, nothing but this copy's own writes
-    /// is applied; the convergent recorder's are right under either. Files that synced before the setting existed are
-    /// of apps for stock clients.
+    /// The rules by which this copy records and applies. Before the server has named them, nothing but this copy's own writes is
+    /// applied; what the convergent recorder records is right under both kinds of rules. Files that synced before the setting
+    /// existed belong to apps for stock clients.
     var rules: PeerCompatibility { compatibility ?? (ident == nil ? .convergent : .stockClients) }
 
     /// The rules by which this copy records and applies changes from now on.

@@ -10,7 +10,7 @@ extension RealmCore {
         return try commitSubscriptions(change())
     }
 
-    /// With the write lock held.
+    /// Stores subscriptions as a new set; to be called with the write lock held.
     func commitSubscriptions(_ subscriptions: [Subscription]) throws -> QueryVersion {
         var version: QueryVersion = 0
         let snapshot = snapshot.version

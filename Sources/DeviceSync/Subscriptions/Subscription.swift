@@ -6,7 +6,7 @@ struct Subscription: Sendable, Equatable, Codable {
     /// Unique in its set; nil for a subscription that its class and query alone identify.
     var name: String?
     var className: String
-    /// In the text by which two queries are compared (`ObjectQuery.exactText`).
+    /// The query in the text by which two queries are compared (`ObjectQuery.exactText`).
     var query: String
     var created = Date()
     var updated = Date()

@@ -6,7 +6,7 @@ struct SubscriptionSet: Sendable, Equatable {
     enum State: Int, Sendable {
         /// The server has not sent all of its data.
         case pending = 0
-        /// Its data is here, and may be older than what the server had when it was asked for.
+        /// The set's data is here, and may be older than what the server had when it was asked for the data.
         case awaitingMark = 1
         case complete = 2
         /// The server refused it.

@@ -4,7 +4,7 @@ internal import SyncProtocol
 /// The subscription sets of a flexible realm: the one in force, those after it that the server has still to answer, and none
 /// that another one has superseded (docs/protocol.md, "Flexible sync"). Pure.
 struct SubscriptionSets: Sendable, Equatable {
-    /// By ascending version; never empty. A new file has set 0, which is empty and is to be bootstrapped like any other.
+    /// The sets by ascending version; never empty. A new file has set 0, which is empty and is to be bootstrapped like any other.
     private(set) var sets: [SubscriptionSet]
 
     init() { sets = [SubscriptionSet(version: 0, snapshot: 0, subscriptions: [])] }

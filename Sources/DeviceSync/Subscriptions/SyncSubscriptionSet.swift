@@ -123,7 +123,7 @@ public struct SyncSubscriptionSet: Sendable {
         precondition(draft.subscriptions == nil, "an update of subscriptions is under way already")
     }
 
-    /// With the write lock held.
+    /// Returns the newest subscriptions as the block changes them; to be called with the write lock held.
     func change(_ block: () -> Void) -> [Subscription] { draft.changing(sets.latest.subscriptions, block) }
 
     // MARK: Inside of an update

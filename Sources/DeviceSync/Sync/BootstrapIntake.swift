@@ -41,8 +41,9 @@ struct BootstrapIntake {
         return isLast ? .lastStored(bootstrap) : .stored
     }
 
-    /// Before BIND: a bootstrap that is stored whole, to be integrated. What is stored of one that was cut off goes: the server sends
-    /// it from the start, and objects that have left the view meanwhile would stay for good.
+    /// Returns the bootstrap that is stored whole and is to be integrated, if there is one; to be called before BIND. What is stored
+    /// of a bootstrap that was cut off is discarded: the server sends it from the start, and objects that have left the view
+    /// meanwhile would stay for good.
     func resume() throws -> PendingBootstrap? {
         guard let bootstrap = try core.file.pendingBootstrap() else { return nil }
         if bootstrap.progress != nil, core.subscriptions.awaitsBootstrap(of: bootstrap.version), core.sync.ident != nil

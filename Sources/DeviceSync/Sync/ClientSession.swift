@@ -46,11 +46,11 @@ struct ClientSession: Sendable {
     let uploads: Bool
     private(set) var phase: Phase = .unbound
     private(set) var fileIdent: ClientFileIdent?
-    /// As persisted.
+    /// The progress as persisted.
     private(set) var progress: SyncProgress
     /// The newest version of the local history.
     private(set) var newestVersion: ClientVersion
-    /// As persisted; nil in partition mode.
+    /// The subscription sets as persisted; nil in partition mode.
     private var subscriptions: SubscriptionSets?
     /// The newest set that the server has been asked for on this bind, or has in force.
     private(set) var askedFor: QueryVersion = 0
@@ -63,7 +63,7 @@ struct ClientSession: Sendable {
     private(set) var markTarget: RequestIdent
     private var markSent: RequestIdent = 0
     private(set) var markReceived: RequestIdent = 0
-    /// Until it is sent.
+    /// The error to be sent to the server; nil once it is sent.
     private var failure: ClientJSONError?
     private var unbindSent = false
     private var bindSent = false

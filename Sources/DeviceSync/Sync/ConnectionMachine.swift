@@ -7,7 +7,7 @@ struct ConnectionMachine: Sendable {
     enum Phase: Sendable, Equatable {
         /// No session wants a connection, or none has asked since the last one ended.
         case idle
-        /// Until the wait with this number is over.
+        /// The machine rests until the wait with this number is over.
         case waiting(UInt64)
         /// Getting a token or a location first.
         case preparing

@@ -9,9 +9,9 @@ struct ProgressObserver: Sendable {
     let mode: SyncSession.ProgressMode
     private let report: @Sendable (SyncSession.Progress) -> Void
 
-    /// Of an upload: the newest version that counts; later ones do not with outstanding work.
+    /// The newest version that counts for an upload: with outstanding work only, later ones do not count.
     var target = ClientVersion(.max)
-    /// Of outstanding downloads: the mark that ends it.
+    /// The mark that ends the observation of outstanding downloads.
     var mark: RequestIdent?
     private(set) var isDone = false
     private var transferred = 0

@@ -14,7 +14,7 @@ final class SyncClient: Sendable {
         /// The realms whose initial subscriptions have had their turn.
         var subscribed: Set<String> = []
         var connector: any WebSocketConnecting
-        /// From the first session on.
+        /// The observation of the network, which lasts from the first session on.
         var network: NotificationToken?
     }
     /// One connection per user and mode, or per realm without multiplexing.
@@ -34,7 +34,7 @@ final class SyncClient: Sendable {
         contents = Mutex(Contents(connector: NIOWebSocketConnector(authorities: authorities)))
     }
 
-    /// For tests.
+    /// Replaces the connector, for tests.
     func setConnector(_ connector: any WebSocketConnecting) { contents.withLock { $0.connector = connector } }
 
     /// The session of a realm that is being opened, started if there is none. The caller owes a `releaseInstance(of:)`.

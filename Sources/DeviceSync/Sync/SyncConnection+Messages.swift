@@ -52,7 +52,7 @@ extension SyncConnection {
 
     private func note(_ upload: Upload) {
         let bytes = upload.entries.reduce(0) { $0 + $1.changeset.count }
-        // Of equals the later one: the session that sent the other may be gone.
+        // The later of two equal uploads is kept: the session that sent the other may be gone.
         if bytes > 0, bytes >= largestUpload?.bytes ?? 0 { largestUpload = (upload.session, bytes) }
     }
 

@@ -33,7 +33,7 @@ actor SyncConnection {
     var channel: (any WebSocketChannel)?
     /// The rules by which the app's copies are made; nil until the server names them, which only Sluice does.
     var compatibility: PeerCompatibility?
-    /// Of those that were sent on the connection: the bytes of its changesets.
+    /// The largest upload that was sent on the connection: its session and the bytes of its changesets.
     var largestUpload: (session: SessionIdent, bytes: Int)?
     var random = SystemRandomNumberGenerator()
     private(set) var isAbandoned = false

@@ -4,15 +4,15 @@ internal import Foundation
 extension SyncSession {
     /// How long progress is reported.
     @frozen public enum ProgressMode: Sendable {
-        /// Until the token is invalidated; the estimate falls when new work appears.
+        /// Reports until the token is invalidated; the estimate falls when new work appears.
         case reportIndefinitely
-        /// Until the work that was known at the call is done.
+        /// Reports until the work that was known at the call is done.
         case forCurrentlyOutstandingWork
     }
 
     /// How far a direction is.
     public struct Progress: Sendable, Equatable {
-        /// From 0 to 1.
+        /// The part that is done, from 0 to 1.
         public let progressEstimate: Double
         /// Whether there is nothing left to do.
         public var isTransferComplete: Bool { progressEstimate >= 1 }

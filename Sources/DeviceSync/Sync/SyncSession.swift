@@ -21,7 +21,7 @@ public final class SyncSession: Sendable, Equatable {
     @frozen public enum ConnectionState: Sendable {
         /// No connection, or waiting to try again.
         case disconnected
-        /// On the way.
+        /// The connection is being made.
         case connecting
         /// Up.
         case connected
@@ -54,7 +54,7 @@ public final class SyncSession: Sendable, Equatable {
 
     let path: String
     let userID: String
-    /// Of the sync mode that the realm is in; another one once the app has moved to the other mode.
+    /// The connection of the sync mode that the realm is in; another one once the app has moved to the other mode.
     private let home: Mutex<SyncConnection>
     private let app: AppReference
     private let contents: Mutex<Contents>

@@ -8,9 +8,9 @@ struct SyncWait: Sendable {
     var direction: SyncSession.ProgressDirection
     var failsOnConnectionErrors: Bool
     var completion: @Sendable ((any Error)?) -> Void
-    /// Of an upload: the version to be uploaded.
+    /// The version that an upload waits for.
     fileprivate(set) var version: ClientVersion = 0
-    /// Of a download: the mark to be answered; nil while the server has not been asked for one.
+    /// The mark whose answer a download waits for; nil while the server has not been asked for one.
     fileprivate(set) var mark: RequestIdent?
 }
 

@@ -4,7 +4,7 @@ internal import SyncProtocol
 
 /// The subscription sets of a flexible realm, and the bootstraps that bring their data.
 extension SyncedRealm {
-    /// Before BIND: what an earlier connection or process has stored of a bootstrap comes into the realm, or goes.
+    /// Integrates or discards what an earlier connection or process has stored of a bootstrap; called before BIND.
     /// - Returns: whether the session goes on.
     func settleBootstrap(_ role: Role, on connection: isolated SyncConnection) -> Bool {
         guard isFlexible, sessions[role]?.machine.phase == .unbound,

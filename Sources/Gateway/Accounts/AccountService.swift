@@ -68,7 +68,7 @@ final class AccountService: Sendable {
         return try await sessions.open(user, provider: "anon-user", from: address)
     }
 
-    /// Who wants to log in in a further way from now on: the user of an access token of the app.
+    /// Returns the user who wants to log in in a further way from now on: the user of an access token of the app.
     func linkingUser(_ bearer: String, app: String) async throws -> UserRecord {
         let (claims, user) = try await authenticate(bearer)
         guard claims.aud == app else { throw APIError.anotherApp }
@@ -82,7 +82,7 @@ final class AccountService: Sendable {
         }
     }
 
-    /// Who holds this refresh token.
+    /// Returns the user who holds this refresh token.
     func authenticate(refresh bearer: String) async throws -> UserRecord {
         let claims = try await verified(bearer, as: .refresh)
         try refreshLimiter.take(claims.sid, orRefuse: "too many requests of this login")
@@ -117,7 +117,7 @@ final class AccountService: Sendable {
         return claims
     }
 
-    /// Who holds this access token.
+    /// Returns the claims of this access token and the user who holds it.
     func authenticate(_ bearer: String) async throws -> (claims: TokenClaims, user: UserRecord) {
         let claims = try await verified(bearer, as: .access)
         return (claims, try await live(claims).user)

@@ -55,7 +55,7 @@ final class ForeignKeys: Sendable {
         }
     }
 
-    /// Without a name only one key can be meant.
+    /// Chooses the key that a token's header means. Where no key is named, only one can be meant.
     private static func choose(_ header: ForeignToken.Header, among keys: [PublicKey]) -> PublicKey? {
         let fitting = keys.filter { $0.fits(header.algorithm) }
         guard let id = header.keyID else { return fitting.count == 1 ? fitting.first : nil }

@@ -97,7 +97,8 @@ package struct ForeignToken: Sendable, Equatable {
         }
         // A store may take what ends at one for all of the subject, and so for another user's.
         guard !claims.sub.utf8.contains(0) else { throw Refused("its subject has a character U+0000") }
-        // Of claims of one name readers of JSON take the first or the last, and they may repair what is not UTF-8: two subjects would be one.
+        // Some readers of JSON take the first and some the last of two claims of one name, and some repair what is not UTF-8: the token would
+        // have two subjects.
         guard let payload = Self.payload(of: token), claims.agree(with: payload) else {
             throw Refused("its claims are no UTF-8, or one of them stands twice")
         }

@@ -24,7 +24,7 @@ struct BindingPlan {
     }
 
     private struct Group {
-        /// Of the pattern; nil if the queue is not bound with it.
+        /// The standing of the pattern; nil if the queue is not bound with it.
         var pattern: Standing?
         /// Keys that wait in `queue`.
         var queued = 0

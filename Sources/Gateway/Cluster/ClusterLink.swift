@@ -134,7 +134,7 @@ final class ClusterLink: Sendable {
         }
     }
 
-    /// As `report`, waiting for the broker's confirm.
+    /// Reports a message as `report` does, and waits for the broker's confirm.
     func reportConfirmed(_ message: some Message, id: String) async throws {
         guard isUp else { throw GatewayError(.brokerUnavailable, "the broker is away") }
         let error: GatewayError? = await withCheckedContinuation { continuation in

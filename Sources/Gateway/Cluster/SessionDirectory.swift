@@ -16,11 +16,11 @@ protocol SessionSink: AnyObject, Sendable {
 struct DueSessions: Sendable {
     let sink: any SessionSink
     var numbers: [UInt64]
-    /// It is the user that has changed.
+    /// Whether it is the user that has changed.
     var checksLogin: Bool
 }
 
-/// Which sessions of this gateway want to hear of which realm and app.
+/// The sessions of this gateway: which of them want to hear of which realm and app.
 final class SessionDirectory: Sendable {
     private struct Entry {
         var realm: RealmName
@@ -135,7 +135,7 @@ final class SessionDirectory: Sendable {
         }
     }
 
-    /// Some of the app's sessions that are due, by connection.
+    /// Takes out some of the app's sessions that are due, by connection.
     func takeDue(of app: String, atMost count: Int) -> [DueSessions] {
         state.withLock { state in
             var found: [ObjectIdentifier: DueSessions] = [:]

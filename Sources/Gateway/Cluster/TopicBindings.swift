@@ -16,7 +16,7 @@ final class TopicBindings: Sendable {
         var generation = 0
         /// What was asked before the plan began anew says nothing of what is bound now.
         var turn = 0
-        /// Those who wait, by key.
+        /// The calls that wait for a binding, by its key.
         var waiters: [String: [Waiter]] = [:]
     }
 
@@ -74,7 +74,7 @@ final class TopicBindings: Sendable {
         state.withLock { state in for key in keys { state.plan.release(key, at: now) } }
     }
 
-    /// Those of the deliveries that somebody here wants, or wanted until lately: patterns bring notices of other gateways' sessions.
+    /// Returns the deliveries that somebody here wants, or wanted until lately: patterns bring notices of other gateways' sessions.
     func wanted(_ deliveries: [AMQPDelivery]) -> [AMQPDelivery] {
         state.withLock { state in
             deliveries.filter { $0.exchange != exchange || state.plan.wants($0.routingKey) }

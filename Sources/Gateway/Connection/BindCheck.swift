@@ -11,7 +11,7 @@ struct BindCheck {
     /// What the client wants.
     struct Target {
         var realm: RealmName
-        /// Of a client in flexible mode, from protocol version 11 on.
+        /// The schema version that a client in flexible mode names, from protocol version 11 on.
         var schemaVersion: UInt64?
         var migratedPartition: String?
     }
@@ -113,7 +113,7 @@ extension AppRecord {
             version > clientSchemas.newest
             ? "greater than latest schema version \"\(clientSchemas.newest)\""
             : "less than oldest schema version \"\(clientSchemas.oldest)\""
-        // It begins as users of stock clients know it.
+        // The message begins as users of stock clients know it.
         return "Client provided invalid schema version: client presented schema version \"\(version)\" is \(relation);"
             + " app \(id) knows the schema versions \(clientSchemas): use a version of the app's client that"
             + " names one of them"

@@ -34,7 +34,7 @@ extension ClientConnection {
                 let newest = try await environment.apps.latest(upgrade.app)
                 _ = try await isBegun(bind, by: newest, isNewest: true)
             }
-            // They have changed while the user was read, when the session was not there to hear of it.
+            // The settings have changed while the user was read, when the session was not there to hear of it.
             if case .none = environment.apps.remembered(upgrade.app) {
                 environment.watch.look(at: upgrade.app, settings: true)
             }
@@ -172,7 +172,7 @@ extension ClientConnection {
             switch try await environment.rights.judge(app, wish(context.realm, context.migratedPartition)) {
             case .noUser(let reason): return close(CloseCode.unauthorized.rawValue, reason)
             case .judged(let judgement):
-                // It may have ended meanwhile.
+                // The session may have ended meanwhile.
                 guard numbers[number] == session else { continue }
                 perform(.judged(judgement.session, roles: judgement.roles, home: judgement.home), on: session)
                 environment.link.sessions.judged(number, by: JudgedBy(judgement))

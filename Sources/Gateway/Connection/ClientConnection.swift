@@ -16,9 +16,9 @@ actor ClientConnection {
     let encoder: MessageEncoder
     var sessions: [SessionIdent: (number: UInt64, machine: GatewaySession)] = [:]
     var numbers: [UInt64: SessionIdent] = [:]
-    /// Of each session that has told its owner of its bind, or is about to, by number.
+    /// The subscription of each session that has told its owner of its bind, or is about to, by number.
     var subscriptions: [UInt64: Subscription] = [:]
-    /// By the monotonic clock: a step of the system's time must not cost every client its socket.
+    /// The time at which the client was last heard, by the monotonic clock: a step of the system's time must not cost every client its socket.
     var lastHeard = NIODeadline.now()
     var pace = MessagePace()
     var outdated = OutdatedFiles()
@@ -98,7 +98,7 @@ actor ClientConnection {
         }
     }
 
-    /// To be called when `outbox` says so: one task writes at a time.
+    /// Starts the task that writes. To be called when `outbox` says so: one task writes at a time.
     func startWriting() {
         guard let outbound else { return }
         Task { await write(to: outbound) }

@@ -31,7 +31,7 @@ final class ConnectionRegistry: Sendable {
         return true
     }
 
-    /// To be called when the connection's sessions have ended, and with them what they held.
+    /// Removes the connection. To be called when its sessions have ended, and with them what they held.
     func remove(_ connection: ClientConnection) {
         let count = state.withLock { state in
             state.connections[ObjectIdentifier(connection)] = nil

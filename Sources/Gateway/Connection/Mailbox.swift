@@ -66,7 +66,7 @@ final class Mailbox: Sendable {
             defer { state.hasDrained = true }
             return state.hasDrained ? nil : letter
         case .settings:
-            // They are the settings of the connection's one app, and read when the letter is opened.
+            // One letter is enough: the settings are those of the connection's one app, read when the letter is opened.
             defer { state.hasSettings = true }
             return state.hasSettings ? nil : letter
         case .close, .shutdown, .hangUp: return letter

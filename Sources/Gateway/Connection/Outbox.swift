@@ -67,7 +67,7 @@ final class Outbox: Sendable {
         }
     }
 
-    /// To be called when the items are written. True if nothing waits.
+    /// Notes that the items are written; to be called then. True if nothing waits.
     func written(_ items: [Item]) -> Bool {
         let bytes = items.reduce(0) { $0 + $1.bytes }
         return state.withLock { state in

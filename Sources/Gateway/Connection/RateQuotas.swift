@@ -26,18 +26,18 @@ final class RateQuotas: Sendable {
 
     static let burstSeconds = 10.0
     static let maxRestSeconds = 2.0
-    /// Of users and of apps, each.
+    /// The number of buckets, those of users and of apps together, at which some are forgotten.
     static let maxKeys = 20_000
 
     private struct Bucket {
-        /// Below 0: what was taken ahead.
+        /// The acts that may be done at once; below 0, those that were taken ahead.
         var tokens: Double
         var at: UInt64
     }
 
     private struct Key: Hashable {
         var quota: Quota
-        /// Without a user: of the app.
+        /// The user whose bucket it is; the bucket is the app's if there is no user.
         var who: AppUser
     }
 

@@ -5,7 +5,7 @@ import SyncModel
 import Synchronization
 import Views
 
-/// Of each flexible realm with sessions at this gateway, which of them a commit concerns.
+/// The flexible realms with sessions at this gateway, and which of these sessions a commit concerns.
 final class FlexibleFans: Sendable {
     private struct Fan {
         var fan = ViewFan()
@@ -124,8 +124,8 @@ final class FlexibleFans: Sendable {
 
     // MARK: Notices
 
-    /// Whom a notice concerns. Called by one task, which delivers what comes of it before the next notice: what sessions are told comes in
-    /// the order of versions.
+    /// Returns the letters to the sessions that a notice concerns. Called by one task, which delivers the letters before the next notice:
+    /// what sessions are told comes in the order of versions.
     func take(_ notice: IntegratedNotice) -> [Letters] {
         guard let holder = holder(notice.realm) else { return [] }
         let now = clock.unixMilliseconds()
@@ -165,7 +165,7 @@ final class FlexibleFans: Sendable {
 struct Following: Sendable {
     var clientFile: FileIdent
     var definition: ViewDefinition
-    /// Of the client's copy; nil: it has the realm's schema as it is.
+    /// The schema version of the client's copy; nil if the copy has the realm's schema as it is.
     var schemaVersion: SchemaVersion?
     var version: ServerVersion
     var generation: UInt64

@@ -92,7 +92,7 @@ struct FlexibleSubscriptions: Sendable {
     /// The next page to ask for; nil if it is one of the set in force.
     mutating func nextRequest() -> BootstrapRequest? {
         if let waiting, bootstrap.map({ $0.sent == 0 && !$0.isAsked && $0.set.version > active.version }) ?? true {
-            // Of one that nothing was sent of, nothing need be sent.
+            // A set of which nothing was sent need not be sent any more.
             if let before = bootstrap?.set { passOver(before) }
             bootstrap = Bootstrap(set: waiting)
             self.waiting = nil

@@ -20,7 +20,7 @@ final class ViewedNotice: Sendable {
     }
 
     var fanned: FannedNotice { contents.fanned }
-    /// Its sessions are told of whatever concerns them: they stand where the notice begins.
+    /// Whether the notice's sessions are told of whatever concerns them: they stand where the notice begins.
     var isFollowed: Bool { group != nil }
 
     /// What a client realm gets that has `clientVersion` of its own history integrated before the notice; nil if its owner has to be asked.

@@ -70,7 +70,7 @@ extension APIError {
 }
 
 extension Encodable {
-    /// As compact JSON with plain slashes.
+    /// The value as compact JSON with plain slashes.
     var encoded: ByteBuffer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

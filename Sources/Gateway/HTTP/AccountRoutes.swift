@@ -119,7 +119,7 @@ struct AccountRoutes: Sendable {
             var provider_type: String
         }
         var user_id: String
-        /// As rules see it.
+        /// The user's type as rules see it.
         var type: String
         var identities: [Identity]
         var data: [String: String]

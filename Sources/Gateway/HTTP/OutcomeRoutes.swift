@@ -14,7 +14,7 @@ struct OutcomeRoutes: Sendable {
 
     private static let maxReports = 100
     private static let maxText = 2_000
-    /// Of times and counts: exact in any JSON number.
+    /// The largest time or count: any JSON number is exact up to here.
     private static let maxInteger = (1 << 53) - 1
 
     func add(to router: Router<GatewayRequestContext>) {

@@ -9,10 +9,10 @@ struct BindDenial {
     let partition: String
     let user: String
 
-    /// As it is counted.
+    /// The reason as the metrics count it.
     var reason: String { hasRules ? "rules" : "noRules" }
 
-    /// For the log.
+    /// The refusal as the log has it.
     var metadata: Logger.Metadata {
         [
             "realm": "\(partition)", "user": "\(user)", "clause": "\(hasRules ? "partition.read" : "no rules")",

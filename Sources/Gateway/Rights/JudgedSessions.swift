@@ -1,7 +1,8 @@
-/// By which versions the sessions of one app were judged, and which of them are due to be judged again. Pure.
+/// The versions by which the sessions of one app were judged, and the sessions that are due to be judged again. Pure.
 ///
-/// All that are not due hold by `covered`: a session that was judged by less as it came is due at once. So a change costs only
-/// what the sessions that it concerns cost, and one that comes while a session begins misses nobody.
+/// The judgements of the sessions that are not due hold for the versions in `covered`: a session that was judged by older ones as
+/// it came is due at once. So a change costs only what the sessions that it concerns cost, and a change that comes while a session
+/// begins misses nobody.
 struct JudgedSessions {
     private struct Session {
         var user: String
@@ -11,7 +12,7 @@ struct JudgedSessions {
     private(set) var covered: JudgedBy
     private var sessions: [UInt64: Session] = [:]
     private var byUser: [String: Set<UInt64>] = [:]
-    /// With them, whether it is the user that has changed.
+    /// The sessions that are due, each with whether it is the user that has changed.
     private var due: [UInt64: Bool] = [:]
 
     init(coveredBy first: JudgedBy) { covered = first }
@@ -47,7 +48,7 @@ struct JudgedSessions {
         covered = now
     }
 
-    /// Some of those that are due, with whether it is for their user's sake; they are due no more.
+    /// Takes out some of the sessions that are due, each with whether it is for its user's sake; they are due no more.
     mutating func takeDue(atMost count: Int) -> [(number: UInt64, isUser: Bool)] {
         let taken = due.prefix(count).map { (number: $0.key, isUser: $0.value) }
         for session in taken { due[session.number] = nil }

@@ -4,10 +4,10 @@ import SyncModel
 /// What a session may do, and what that was decided by.
 struct Judgement: Sendable, Equatable {
     var session: SessionRights
-    /// Of a session in flexible mode: the user's roles, closed, as text.
+    /// The user's roles, closed, as text, if the session is in flexible mode.
     var roles: String?
-    /// Of a session in flexible mode: the partition that its client came from, and that what it makes is to be of; nil if there is none, or none
-    /// that the user may write to.
+    /// The partition that the client of a session in flexible mode came from, and to which what the client makes is to belong; nil if there is
+    /// none, or none that the user may write to.
     var home: String?
     /// The version of the app's users at which the user's record was read.
     var usersVersion: UInt64 { session.usersVersion ?? 0 }

@@ -14,7 +14,7 @@ final class RightsJudge: Sendable {
         var isDisabled: Bool
     }
 
-    /// Of the users that are remembered, in bytes of their custom data taken apart.
+    /// The limit for the users that are remembered, in bytes of their custom data taken apart.
     static let maxUserBytes = 32 << 20
     private let store: any AccountStore
     private let rules: AppRules

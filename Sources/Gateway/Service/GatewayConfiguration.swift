@@ -48,9 +48,9 @@ package struct GatewayConfiguration: Sendable {
 
 /// The proxies before the gateway that may say whom they speak for.
 package struct ProxySettings: Sendable {
-    /// Those whose word counts; nobody else's does.
+    /// The addresses of the proxies whose word counts; nobody else's does.
     package var trusted = AddressRanges()
-    /// They begin each socket with a header of the PROXY protocol, version 1 or 2.
+    /// Whether the proxies begin each socket with a header of the PROXY protocol, version 1 or 2.
     package var announceClients = false
 
     package init() {}
@@ -95,13 +95,13 @@ package struct GatewayLimits: Sendable {
 
     /// Logins by password that may fail at once, and how many a minute refill.
     package struct FailedLogins: Sendable {
-        /// Of one address, whatever the account.
+        /// The failed logins from one address, whatever the account.
         package var address = Rate(burst: 60, perMinute: 30)
-        /// Of one account, from addresses that it was not used from.
+        /// The failed logins to one account from addresses that it was not used from.
         package var account = Rate(burst: 10, perMinute: 2)
-        /// Of one account, from one address that it was used from.
+        /// The failed logins to one account from one address that it was used from.
         package var knownAddress = Rate(burst: 20, perMinute: 6)
-        /// Of one app; addresses that an account was used from go on.
+        /// The failed logins to one app; addresses that an account was used from go on.
         package var app = Rate(burst: 1_000, perMinute: 600)
 
         package init() {}

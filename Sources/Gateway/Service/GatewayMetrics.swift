@@ -63,7 +63,7 @@ final class GatewayMetrics: Sendable {
     func missedNotice() { missedNotices.increment() }
     func answered(afterMilliseconds duration: UInt64) { requestTimer.recordMilliseconds(Int64(clamping: duration)) }
 
-    /// From the login's or registration's wish to have a password hashed, so with the time that it waited.
+    /// Records the time from a login's or registration's wish to have a password hashed, so with its time of waiting.
     func passwordHashed(after duration: Duration) {
         passwordTimer.recordMilliseconds(Int64(clamping: duration.milliseconds))
     }

@@ -23,7 +23,7 @@ final class FannedNotice: Sendable {
     let notice: IntegratedNotice
     /// What it counts in a mailbox.
     let bytes: Int
-    /// By client file: every session of the realm looks for its own.
+    /// The acknowledgements by client file: every session of the realm looks for its own.
     let acknowledgements: [FileIdent: UploadCursor]
     private let authors: Set<FileIdent>
     private let views = Mutex<[ClientVersion: View]>([:])

@@ -115,12 +115,12 @@ extension GatewaySession {
 }
 
 extension BackoffPolicy {
-    /// For what may take a while: 5 s to 60 s.
+    /// The back-off for what may take a while: 5 s to 60 s.
     static let patient = BackoffPolicy(intervalSeconds: 5, maxDelaySeconds: 60, multiplier: 2)
-    /// For what a quota has refused: not before so many seconds.
+    /// The back-off for what a quota has refused: no attempt before so many seconds.
     static func afterQuota(seconds: Int) -> BackoffPolicy {
         BackoffPolicy(intervalSeconds: Int64(max(seconds, 2)), maxDelaySeconds: 300, multiplier: 2)
     }
-    /// For what should be over soon: 1 s to 60 s.
+    /// The back-off for what should be over soon: 1 s to 60 s.
     static let short = BackoffPolicy(intervalSeconds: 1, maxDelaySeconds: 60, multiplier: 2)
 }

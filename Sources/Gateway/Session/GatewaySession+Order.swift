@@ -52,7 +52,7 @@ extension GatewaySession {
                 quota.refusal(limit: limit, app: context.realm.app, user: context.user),
                 backoff: .afterQuota(seconds: seconds))
         case .mark(let request):
-            // One that has come before is answered once.
+            // A mark that has come before is answered once.
             guard newestMark.map({ request > $0 }) ?? true else { break }
             newestMark = request
             openMark = request

@@ -35,7 +35,7 @@ struct GatewaySession: Sendable {
     var rights: SessionRights
     /// Nil in partition mode.
     var subscriptions: FlexibleSubscriptions?
-    /// As in `Judgement`.
+    /// The partition that the client came from, as in `Judgement`.
     let home: String?
     var phase = Phase.binding
     var paging = Paging.none

@@ -13,9 +13,9 @@ struct SessionContext: Sendable {
     /// Whether the client is our SDK, which names the rules that it knows. A stock client is sent nothing that the protocol does
     /// not have.
     var isOurs = false
-    /// Of a client in flexible mode: the schema version of its configuration; nil below protocol version 11.
+    /// The schema version in the configuration of a client in flexible mode; nil below protocol version 11.
     var schemaVersion: UInt64?
-    /// Of a client in flexible mode that says it came from partition sync: its partition, as a realm's name has it.
+    /// The partition of a client in flexible mode that says it came from partition sync, as a realm's name has it.
     var migratedPartition: String?
     var limits: Limits
 

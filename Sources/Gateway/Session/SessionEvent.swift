@@ -84,7 +84,7 @@ enum SessionAction: Sendable {
     case subscribeAndBind(BindRequest)
     case identify(IdentifyRequest)
     case page(PageRequest)
-    /// From here on the session is to be told of the commits that concern its view.
+    /// Tell the session from here on of the commits that concern its view.
     case follow(Following)
     case publish(ChangesetMessage, number: UInt64)
     case reset(ResetMessage)

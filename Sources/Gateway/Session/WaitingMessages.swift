@@ -12,7 +12,7 @@ struct WaitingMessages: Sendable {
         case beyond(Quota, limit: Int, seconds: Int)
         case mark(RequestIdent)
         case query(QuerySet)
-        /// One that breaks the rules.
+        /// A message that breaks the rules.
         case violation(SyncProtocolError)
 
         /// What may be large of it.
@@ -33,7 +33,7 @@ struct WaitingMessages: Sendable {
     static let mostMessages = 2_000
 
     private var messages: Deque<Message> = []
-    /// Of uploads and subscription sets.
+    /// The bytes of the uploads and subscription sets that wait.
     private(set) var bytes = 0
     private var uploads = 0
     /// When the first one began to be the first.

@@ -18,7 +18,7 @@ final class AppSockets: Sendable {
             if isTaken.exchange(false, ordering: .acquiringAndReleasing) { sockets.free(user) }
         }
 
-        /// For a handshake that never became a connection.
+        /// Frees the place of a handshake that never became a connection.
         deinit { giveUp() }
     }
 
@@ -34,7 +34,7 @@ final class AppSockets: Sendable {
         var users: [AppUser: Int] = [:]
     }
 
-    /// Of one app.
+    /// The sockets that one app may have.
     let limit: Int
     private let counts = Mutex(Counts())
 

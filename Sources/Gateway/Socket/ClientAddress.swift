@@ -5,7 +5,7 @@ struct ClientAddress: Sendable, Hashable, CustomStringConvertible {
     /// Nil if the socket is none of the internet's.
     let ip: IPAddress?
 
-    /// Whom the socket belongs to that the task serves.
+    /// The address of whoever the socket belongs to that the task serves.
     @TaskLocal static var socketPeer: IPAddress?
 
     /// Entries of `X-Forwarded-For` that are looked at: proxies in a row.

@@ -36,7 +36,7 @@ package struct FrameDecoder: ByteToMessageDecoder {
     }
 
     package static let prefixBytes = 64
-    /// Beyond this a message is not even read past.
+    /// The bytes beyond which a message is not even read past.
     static let skippableBytes: UInt64 = 256 << 20
     private static let maxFragments = 4096
 

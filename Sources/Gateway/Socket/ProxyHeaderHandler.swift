@@ -3,7 +3,7 @@ import NIOCore
 import Operations
 import Synchronization
 
-/// Whom a socket belongs to: its peer, or whom a trusted proxy has announced before the first byte.
+/// The address that a socket belongs to: its peer's, or the one that a trusted proxy announced before the first byte.
 final class SocketPeer: Sendable {
     private let held: Mutex<IPAddress?>
 

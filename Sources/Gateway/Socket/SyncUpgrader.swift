@@ -18,7 +18,7 @@ final class SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     private let listener: SyncChildChannel
     private let peer: SocketPeer
     private let settle: @Sendable () -> Void
-    /// On its way from the first callback to the second.
+    /// The accepted upgrade, on its way from the first callback to the second.
     private let accepted = Mutex<SyncUpgrade?>(nil)
 
     init(_ listener: SyncChildChannel, peer: SocketPeer, settle: @escaping @Sendable () -> Void) {

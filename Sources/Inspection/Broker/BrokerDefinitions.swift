@@ -128,7 +128,7 @@ package struct BrokerDefinitions: Encodable, Sendable {
         return words
     }
 
-    /// As RabbitMQ keeps passwords: four bytes of salt, and the SHA-256 of salt and password.
+    /// Returns the password as RabbitMQ keeps it: four bytes of salt, and the SHA-256 of salt and password.
     ///
     /// - Returns: nil if the user has this password already.
     private static func hash(_ password: String, unlessIs user: BrokerFacts.User?) -> String? {

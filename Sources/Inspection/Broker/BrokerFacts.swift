@@ -16,7 +16,7 @@ package struct BrokerFacts: Sendable {
         package var type: String?
         package var exclusive: Bool?
         package var arguments: Arguments
-        /// Of a quorum queue: the node that leads it, all its nodes, and those of them that are up.
+        /// The node that leads a quorum queue, all the queue's nodes, and those of them that are up.
         package var leader: String?
         package var members: [String]?
         package var online: [String]?
@@ -88,7 +88,7 @@ package struct BrokerFacts: Sendable {
             self.policies = policies
         }
 
-        /// Those of the bindings that are not there.
+        /// Returns the wanted bindings that do not exist.
         func lacking(_ wanted: [TopologyPlan.Binding]) -> [TopologyPlan.Binding] {
             let there = Set(bindings.map { [$0.source, $0.destination, $0.routing_key] })
             return wanted.filter { !there.contains([$0.exchange, $0.queue, $0.routingKey]) }
@@ -97,7 +97,7 @@ package struct BrokerFacts: Sendable {
 
     package struct Accounts: Sendable {
         package var users: [User]
-        /// In every virtual host.
+        /// The permissions in every virtual host.
         package var permissions: [Permission]
 
         package init(users: [User], permissions: [Permission]) {

@@ -1,7 +1,8 @@
 package import Messages
 package import SyncModel
 
-/// All that a cluster has at its broker: exchanges, queues and bindings, users and their permissions, and a policy. Pure.
+/// The plan of all that a cluster has at its broker: exchanges, queues and bindings, users and their permissions, and a
+/// policy. Pure.
 package struct BrokerPlan: Sendable {
     package let topology: Topology
     package let virtualHost: String
@@ -37,7 +38,7 @@ package struct BrokerPlan: Sendable {
 
     package static let policyDefinition = ["queue-leader-locator": "balanced"]
 
-    /// Below every policy of an operator's: RabbitMQ applies one policy to a queue.
+    /// The priority of the policy, below every policy of an operator's: RabbitMQ applies one policy to a queue.
     package static let policyPriority = -10
 
     /// Whether a name is one that processes make for as long as they run.

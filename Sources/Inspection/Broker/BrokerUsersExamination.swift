@@ -89,8 +89,8 @@ struct BrokerUsersExamination {
             ]
     }
 
-    /// Which names a regular expression allows; nil for one that is none. RabbitMQ looks for an expression anywhere in a name, and lets an
-    /// empty one allow nothing.
+    /// Returns the names that a regular expression allows; nil for a text that is no regular expression. RabbitMQ looks
+    /// for an expression anywhere in a name, and lets an empty one allow nothing.
     private static func allowed(by expression: String, of names: [String]) -> Set<String>? {
         guard !expression.isEmpty else { return [] }
         guard let regex = try? Regex(expression) else { return nil }

@@ -216,7 +216,7 @@ package struct BrokerDoctor: Sendable {
                 return Diagnosis(
                     .broker, name, .fault, "\(name) is declared otherwise: \(error)",
                     "stop the cluster; when it is empty delete it, and start the cluster, which declares it again")
-            // It is there, and a user with the rights of a role may not compare its arguments.
+            // The queue or exchange is there, and a user with the rights of a role may not compare its arguments.
             case .accessRefused: return nil
             default: return Diagnosis(.broker, name, .fault, "\(error)", "see the broker's log")
             }

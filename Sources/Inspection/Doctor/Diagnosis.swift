@@ -4,9 +4,9 @@ package struct Diagnosis: Sendable, Equatable, Codable {
         case ok
         /// The check was not possible from here; the advice says what it needs. Does not count against the cluster.
         case unchecked
-        /// It works, but an operator should act.
+        /// What was checked works, but an operator should act.
         case warning
-        /// It does not work, or data may be lost.
+        /// What was checked does not work, or data may be lost.
         case fault
     }
 

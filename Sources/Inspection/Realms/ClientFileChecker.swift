@@ -15,7 +15,7 @@ struct ClientFileChecker {
         if file.ident < 2 || file.ident >= record.nextIdent {
             findings.add(.clientFiles, "\(name): idents go from 2 to below \(record.nextIdent)")
         }
-        // Of a realm that was erased, the row may come from a session whose end did not say the salt.
+        // In a realm that was erased, the row may come from a session whose end did not say the salt.
         if file.file.salt == 0, !record.lostIdents.contains(file.ident) {
             findings.add(.clientFiles, "\(name) has no salt")
         }

@@ -74,7 +74,7 @@ struct IndexChecker {
             return findings.add(
                 .indexes, "the index by \(name.string) has object \(address.text), which does not exist")
         }
-        // One that cannot be read is among the findings already.
+        // An object that cannot be read is among the findings already.
         guard let object = try? StoredObject(decoding: body, only: [column]) else { return }
         if indexed.values(of: object, in: table)[column] != entry.value {
             findings.add(.indexes, "the index has another value of object \(address.text) in \(name.string)")

@@ -13,7 +13,7 @@ package struct RealmFinding: Sendable, Equatable, Codable {
         case clientFiles
         /// Reciprocals belong to a client file and lie within its window.
         case reciprocals
-        /// Before images of a flexible realm are what objects were.
+        /// The before images of a flexible realm are what the objects were.
         case images
         /// Indexes of a flexible realm's objects have what the objects have.
         case indexes

@@ -24,7 +24,7 @@ package struct RealmPages: Sendable {
     /// A version of the history, without its content.
     package struct VersionSummary: Codable, Sendable, Equatable {
         package var version: ServerVersion
-        /// Who has written it; 1 is the server.
+        /// The client file that has written the version; 1 is the server.
         package var clientFile: FileIdent
         package var user: String?
         /// When it was written by the writer's clock, in milliseconds of Unix time.
@@ -98,7 +98,8 @@ package struct RealmPages: Sendable {
     }
 
     private static func touches(of bytes: [UInt8]) -> [VersionSummary.Touch] {
-        // One that cannot be read is shown with its size alone: sluice realms verify says what is wrong with it.
+        // A changeset that cannot be read is shown with its size alone: sluice realms verify says what is wrong with
+        // it.
         guard let changeset = try? Changeset(parsing: bytes) else { return [] }
         var counts: [String: Int] = [:]
         for instruction in changeset.instructions {

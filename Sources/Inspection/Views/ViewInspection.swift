@@ -122,7 +122,7 @@ package enum ViewInspection {
 package struct ClientSubscriptions: Encodable, Sendable {
     package var clientFile: FileIdent
     package var version: UInt64
-    /// By class, a query: JSON.
+    /// The queries as JSON, one for each class.
     package var queries: String
 
     /// - Returns: those of a user's client files that are in force, newest file first.

@@ -2,7 +2,7 @@ package import Changesets
 
 /// A changeset of the peer, with what the merge has to know about its origin.
 package struct IncomingChangeset: Sendable {
-    /// Its version at the sender.
+    /// The changeset's version at the sender.
     package var version: UInt64
     /// The last of our versions that the sender had integrated when it made this one.
     package var lastIntegratedLocalVersion: UInt64
@@ -75,7 +75,7 @@ package struct TransformResult: Sendable, Equatable {
 
 /// How a local instruction finds those incoming ones that it has to be merged with.
 package enum ConflictSearch: Sendable {
-    /// Through the conflict index, and lists that both sides have changed a lot by themselves.
+    /// The instruction asks the conflict index, and lists that both sides have changed a lot are merged by themselves.
     case indexed
     /// The same with all lists, however short, as a whole where that is possible: slower, for tests.
     case indexedWithWholeLists

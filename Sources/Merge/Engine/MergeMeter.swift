@@ -3,11 +3,11 @@
 /// Counted is work and not time: the same changesets take the same number of steps everywhere and whenever. A step is the
 /// cheapest thing that a merge does, two list operations shifting each other; about three nanoseconds.
 package final class MergeMeter {
-    /// To find a pair of instructions and let the rules merge them.
+    /// The steps for finding a pair of instructions and letting the rules merge them.
     static let stepsPerMeeting = 24
-    /// To read an instruction and look for what it conflicts with.
+    /// The steps for reading an instruction and looking for what it conflicts with.
     static let stepsPerInstruction = 128
-    /// To take part in a list that is merged as a whole.
+    /// The steps of an operation for taking part in a list that is merged as a whole.
     static let stepsPerWhole = 384
     /// The same for each element that the list had.
     static let stepsPerElement = 16

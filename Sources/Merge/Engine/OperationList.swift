@@ -11,7 +11,7 @@ struct OperationList {
     private(set) var changesets: [Changeset] = []
     /// What has been put in front of an operation, in order.
     private(set) var inFront: [Int: [Int]] = [:]
-    /// Which kinds of operations there are or were, as bits.
+    /// The kinds of operations that there are or were, as bits.
     private var codes: UInt16 = 0
 
     func mayContain(_ code: OperationCode) -> Bool { codes & 1 << UInt16(code.rawValue) != 0 }
@@ -58,7 +58,7 @@ struct OperationList {
         let leftAnchor = anchors[left]
         let rightAnchor = anchors[right]
         if leftAnchor ?? left != rightAnchor ?? right { return leftAnchor ?? left < rightAnchor ?? right }
-        // Of two in the same place the one that was there from the beginning is the last.
+        // An operation that was there from the beginning comes behind those put in at the same place.
         guard leftAnchor != nil else { return false }
         return rightAnchor == nil || left < right
     }

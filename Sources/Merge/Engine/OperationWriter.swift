@@ -48,7 +48,8 @@ struct OperationWriter {
         }
     }
 
-    /// In the order in which the instructions were put in, and even for those discarded since.
+    /// Interns the names in instructions that were put in, in the order in which that was done, and even in those
+    /// discarded since.
     private func adoptStrings(for range: Range<Int>, of list: OperationList, into strings: inout InternTable) {
         guard !list.inFront.isEmpty else { return }
         for position in range.flatMap({ list.inFront[$0] ?? [] }).sorted() {

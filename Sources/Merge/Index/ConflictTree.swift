@@ -11,7 +11,7 @@ struct ConflictTree {
         case table, column, object, field, key, element
     }
 
-    /// Which of a node's lists.
+    /// The name of a list of a node.
     enum Part: Int {
         case main, second, whole
 

@@ -1,5 +1,5 @@
-/// Which objects the incoming side of a run touches, so that a local operation on any other is passed over at the cost of
-/// one look. It matters when many short runs go over one long history.
+/// The objects that the incoming side of a run touches, so that a local operation on any other is passed over at the
+/// cost of one look. The filter matters when many short runs go over one long history.
 struct ObjectFilter {
     private var isTouched: [Bool] = []
     /// An erased class or column concerns every object.

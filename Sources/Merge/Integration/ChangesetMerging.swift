@@ -4,7 +4,7 @@ import Changesets
 package protocol ChangesetMerging {
     associatedtype Failure: Error
 
-    /// As `MergeEngine.transform`.
+    /// Merges changesets as `MergeEngine.transform` does.
     func transform(
         incoming: [IncomingChangeset], over local: [LocalChangeset], currentLocalVersion: UInt64
     ) throws(Failure) -> TransformResult

@@ -6,7 +6,7 @@ package import SyncModel
 /// each page would read and parse all of them again. It lives as long as a session, and has to go when a merge or a commit
 /// fails: what is stored counts.
 package struct LocalWindow: Sendable {
-    /// Beyond this many bytes of changesets nothing is kept between two pages.
+    /// The bytes of changesets beyond which nothing is kept between two pages.
     package static let maximumBytes = 16 << 20
 
     package private(set) var entries: [LocalChangeset] = []

@@ -25,7 +25,7 @@ package struct Touches: Equatable, Sendable {
         self.isDestructive = isDestructive
     }
 
-    /// Of one changeset, or of several together.
+    /// Collects what one changeset touches, or several together.
     package init(of changesets: some Sequence<Changeset>) {
         for changeset in changesets { add(changeset) }
         keys.sort()

@@ -7,7 +7,7 @@ struct ListFinder {
         /// The positions of its live operations.
         var local: [UInt32] = []
         var incoming: [UInt32] = []
-        /// Which step of their paths is the index.
+        /// The place in the operations' paths of the step that is the index.
         var level: UInt32 = 0
         /// Something else is done here.
         fileprivate var isBlocked = false
@@ -15,7 +15,8 @@ struct ListFinder {
         fileprivate var blocksBelow = false
     }
 
-    /// From when on it costs less than to have the rules merge each operation with each.
+    /// The pairs for each operation from which on this costs less than to have the rules merge each operation with
+    /// each.
     let pairsPerOperation: Int
     let compatibility: PeerCompatibility
 

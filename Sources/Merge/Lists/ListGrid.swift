@@ -15,28 +15,29 @@
 /// other. So what a move does to the other side is found out pair by pair: `k` moves among `n` operations take `k` times `n`
 /// steps of about three nanoseconds.
 struct ListGrid {
-    /// From when on what costs less.
+    /// The bounds from which on one way of merging costs less than another.
     struct Thresholds {
         static let standard = Thresholds(
             pairsPerOperation: 16, pairsPerWhole: 512, pairsPerElement: 32, longStretch: 1_024)
-        /// As a whole wherever that is possible.
+        /// The thresholds that merge stretches as a whole wherever that is possible.
         static let wholes = Thresholds(pairsPerOperation: 0, pairsPerWhole: 0, pairsPerElement: 0, longStretch: 1)
-        /// Never as a whole.
+        /// The thresholds that never merge stretches as a whole.
         static let pairs = Thresholds(
             pairsPerOperation: 0, pairsPerWhole: 1 << 40, pairsPerElement: 0, longStretch: 1)
 
-        /// A list is merged by itself.
+        /// The pairs for each operation from which on a list is merged by itself.
         var pairsPerOperation: Int
-        /// Two stretches are merged as a whole: pairs for each operation, and for each element that the list had.
+        /// The pairs from which on two stretches are merged as a whole: for each operation, and for each element that
+        /// the list had.
         var pairsPerWhole: Int
         var pairsPerElement: Int
-        /// A stretch without moves and Clears is one of its own.
+        /// The length from which on a stretch without moves and Clears is one of its own.
         var longStretch: Int
     }
 
     private struct Stretch {
         var range: Range<Int>
-        /// Without moves and Clears.
+        /// Whether the stretch has neither moves nor Clears.
         var isPlain: Bool
     }
 
@@ -131,7 +132,7 @@ struct ListGrid {
         for row in rows {
             let nextSize = local[row.range].size(after: rowSize)
             for column in columns {
-                // Both are what they are for a peer that has all stretches before them.
+                // The row and the column are as they are for a peer that has all stretches before them.
                 let columnSize = incoming[column.range].size(after: rowSize)
                 if row.isPlain, column.isPlain {
                     try mergePlain(row.range, column.range, from: rowSize, &sides)

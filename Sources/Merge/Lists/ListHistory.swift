@@ -14,11 +14,11 @@ struct ListHistory {
 
     let baseCount: Int
     private(set) var steps: [Step] = []
-    /// By element.
+    /// The rank of each element, by element.
     private(set) var ranks: [UInt32] = []
-    /// By rank.
+    /// The elements by their rank.
     private(set) var order: [UInt32] = []
-    /// By element: the number of the step that erases it.
+    /// The number of the step that erases each element, by element; `never` if none does.
     private(set) var erasedBy: [UInt32] = []
 
     static let never = UInt32.max

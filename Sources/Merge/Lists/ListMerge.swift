@@ -39,7 +39,7 @@ struct ListMerge {
     private var incoming: ListReplay
     /// How many incoming inserts are older than each local insert.
     private let olderIncoming: [Int]
-    /// Which step of the operations' paths is the index.
+    /// The place in the operations' paths of the step that is the index.
     private let level: UInt32
     /// How many more erased elements may be passed by.
     private var patience: Int
@@ -60,7 +60,8 @@ struct ListMerge {
         patience = 64 * (local.count + incoming.count)
     }
 
-    /// For each local insert how many incoming ones are older, if they are the first ones and never fewer than before.
+    /// Returns for each local insert how many incoming ones are older; nil unless they are the first ones and never
+    /// fewer than before.
     private static func separation(_ local: [ListOperation], _ incoming: [ListOperation]) -> [Int]? {
         let ranks = incoming.lazy.filter { $0.kind == .insert }.map(\.rank)
         var newestBefore: [UInt32] = []

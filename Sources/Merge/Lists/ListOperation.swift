@@ -11,10 +11,10 @@ struct ListOperation: ListChange {
 
     /// The element's index; of an insertion, the new one's.
     var index: UInt32
-    /// Of a move: where the element goes, as its final index.
+    /// The final index of the element that a move puts elsewhere.
     var destination: UInt32
     let rank: UInt32
-    /// Which of its side's operations it is.
+    /// The position of the operation among those of its side.
     let position: UInt32
     let kind: Kind
     var isLive = true

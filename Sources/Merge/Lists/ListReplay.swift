@@ -7,10 +7,12 @@ struct ListReplay {
     let history: ListHistory
     /// The ranks of the elements that this side has not erased so far.
     private(set) var living: RankSet
-    /// Of these, the inserted ones, and the base elements that the other side has not erased either.
+    /// The ranks among these of the inserted elements, and of the base elements that the other side has not erased
+    /// either.
     private(set) var inserted: RankSet
     private(set) var common: RankSet
-    /// Of an erased element: the inserted one that was next to its right then. Paths get shorter as they are followed.
+    /// The inserted element that was next to an erased element's right when that was erased. Paths get shorter as they
+    /// are followed.
     private var nextInserted: [UInt32]
     /// Where the other side's inserted elements lie among those of this one.
     var marks: MarkSets
@@ -54,7 +56,8 @@ struct ListReplay {
             birth.left = left
             let one = self.birth(left)
             birth.depth = one.depth &+ 1
-            // Either one step or, like the numbers of a skew binary system, two equal strides in one.
+            // The far element is either one step away or, like the numbers of a skew binary system, two equal strides
+            // in one.
             birth.farLeft = left
             if one.farLeft != Self.none {
                 let two = self.birth(one.farLeft)

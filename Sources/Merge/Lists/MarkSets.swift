@@ -13,10 +13,10 @@ struct MarkSets {
     }
 
     private var sets: [Set] = []
-    /// By mark: the set that it was put in, and the next of the same set.
+    /// The set that each mark was put in, and the next mark of the same set, by mark.
     private var homes: [UInt32]
     private var following: [UInt32]
-    /// By owner; the front comes last.
+    /// The set of each owner, by owner; the front comes last.
     private var setOfOwner: [UInt32]
 
     init(marks: Int, owners: Int) {

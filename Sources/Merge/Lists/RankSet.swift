@@ -3,8 +3,8 @@
 struct RankSet {
     private var levels: [[UInt64]]
 
-    /// For numbers below the capacity. The capacity itself and the number behind it may be asked about, so there is a word for
-    /// them too, on every level.
+    /// Makes an empty set for numbers below the capacity. The capacity itself and the number behind it may be asked
+    /// about, so there is a word for them too, on every level.
     init(capacity: Int) {
         var words = (capacity + 1) / 64 + 1
         levels = [Array(repeating: 0, count: words)]

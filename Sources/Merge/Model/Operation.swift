@@ -51,7 +51,7 @@ struct Operation {
     private var operand: UInt32 = 0
     /// The changeset's place in the total order of all changesets of the merge.
     var rank: UInt32
-    /// Which changeset of its side it belongs to, and which instruction there it came from.
+    /// The changeset of its side that the operation belongs to, and the instruction there that it came from.
     var changeset: UInt32
     var source: UInt32
     var code: OperationCode
@@ -80,7 +80,7 @@ struct Operation {
         set { operand = newValue.number }
     }
 
-    /// Which value a set instruction inserts or erases: equal numbers are equal values.
+    /// The number of the value that a set instruction inserts or erases: equal numbers are equal values.
     var element: UInt32 {
         get { operand }
         set { operand = newValue }

@@ -53,7 +53,7 @@ enum ListRules {
         ListShifts.erase(erase, element: &update)
     }
 
-    /// At one and the same place the older comes first.
+    /// The older of two inserts at one and the same place comes first.
     ///
     /// `A: insert a at 1`, `B: insert b at 1 -> at 2`: `[p a b q r]`.
     static func insert(_ left: inout Operation, insert right: inout Operation) throws(RuleViolation) {
@@ -94,7 +94,7 @@ enum ListRules {
         ListShifts.move(&left, move: &right)
     }
 
-    /// Who erases the element finds it where the move has put it; there is nothing left to move.
+    /// The erasure finds the element where the move has put it; there is nothing left to move.
     ///
     /// `A: move 0 to 2 -> gone`, `B: erase 0 -> 2`: `[q r]`.
     static func erase(_ erase: inout Operation, move: inout Operation) throws(RuleViolation) {

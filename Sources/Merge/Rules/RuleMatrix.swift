@@ -1,6 +1,6 @@
 import Changesets
 
-/// Which rule two concurrent instructions meet (docs/merge.md, "The matrix").
+/// The rules that pairs of concurrent instructions meet (docs/merge.md, "The matrix").
 ///
 /// Every pair that is not named here passes unchanged. The rules look at kinds, paths, values and rank, never at which
 /// side is ours: `merge(a, b)` and `merge(b, a)` change a and b in the same way.

@@ -20,10 +20,10 @@ package struct IdentifiedAnswer: Message, Equatable {
     package var upload: UploadCursor
     package var lockedServerVersion: ServerVersion
     package var latest: SaltedServerVersion
-    /// Of a flexible realm: the set whose data the client must be sent before anything else: set 0 to a client that begins, and the
-    /// set in force to one whose user may do something else than before.
+    /// The subscription set of a flexible realm whose data the client must be sent before anything else: set 0 to a
+    /// client that begins, and the set in force to a client whose user may do something else than before.
     package var bootstrap: UInt64?
-    /// Of a flexible realm: the client's copy was made with this schema version, and the client names another one.
+    /// The schema version that the client's copy of a flexible realm was made with, if the client names another one.
     package var previousSchemaVersion: UInt64?
 
     package init(
@@ -64,21 +64,22 @@ package struct RefusedAnswer: Message, Equatable {
     package var message: String
     package var tryAgain: Bool
     package var backoff: BackoffPolicy?
-    /// For a client reset: the client realm and the campaign it is accounted under.
+    /// The client realm that has to reset, and the campaign that it is accounted under; only for a client reset.
     package var clientFile: FileIdent?
     package var campaign: String?
-    /// For a client reset: the client version up to which everything that the client has written is in the realm's state,
-    /// and so in the fresh copy. Nil where that is not certain.
+    /// The client version up to which everything that the client has written is in the realm's state, and so in the
+    /// fresh copy; only for a client reset. Nil where that is not certain.
     package var integrated: ClientVersion?
-    /// For a client reset: after this client version the realm's state has nothing that the client has written, whatever the
-    /// client was told before. Nil where nothing was lost.
+    /// The client version after which the realm's state has nothing that the client has written, whatever the client
+    /// was told before; only for a client reset. Nil where nothing was lost.
     package var lostAfter: ClientVersion?
-    /// For a session that was let in under older rules: the newest version that the slice has seen.
+    /// The newest version of the rules that the slice has seen; only for a session that was let in under older rules.
     package var rulesVersion: UInt64?
-    /// For a session whose user has changed since it was let in: the newest version of the app's users that the slice has seen.
+    /// The newest version of the app's users that the slice has seen; only for a session whose user has changed since
+    /// it was let in.
     package var usersVersion: UInt64?
-    /// For a client reset: the schema version that the client's copy was made with, if the client names another one. The fresh copy is to be
-    /// of that, too, and the client hears of it first.
+    /// The schema version that the client's copy was made with, if the client names another one; only for a client
+    /// reset. The fresh copy is to be of that version, too, and the client hears of it first.
     package var previousSchemaVersion: UInt64?
 
     package init(

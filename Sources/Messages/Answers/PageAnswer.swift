@@ -14,7 +14,7 @@ package struct PageAnswer: Message, Equatable {
     package var upload: UploadCursor
     /// Estimate of what is still to come after this page.
     package var downloadableBytes: UInt64
-    /// Of a flexible realm.
+    /// The additional part of a page of a flexible realm.
     package var view: ViewPart?
 
     package init(

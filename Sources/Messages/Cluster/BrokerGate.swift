@@ -25,7 +25,8 @@ package struct BrokerGate: Sendable {
         self.folder = folder
     }
 
-    /// For a store that is always new and leaves nothing behind: passes brokers without a mark, and makes none.
+    /// Makes the gate of a store that is always new and leaves nothing behind: it passes brokers without a mark, and
+    /// makes none.
     package init(onlyIfUnmarked mark: BrokerMark, place: String) {
         self.init(mark: mark, place: place, wasMarked: { false }, didMark: {})
         leavesMark = false

@@ -8,7 +8,7 @@ package import AMQP
 package struct BrokerMark: Sendable, Hashable {
     package enum Finding: Sendable, Equatable {
         case none, own
-        /// Of another cluster, as far as the broker says which.
+        /// The mark of another cluster; its id, as far as the broker says it.
         case foreign(String?)
         /// There is a mark, and nothing says that it is this cluster's; this user may not compare it.
         case unproven
@@ -79,8 +79,9 @@ package struct BrokerMark: Sendable, Hashable {
         try await make(on: channel)
     }
 
-    /// From `inequivalent arg 'alternate-exchange' for exchange ...: received the value '...' ... but current is the value '...'`.
-    /// Nil where the names are so long that the broker, which cuts its words at 255 bytes, does not come to the second one.
+    /// Reads the other cluster's id from the broker's words: `inequivalent arg 'alternate-exchange' for exchange ...:
+    /// received the value '...' ... but current is the value '...'`. Nil where the names are so long that the broker,
+    /// which cuts its words at 255 bytes, does not come to the second one.
     private func cluster(namedIn message: String) -> String? {
         guard let start = message.ranges(of: "\(exchange).").last?.upperBound else { return nil }
         let id = message[start...].prefix { $0.isHexDigit }

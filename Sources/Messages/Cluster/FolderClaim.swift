@@ -72,7 +72,8 @@ package final class FolderClaim: Sendable {
             """)
     }
 
-    /// From `... received the value '...' of type 'longstr' but current is the value '...'`; nil where the broker has cut that off.
+    /// Reads the other folder from the broker's words: `... received the value '...' of type 'longstr' but current is
+    /// the value '...'`; nil where the broker has cut that off.
     private func folder(namedIn message: String) -> String? {
         guard let start = message.ranges(of: "\(exchange).").last?.upperBound else { return nil }
         let other = String(message[start...].prefix { $0 != "'" })

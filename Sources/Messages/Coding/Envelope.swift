@@ -37,7 +37,7 @@ package struct Envelope: Sendable, Equatable {
         }
     }
 
-    /// As many as the AMQP property `message-id` has room for.
+    /// The bytes that the AMQP property `message-id` has room for.
     private static let maxIDBytes = 255
 
     private struct Keys: Decodable {

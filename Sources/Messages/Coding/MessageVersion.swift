@@ -12,7 +12,7 @@ package enum MessageVersion {
     package static let queried: Int64 = 3
     /// The newest that this program reads.
     package static let known: Int64 = 3
-    /// Without it a message is of version 1.
+    /// The header with a message's version. A message without the header is of version 1.
     package static let header = "x-sluice-version"
 }
 

@@ -12,7 +12,7 @@ package struct DeadLetter: Sendable, Equatable {
     package static let clientFileHeader = "x-sluice-client-file"
     /// When the letter was written, in milliseconds of Unix time.
     package static let timeHeader = "x-sluice-dead-at"
-    /// Of an excerpt: the length of the whole body and its SHA-256.
+    /// The length of the whole body and its SHA-256; only where the letter has an excerpt.
     package static let lengthHeader = "x-sluice-length"
     package static let digestHeader = "x-sluice-sha256"
 

@@ -7,7 +7,8 @@ package struct NoticedObjects: Codable, Sendable, Equatable {
     package var schema: UInt64
     /// That schema, if the commit has changed it; else empty.
     @HexBytes package var changedSchema: [UInt8]
-    /// Of every version, the objects that it touches as they were, as far as views look at them (docs/architecture.md, "Flexible sync").
+    /// The objects that each version touches, as they were, as far as views look at them (docs/architecture.md,
+    /// "Flexible sync"); an element for every version.
     package var before: [HexBytes]
     /// The objects that any version touches, as they are.
     @HexBytes package var now: [UInt8]
@@ -47,7 +48,8 @@ package struct IntegratedNotice: Message, Equatable {
     /// (then `latest.version > follows` and sessions ask for pages).
     package var entries: [HistoryEntry]
     package var acknowledgements: [Acknowledgement]
-    /// Of a flexible realm; nil if it was too large, or if nothing has happened.
+    /// The objects that the commit concerns in a flexible realm; nil if they were too large, or if nothing has
+    /// happened.
     package var objects: NoticedObjects?
 
     package init(

@@ -12,9 +12,10 @@ package struct ResetNotice: Message, Equatable {
     package var campaign: String
     package var code: ErrorCode
     package var message: String
-    /// With `clientFile`: as in `RefusedAnswer`.
+    /// The same as `integrated` in `RefusedAnswer`; only with `clientFile`.
     package var integrated: ClientVersion?
-    /// Of a realm that was erased: sessions of client files with lower idents are meant, whatever their generation.
+    /// The ident below which all client files of an erased realm are: their sessions are meant, whatever their
+    /// generation.
     package var identsBelow: FileIdent?
 
     package init(
@@ -99,7 +100,7 @@ package struct HeartbeatMessage: Message, Equatable {
     package var totals: WorkerTotals?
     /// What the busiest slices are busy with; nil if there is nothing to say.
     package var activity: [SliceActivity]?
-    /// Changesets integrated per second over the last interval.
+    /// Messages that the worker has dealt with per second over the last interval, over all its slices.
     package var load: Double
     /// False in the last heartbeat of a worker that is shutting down.
     package var isStaying: Bool

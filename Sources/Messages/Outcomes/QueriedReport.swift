@@ -5,9 +5,9 @@ package import SyncModel
 package struct QueriedReport: Message, Equatable {
     package static let type = "queried"
     package var app: String
-    /// By class.
+    /// The names of the properties, by class.
     package var fields: [String: [String]]
-    /// Whose client it was, for the audit log.
+    /// The user whose client asked, for the audit log.
     package var user: String
     package var clientFile: FileIdent
 

@@ -17,7 +17,8 @@ package struct ChangesetMessage: Message, Equatable {
         /// The head's cursors: client version scanned to, server version seen there, and the client's download cursor.
         package var progress: UploadCursor
         package var lockedServerVersion: ServerVersion
-        /// Under which the upload was let in. Nil from a gateway of a version without rules: the owner refuses it.
+        /// The rights under which the upload was let in. Nil from a gateway of a version without rules: the owner
+        /// refuses the upload.
         package var rights: SessionRights?
 
         package init(
@@ -54,7 +55,7 @@ package struct ChangesetMessage: Message, Equatable {
     }
 
     private enum CodingKeys: String, CodingKey { case realm, upload, entries }
-    /// Of a message from a shell, in place of entries.
+    /// The keys that a message from a shell has in place of entries.
     private enum ShellKey: String, CodingKey { case changesets, timestamp }
 
     package init(from decoder: any Decoder) throws {

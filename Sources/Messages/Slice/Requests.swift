@@ -34,7 +34,7 @@ package struct BindRequest: Message, Equatable {
     package var sessionReason: Int
     package var protocolVersion: Int
     package var userAgent: String
-    /// Of a flexible realm: the schema version of the client's configuration; nil from a client that cannot name one.
+    /// The schema version of the client's configuration, in a flexible realm; nil from a client that cannot name one.
     package var schemaVersion: UInt64?
     /// The client file that this one takes the place of, since its schema version is another one.
     package var replaces: FileIdent?
@@ -67,11 +67,12 @@ package struct IdentifyRequest: Message, Equatable {
     /// The number of the owner's question that this request answers with yes; 0 if it answers none. Nil from a gateway of a
     /// version that cannot be asked.
     package var confirms: UInt64?
-    /// Of a flexible realm: the subscription set in force.
+    /// The subscription set in force, in a flexible realm.
     package var view: ViewDefinition?
-    /// As in `BindRequest`.
+    /// The same as in `BindRequest`.
     package var schemaVersion: UInt64?
-    /// Of a client that came from partition sync: its partition, as a realm's name has it, if its user may write to it.
+    /// The partition of a client that came from partition sync, as a realm's name has it, if the client's user may
+    /// write to it.
     package var migratedPartition: String?
 
     package init(
@@ -103,9 +104,10 @@ package struct PageRequest: Message, Equatable {
     package var maxBytes: Int
     /// The client asked to be told when it has everything (MARK); part of what a reset's outcome is inferred from.
     package var isMark: Bool
-    /// Of a flexible realm: the page is one of another subscription set's data.
+    /// The request for a page of another subscription set's data, in a flexible realm.
     package var bootstrap: BootstrapRequest?
-    /// Of a flexible realm: the schema that the gateway has (`ViewSchema.stamp`), 0 for none; nil if it wants none.
+    /// The schema that the gateway has of a flexible realm (`ViewSchema.stamp`), 0 for none; nil if the gateway wants
+    /// none.
     package var schema: UInt64?
 
     package init(

@@ -45,9 +45,11 @@ package struct ResetMessage: Message, Equatable {
     package var clientFile: FileIdent?
     package var campaign: String?
     package var reason: String?
-    /// From a gateway: the client realm has to reset without anybody having asked for it, and its app's account has it.
+    /// Whether a gateway says that the client realm has to reset without anybody having asked for it: then its app's
+    /// account has it.
     package var isUnasked: Bool?
-    /// Before, the realm is rid of what stock clients cannot apply, and given a base without it: true from an operator only.
+    /// Whether the realm is, before the reset, rid of what stock clients cannot apply, and given a base without it;
+    /// true from an operator only.
     package var mends: Bool?
 
     package init(

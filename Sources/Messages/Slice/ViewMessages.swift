@@ -21,7 +21,7 @@ package struct BootstrapRequest: Codable, Sendable, Equatable {
 
 /// The last object that a bootstrap has looked at.
 package struct BootstrapPosition: Codable, Sendable, Equatable {
-    /// By which not all objects of the class are looked at.
+    /// The way on which a bootstrap looks at some objects of the class only.
     package struct Way: Codable, Sendable, Equatable {
         /// The objects of the view that the client comes from, after those of the view that it goes to.
         package var isLeaving: Bool
@@ -79,7 +79,7 @@ package struct BootstrapPart: Codable, Sendable, Equatable {
     package var outcome: Outcome
     /// How much of it is done, from 0 to 1.
     package var progress: Double
-    /// With `refused`: the set may be asked for again later as it is; nil: it never can be a view.
+    /// Whether a set that is `refused` may be asked for again later as it is; nil: it never can be a view.
     package var passes: Bool?
 
     package init(version: UInt64, outcome: Outcome, progress: Double) {
@@ -105,7 +105,7 @@ package struct CompensationNotice: Codable, Sendable, Equatable {
         }
     }
 
-    /// Of the last entry that undoes the writes.
+    /// The version of the last entry that undoes the writes.
     package var version: ServerVersion
     package var clientVersion: ClientVersion
     package var updates: [Update]
@@ -126,7 +126,7 @@ package struct CompensationNotice: Codable, Sendable, Equatable {
 package struct ViewSchema: Codable, Sendable, Equatable {
     /// Tells it from others.
     package var stamp: UInt64
-    /// As stores have it. Not in the JSON of a page: it follows behind.
+    /// The schema as stores have it. Not in the JSON of a page: the bytes follow behind.
     package var body: [UInt8] = []
 
     private enum CodingKeys: String, CodingKey { case stamp }
@@ -139,7 +139,7 @@ package struct ViewSchema: Codable, Sendable, Equatable {
 
 /// What a page of a flexible realm has besides.
 package struct ViewPart: Codable, Sendable, Equatable {
-    /// Of the compensating writes that are in the page, those of which the client is told.
+    /// The notices of those compensating writes in the page of which the client is told.
     package var compensations: [CompensationNotice]
     /// Nil in steady state.
     package var bootstrap: BootstrapPart?

@@ -1,4 +1,4 @@
-/// Who uses the broker, each as a user of its own that may do what this role needs and no more. Pure.
+/// A role in which the broker is used: each has a user of its own that may do what this role needs and no more. Pure.
 package enum BrokerRole: String, CaseIterable, Sendable, Codable {
     case gateway, worker, coordinator
     /// A person at the shell: `publish`, `tail`, `queues`, `dead-letters`, `doctor`.

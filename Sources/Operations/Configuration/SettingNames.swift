@@ -24,7 +24,7 @@ package enum SettingNames {
     static let others: Set<String> = [
         "SLUICE_CONFIG", "SLUICE_COORDINATOR_URL", "SLUICE_MANAGEMENT_URL", "SLUICE_MANAGEMENT_CREDENTIALS",
     ]
-    /// Those of the project's own tests and tools, which are in the shells of people who work on it.
+    /// The variables of the project's own tests and tools, which are in the shells of people who work on it.
     private static let tools: Set<String> = [
         "SLUICE_STRICT", "SLUICE_VECTORS", "SLUICE_REQUIRE_BROKER", "SLUICE_CHAOS_SEED",
     ]

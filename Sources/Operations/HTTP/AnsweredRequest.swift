@@ -24,7 +24,7 @@ package final class AnsweredRequest: ChannelDuplexHandler, RemovableChannelHandl
     private var isReading = false
     /// Requests that have come and are not answered to their end.
     private var unanswered = 0
-    /// Of the body that comes after its answer.
+    /// The bytes of a request's body that have come after its answer.
     private var unheeded = 0
     /// Our side is closed, and nothing behind this handler is told of anything any more.
     private var isLeaving = false
@@ -55,7 +55,7 @@ package final class AnsweredRequest: ChannelDuplexHandler, RemovableChannelHandl
     }
 
     package func read(context: ChannelHandlerContext) {
-        // Whoever holds reads back is told of nothing any more.
+        // The handlers behind this one, which may hold reads back, are told of nothing any more.
         if !isLeaving { context.read() }
     }
 

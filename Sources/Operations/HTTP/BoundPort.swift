@@ -26,7 +26,7 @@ package final class BoundPort: Sendable {
 
     package func set(_ port: Int) { resolve(.success(port)) }
 
-    /// To be called when the server has ended, for whatever reason.
+    /// Fails the waiters. To be called when the server has ended, for whatever reason.
     package func stop() {
         resolve(.failure(OperationsError(.stopped, "the server ended before it could listen; its log says why")))
     }

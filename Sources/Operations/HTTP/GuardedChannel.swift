@@ -16,7 +16,7 @@ struct GuardedChannel<Base: ServerChildChannel>: ServerChildChannel {
             if let identity {
                 try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: identity.context))
             }
-            // Its time begins with the socket: a handshake that does not end is no request either.
+            // The guard's time begins with the socket: a handshake that does not end is no request either.
             try channel.pipeline.syncOperations.addHandler(SocketGuard(firstRequest: firstRequest))
         }.flatMap { base.setup(channel: channel, logger: logger) }
     }

@@ -2,7 +2,7 @@ import HTTPTypes
 package import Hummingbird
 
 extension HTTPRequest.Method {
-    /// Those that clients may try on a path that is there for others.
+    /// The methods that clients may try on a path that is there for other methods.
     fileprivate static let known: [HTTPRequest.Method] =
         [.get, .head, .post, .put, .patch, .delete, .options, .trace]
         + [HTTPRequest.Method(rawValue: "QUERY")].compactMap(\.self)

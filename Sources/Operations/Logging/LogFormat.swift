@@ -2,6 +2,6 @@
 package enum LogFormat: String, Sendable, CaseIterable {
     /// One JSON object a line, for collectors.
     case json
-    /// For people.
+    /// One line of plain text, for people.
     case text
 }

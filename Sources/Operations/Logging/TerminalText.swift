@@ -8,7 +8,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// As a JSON text may have it, and so may any other.
+    /// The scalar as a JSON text may escape it, and so may any other text.
     var escaped: String {
         UTF16.encode(self).map { units in
             units.map { unit in

@@ -24,7 +24,7 @@ package struct FreedMemory: Service {
     /// Looked up, because Swift's module of the C library leaves it out; other libraries do not have it.
     private static let trim: Trim? = dlsym(nil, "malloc_trim").map { unsafeBitCast($0, to: Trim.self) }
 
-    /// On a thread of its own: it goes through all that is free.
+    /// Gives freed memory back, on a thread of its own: the call goes through all that is free.
     ///
     /// - Returns: whether anything was given back.
     @discardableResult

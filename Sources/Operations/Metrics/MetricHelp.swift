@@ -4,7 +4,7 @@ enum MetricHelp {
         texts[name] ?? "See docs/operations.md, Metrics"
     }
 
-    /// By Prometheus' name.
+    /// The help texts by the metric's name in Prometheus.
     private static let texts: [String: String] = [
         "sluice_gateway_connections": "Sockets",
         "sluice_gateway_sessions": "Sessions served",

@@ -5,7 +5,7 @@ import Synchronization
 final class PrometheusHistogram: PrometheusSeries, TimerHandler, RecorderHandler {
     /// Upper bounds, ascending, without +Inf.
     enum Buckets {
-        /// From a fast commit to the longest wait that anything has a deadline for.
+        /// The bounds from a fast commit to the longest wait that anything has a deadline for.
         static let seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
         static let bytes = [256.0, 1024, 4096, 16384, 65536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
         static let counts = [1.0, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000]

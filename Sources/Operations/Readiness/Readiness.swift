@@ -20,7 +20,7 @@ package final class Readiness: Sendable {
         state.withLock { $0[component] = Component(name: component, ready: ready, reason: reason) }
     }
 
-    /// In the order of their names.
+    /// The components in the order of their names.
     package var components: [Component] {
         state.withLock { $0.values.sorted { $0.name < $1.name } }
     }

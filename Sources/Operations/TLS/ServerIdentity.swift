@@ -31,7 +31,7 @@ package final class ServerIdentity: Sendable {
     /// What is held to be a certificate's file, in bytes.
     private static let maxBytes = 1 << 20
 
-    /// Which listener it is: `gateway`, `coordinator` or `operations`.
+    /// The name of the listener: `gateway`, `coordinator` or `operations`.
     package let listener: String
     private let files: TLSFiles
     private let held: Mutex<Held>
@@ -57,7 +57,7 @@ package final class ServerIdentity: Sendable {
         held = Mutex(loaded)
     }
 
-    /// For a new connection.
+    /// The TLS context for a new connection.
     package var context: NIOSSLContext { held.withLock { $0.context } }
 
     /// Looks whether the files have changed, and uses them if so. Reads files: not for a cooperative thread.

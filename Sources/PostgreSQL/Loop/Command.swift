@@ -4,7 +4,7 @@ enum Command: Sendable {
     /// A connection of its own for several requests.
     case lease(Lease)
     case release(lease: UInt64)
-    /// Whoever waits for this does not want it any more.
+    /// The task that waits for this request or lease does not want it any more.
     case cancel(id: UInt64)
     case connected(ConnectOutcome)
     case stop(CheckedContinuation<Void, Never>?)

@@ -116,7 +116,7 @@ final class PoolLoop {
         let wanted = min(
             waiting.count + wishes.count, configuration.connections + configuration.sessions - connections.count)
         guard connecting < wanted, retryAt <= now else { return }
-        // One by one while none can be had.
+        // Connections are made one by one while none can be had.
         for _ in 0..<(failures == 0 ? wanted - connecting : connecting == 0 ? 1 : 0) { connect() }
     }
 
@@ -127,7 +127,7 @@ final class PoolLoop {
         guard let connection = connections.first(where: { $0.lease == request.lease }) else {
             return request.fail(PostgresError(.lost, "the connection of the transaction was lost"))
         }
-        // Who has a connection for themselves asks for one thing after the other.
+        // A caller that has a connection for itself asks for one thing after the other.
         guard connection.request == nil else {
             return request.fail(PostgresError(.other, "a pipeline of the same transaction is under way"))
         }

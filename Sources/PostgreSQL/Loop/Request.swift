@@ -24,7 +24,8 @@ struct Request: Sendable {
 
     static let commit = "COMMIT"
     static let rollback = "ROLLBACK"
-    /// By itself: in one pipeline with a transaction it would count as the first query of that.
+    /// The statement that has the server forget its prepared statements. Sent by itself: in one pipeline with a
+    /// transaction it would count as the first query of that.
     static let deallocate = "DEALLOCATE ALL"
 }
 

@@ -7,9 +7,9 @@ final class ServerConnection {
     private enum Expected {
         /// A statement was prepared.
         case prepared(PostgresPipeline.Statement.Key)
-        /// One of the caller's statements; nil for the transaction's beginning and end.
+        /// The result of one of the caller's statements; nil for the transaction's beginning and end.
         case result(Int?)
-        /// All of it was answered.
+        /// The end: the whole pipeline was answered.
         case end
     }
 
@@ -34,7 +34,7 @@ final class ServerConnection {
     private(set) var request: Request?
     /// When its answer must have come.
     private(set) var deadline = Monotonic.never
-    /// Who has the connection for themselves.
+    /// The lease of the caller that has the connection for itself; nil if none has.
     var lease: UInt64?
     /// Something waits to be written until the socket takes it.
     private(set) var wantsWrite = false

@@ -55,7 +55,7 @@ package enum PostgresIsolation: Sendable {
     case readCommitted
     /// All statements see one state.
     case repeatableRead
-    /// As if the transactions ran one after the other.
+    /// The result is as if the transactions ran one after the other.
     case serializable
 
     var sql: String {

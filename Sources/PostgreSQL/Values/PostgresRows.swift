@@ -53,7 +53,7 @@ package struct PostgresRow {
         }
     }
 
-    /// Of `bigint`, `integer`, `smallint`.
+    /// Returns the value of a column of type `bigint`, `integer` or `smallint`.
     package func int(_ column: Int) -> Int64 {
         withBytes(column) { bytes in
             switch bytes.count {
@@ -67,7 +67,7 @@ package struct PostgresRow {
 
     package func optionalInt(_ column: Int) -> Int64? { isNull(column) ? nil : int(column) }
 
-    /// Of `double precision`.
+    /// Returns the value of a column of type `double precision`.
     package func real(_ column: Int) -> Double {
         withBytes(column) {
             $0.count == 8 ? Double(bitPattern: UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self))) : 0

@@ -6,7 +6,7 @@ package struct Arrangement: Sendable, Hashable {
     package struct Key: Sendable, Hashable {
         package var hops: [QueryPath.Hop]
         package var property: QueryProperty
-        /// Within a dictionary.
+        /// The key of an element within a dictionary.
         package var dictionaryKey: ByteString?
     }
     package enum Step: Sendable, Hashable {
@@ -71,7 +71,7 @@ extension Checker {
                 let keys = try parts.map { part throws(QueryError) in
                     Arrangement.SortKey(key: try key(part.path), isAscending: part.ascending)
                 }
-                // Of sorts that follow each other the later one counts first.
+                // If sorts follow each other, the later one counts first.
                 if case .sort(let earlier)? = result.steps.last {
                     result.steps[result.steps.count - 1] = .sort(keys + earlier)
                 } else {

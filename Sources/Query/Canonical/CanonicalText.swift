@@ -22,7 +22,7 @@ struct CanonicalText {
 
     // MARK: Conditions
 
-    /// Outside of NOT and SUBQUERY a chain stands in the order that clients bring it into.
+    /// Returns a condition's text. Outside of NOT and SUBQUERY a chain stands in the order that clients bring it into.
     func text(_ condition: Condition, isNested: Bool = false) -> String {
         switch condition {
         case .constant(let value): return value ? "TRUEPREDICATE" : "FALSEPREDICATE"

@@ -52,7 +52,7 @@ enum CanonicalValue {
         }
     }
 
-    /// In quotes if every byte may stand there, else as base64.
+    /// Returns the string in quotes if every byte may stand there, else as base64.
     static func string(_ bytes: [UInt8]) -> String {
         isPlain(bytes) ? "\"\(String(decoding: bytes, as: UTF8.self))\"" : "B64\"\(Base64Text.encode(bytes))\""
     }

@@ -240,7 +240,7 @@ struct Reader {
         return QueryNode(object: object, className: address.className, key: address.key).value(property)
     }
 
-    /// Of a collection, in order.
+    /// Returns the elements of a collection, in order.
     private func elements(of value: Value) -> [Value] {
         if case .dictionary = value { return mayMake(value.elementCount) ? value.elements : [] }
         return mayPass(value.elementCount) ? value.elements : []
@@ -269,7 +269,7 @@ struct Reader {
         }
     }
 
-    /// Of strings and binaries in bytes; null for what has none.
+    /// Returns the size of a value; of strings and binaries in bytes; null for a value that has none.
     private func size(of value: Value) -> Value {
         switch value {
         case .string(let text): .int(Int64(text.count))
@@ -281,7 +281,7 @@ struct Reader {
 }
 
 extension Constant {
-    /// As comparisons look at it: names of types are numbers.
+    /// The constant as comparisons look at it: names of types are numbers.
     var comparable: Value {
         switch content {
         case .value(let value): value
@@ -307,7 +307,7 @@ extension Instance {
 }
 
 extension Value {
-    /// Of a collection, a dictionary's in the order of the keys; none for anything else.
+    /// The elements of a collection, a dictionary's in the order of the keys; none for anything else.
     var elements: [Value] {
         switch self {
         case .list(let items), .set(let items): items

@@ -135,7 +135,7 @@ struct InstanceTest: Sendable {
         case .one(let value): values = [value]
         case .list(let list): values = list
         }
-        // Whoever has too little left to go on gets the answer that ends it.
+        // A trial that has too little left to go on gets the answer that ends it.
         func goesOn() -> Bool { meter?.goOn(elements: 1) ?? true }
         switch quantifier {
         case nil, .any: return values.contains { !goesOn() || holds($0) }

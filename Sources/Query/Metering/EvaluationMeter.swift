@@ -6,11 +6,11 @@ import Synchronization
 /// long as one of merging (`MergeMeter`), about three nanoseconds. Whoever uses one meter on several threads at once only loses
 /// count of some steps.
 package final class EvaluationMeter: Sendable {
-    /// To look at one value of an object.
+    /// The steps to look at one value of an object.
     package static let stepsPerTest = 8
-    /// For each element of a collection that is compared, or handed from one part of a query to another.
+    /// The steps for each element of a collection that is compared, or handed from one part of a query to another.
     static let stepsPerElement = 8
-    /// For each object on a query's way, embedded ones included, and for each list that a side of a comparison offers.
+    /// The steps for each object on a query's way, embedded ones included, and for each list that a side of a comparison offers.
     static let stepsPerNode = 64
     /// Bytes that are compared, copied or hashed as a whole in one step.
     static let bytesPerStep = 16
@@ -61,7 +61,7 @@ package final class EvaluationMeter: Sendable {
         }
     }
 
-    /// Which part of what took too much, as the first trial without an end was told.
+    /// The text that says which part of what took too much, as the first trial that did not come to its end was told.
     package var explanation: String? { reason.withLock(\.self) }
 
     /// Forgets what went beyond the bounds, but not what was taken.

@@ -1,6 +1,6 @@
 /// The first decimal digits of a binary number, correctly rounded from its exact value, half to even.
 struct SignificantDigits {
-    /// As many as were asked for; the first one is zero for zero only.
+    /// The digits, as many as were asked for; the first one is zero for zero only.
     private(set) var digits: [UInt8]
     /// The power of ten of the first digit.
     private(set) var exponent: Int

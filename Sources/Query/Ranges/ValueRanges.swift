@@ -44,8 +44,8 @@ package struct ValueRanges: Hashable, Sendable {
 }
 
 extension ObjectQuery {
-    /// By column of the class itself, where its value has to be: of columns that the query compares with constants by equality, IN or
-    /// order, in such a way that it selects nothing else.
+    /// The ranges in which a value has to be, by column of the class itself: of columns that the query compares with constants by equality,
+    /// IN or order, in such a way that it selects nothing else.
     ///
     /// - Parameter maxCount: of a value's bytes.
     package func valueRanges(maxCount: Int) -> [ColumnID: ValueRanges] { condition.valueRanges(maxCount) }

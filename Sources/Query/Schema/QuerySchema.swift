@@ -56,7 +56,7 @@ package struct QueryClass: Sendable {
 
 /// Where an object keeps a property.
 package enum PropertySlot: Sendable, Hashable {
-    /// In its primary key.
+    /// The object's primary key.
     case key
     case column(ColumnID)
 }
@@ -64,7 +64,7 @@ package enum PropertySlot: Sendable, Hashable {
 /// A property as queries see it.
 package struct QueryProperty: Sendable, Hashable {
     package var name: ByteString
-    /// Of the property, or of a collection's elements.
+    /// The type of the property, or of a collection's elements.
     package var type: QueryType
     package var collection = CollectionType.single
     package var isNullable: Bool

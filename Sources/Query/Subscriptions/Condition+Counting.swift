@@ -1,7 +1,7 @@
 import RealmState
 
 extension Condition {
-    /// On how many comparisons an object may have to be tried, and in subqueries each object of theirs.
+    /// The number of comparisons to try an object on at most; those of a subquery are for each of its objects.
     var comparisonCount: Int {
         switch self {
         case .constant: 0

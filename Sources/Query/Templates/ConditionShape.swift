@@ -3,7 +3,7 @@ import RealmState
 /// A condition taken apart into its text, with a mark for each constant, and the constants. Conditions that differ differ in one of these.
 struct ConditionShape {
     let text: String
-    /// In the order of the marks; a list for the members of a list, however many they are.
+    /// The constants in the order of the marks; a list for the members of a list, however many they are.
     let constants: [Value]
 
     init(_ condition: Condition, schema: QuerySchema? = nil) {

@@ -24,7 +24,7 @@ package struct FieldEquality: Sendable, Hashable {
 package struct NormalizedQuery: Sendable {
     package let condition: Condition
     package let template: QueryTemplate
-    /// In the order of the template's marks; a list for the members of a list, however many they are.
+    /// The constants in the order of the template's marks; a list for the members of a list, however many they are.
     package let constants: [Value]
 
     package init(_ query: ObjectQuery) {

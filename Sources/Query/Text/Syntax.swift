@@ -4,7 +4,7 @@ import RealmState
 /// A constant as it is written, before the other side's type gives it its own.
 indirect enum ConstantSyntax: Sendable {
     case value(Value)
-    /// With the digits as written, which count beside decimals.
+    /// A number with its digits as written, which count beside decimals.
     case double(Double, text: ByteString)
     case argument(Int, Quantifier?)
     case object(className: ByteString, key: ConstantSyntax)
@@ -78,12 +78,12 @@ indirect enum ConditionSyntax: Sendable {
         var ignoresCase: Bool
         var left: ExpressionSyntax
         var right: ExpressionSyntax
-        /// Of the operator.
+        /// The position of the operator in the text.
         var offset: Int
     }
 
     case constant(Bool)
-    /// In the order of the text; each associates with all before it.
+    /// The parts in the order of the text; each associates with all before it.
     case all([ConditionSyntax])
     case any([ConditionSyntax])
     case not(ConditionSyntax)
@@ -110,7 +110,7 @@ enum GeoSyntax: Sendable {
     case argument(Int)
 }
 
-/// One of the clauses that follow a condition.
+/// A clause that follows a condition.
 enum ArrangementSyntax: Sendable {
     case sort([(path: PathSyntax, ascending: Bool)])
     case distinct([PathSyntax])

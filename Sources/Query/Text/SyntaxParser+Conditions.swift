@@ -32,7 +32,7 @@ private struct Operand {
     var offset: Int
     /// Neither arithmetic nor in parentheses, as string operators want it.
     var isValue = true
-    /// Of arithmetic operators within each other.
+    /// The depth of arithmetic operators within each other.
     var depth = 0
 }
 

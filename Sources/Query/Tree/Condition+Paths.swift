@@ -66,7 +66,7 @@ extension Condition {
         return result
     }
 
-    /// Their columns, in ascending order; the primary key has none.
+    /// The columns of `ownProperties`, in ascending order; the primary key has none.
     package var ownColumns: [ColumnID] {
         ownProperties.compactMap { if case .column(let column) = $0.slot { column } else { nil } }.sorted()
     }

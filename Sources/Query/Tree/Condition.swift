@@ -4,7 +4,7 @@ package import RealmState
 /// A condition that has been checked against a schema.
 package indirect enum Condition: Sendable, Hashable {
     case constant(Bool)
-    /// In the order of the text; each associates with all before it.
+    /// The parts in the order of the text; each associates with all before it.
     case all([Condition])
     case any([Condition])
     case not(Condition)
@@ -117,7 +117,7 @@ extension Side {
 
     private static func type(of function: AggregateFunction, _ path: QueryPath, _ field: QueryProperty?) -> QueryType {
         guard let field else {
-            // Of a dictionary, too, the type of its elements.
+            // The type of a dictionary's elements counts for the dictionary, too.
             if case .property(let property, _) = path.end { return property.type }
             return path.type
         }

@@ -28,7 +28,7 @@ package enum ComparisonOperator: String, Sendable, Hashable {
     }
 }
 
-/// Of how many of a side's values a comparison has to hold.
+/// How many of a side's values a comparison has to hold for.
 package enum Quantifier: String, Sendable, Hashable {
     case any = "ANY"
     case all = "ALL"

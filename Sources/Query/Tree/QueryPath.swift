@@ -5,11 +5,11 @@ package struct QueryPath: Sendable, Hashable {
     package struct Hop: Sendable, Hashable {
         package enum Kind: Sendable, Hashable {
             case link(QueryProperty)
-            /// From all objects of a class whose property points here.
+            /// A hop to all objects of a class whose property points to the object.
             case backlink(className: ByteString, QueryProperty)
         }
         package var kind: Kind
-        /// Which of a collection's links.
+        /// The choice among a collection's links.
         package var selection = PathIndex.all
         /// The class of the objects that are reached.
         package var target: ByteString
@@ -73,7 +73,7 @@ package struct QueryPath: Sendable, Hashable {
     }
 }
 
-/// Which elements of a collection.
+/// A choice among the elements of a collection.
 package enum PathIndex: Sendable, Hashable {
     case all
     case index(Int64)

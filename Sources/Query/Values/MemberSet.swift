@@ -5,12 +5,12 @@ package import RealmState
 package final class MemberSet: Sendable {
     private enum Content: Sendable {
         case values([Value], Set<Value>)
-        /// Of many strings no two lie apart in memory.
+        /// Many strings, which do not lie apart in memory.
         case texts(TextSet)
     }
 
     private let content: Content
-    /// Of the values: none that is longer is among them.
+    /// The bytes of the longest value: no longer one is among the values.
     private let maxBytes: Int
 
     /// Fewer strings than this take no less together.

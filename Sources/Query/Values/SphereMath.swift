@@ -10,6 +10,6 @@ import Musl
 enum SphereMath {
     static func sineAndCosine(_ angle: Double) -> (Double, Double) { (sin(angle), cos(angle)) }
 
-    /// Between -pi and pi.
+    /// Returns the angle with this sine and cosine, between -pi and pi.
     static func angle(sine: Double, cosine: Double) -> Double { atan2(sine, cosine) }
 }

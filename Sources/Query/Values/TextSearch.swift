@@ -19,7 +19,7 @@ enum PlainBytes: ByteReading {
     static var isPlain: Bool { true }
 }
 
-/// In lower case, as clients have it: a byte of a Latin-1 capital follows 0xC3.
+/// The bytes in lower case, as clients have it: a byte of a Latin-1 capital follows 0xC3.
 enum FoldedBytes: ByteReading {
     @inline(__always)
     static func byte(_ text: UnsafeBufferPointer<UInt8>, _ position: Int) -> UInt8 {
@@ -35,7 +35,7 @@ enum FoldedBytes: ByteReading {
 struct TextSearch {
     private let text: UnsafeBufferPointer<UInt8>
     private let pattern: UnsafeBufferPointer<UInt8>
-    /// After how many pairs of bytes the search ends without a result.
+    /// The number of pairs of bytes after which the search ends without a result.
     private let most: Int
     /// Pairs of bytes that were compared.
     private var compared = 0
@@ -206,7 +206,8 @@ struct TextSearch {
 
     // MARK: LIKE
 
-    /// From star to star: what stands between two of them is taken where it comes first, which no later place could better.
+    /// Matches the pattern from star to star: what stands between two of them is taken where it comes first, which no later place
+    /// could better.
     private mutating func like<Bytes: ByteReading>(_ bytes: Bytes.Type) -> Bool {
         let length = pattern.count
         var (position, at) = (0, 0)

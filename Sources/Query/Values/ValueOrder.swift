@@ -58,7 +58,7 @@ package enum ValueOrder {
         return order(left.count, right.count)
     }
 
-    /// Of two values that are not both integers.
+    /// Compares as numbers two values that are not both integers.
     private static func numbers(_ left: Value, _ right: Value) -> Int? {
         switch (left, right) {
         case (.decimal(let value), _): Arithmetic.decimal(right).map { DecimalNumber(value).compare($0) }

@@ -49,7 +49,8 @@ extension FieldEditor {
         let position = members.position(of: member)
         switch (inserts, position.isMember) {
         case (true, false): members.insert(member, at: position.index)
-        // Of 1 and 1.0 the newer one stays with every peer: the merge discards the older.
+        // Equal numbers such as 1 and 1.0 are one member: every peer keeps the newer one, because the merge discards
+        // the older.
         case (true, true): if compatibility == .convergent { members[position.index] = member }
         case (false, true): members.remove(at: position.index)
         case (false, false): break

@@ -99,7 +99,7 @@ extension RealmState {
         return try isPresentBeyondRows(reference)
     }
 
-    /// Of an object that the state itself knows nothing of.
+    /// Returns whether there is an object that the state itself knows nothing of.
     private func isPresentBeyondRows(_ reference: ObjectReference) throws(RealmStateError) -> Bool {
         if let base { return base.object(reference.key, of: reference.table) != nil }
         guard residency == .complete || completeTables.contains(reference.table) else {

@@ -166,7 +166,7 @@ package struct StateChangesets: Sendable {
 }
 
 extension Value {
-    /// About the bytes that the value takes in an instruction, without what is inside a collection.
+    /// The approximate number of bytes that the value takes in an instruction, without what is inside a collection.
     fileprivate var cost: Int {
         switch self {
         case .string(let string): string.count

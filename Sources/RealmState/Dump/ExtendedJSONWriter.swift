@@ -145,7 +145,7 @@ struct ExtendedJSONWriter {
 }
 
 extension DecimalNumber {
-    /// As IEEE 754 writes decimals: plainly, or with an exponent where that would need padding.
+    /// The number as IEEE 754 writes decimals: plainly, or with an exponent where that would need padding.
     var plainText: String {
         guard kind == .finite else { return kind == .nan ? "NaN" : isNegative ? "-Infinity" : "Infinity" }
         let digits = String(coefficient)

@@ -31,7 +31,7 @@ private struct MisfitSearch {
                 visit(item, element, path: path + [.index(index)])
             }
         case .set(let members):
-            // They have no paths.
+            // Members of a set have no paths.
             for member in members where member.mayMisfit { visit(member, element, path: path) }
         case .dictionary(let entries):
             let faults = entries.keys.sorted().compactMap(\.dictionaryKeyFault)

@@ -23,7 +23,7 @@ package struct RecordedPlace: Hashable, Sendable {
     package var kind: Kind
     package var element: ElementType
     package var content: Content
-    /// Of a slot: the size of its list.
+    /// The size of the list that a slot belongs to.
     package var listCount = 0
     /// The class that directly holds the field, and the field.
     package var owner: ByteString

@@ -109,7 +109,8 @@ extension RecordingTransaction {
 }
 
 extension IncomingLink {
-    /// From the back of each list to its front, so that removing one does not move those still to be removed.
+    /// Returns whether `left` is to be removed before `right`: links go from the back of each list to its front, so
+    /// that removing one does not move those still to be removed.
     fileprivate static func removalOrder(_ left: IncomingLink, _ right: IncomingLink) -> Bool {
         if left.source != right.source { return left.source < right.source }
         if left.field != right.field { return left.field < right.field }

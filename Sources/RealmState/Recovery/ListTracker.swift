@@ -11,7 +11,7 @@ struct ListTracker: Equatable, Sendable {
     private(set) var known: [Pair] = []
     /// The list has to be copied; single operations are not applied any more.
     private(set) var isManual = false
-    /// It has been.
+    /// The list has been copied.
     private(set) var isCopied = false
 
     var needsCopy: Bool { isManual && !isCopied }
@@ -28,7 +28,7 @@ struct ListTracker: Equatable, Sendable {
         return remote
     }
 
-    /// For an update of an element and for a step into it.
+    /// Returns where in the remote list an element is that is updated or stepped into; nil to drop the operation.
     mutating func update(at local: Int) -> Int? {
         guard !isManual else { return nil }
         if let pair = known.first(where: { $0.local == local }) { return pair.remote }

@@ -1,6 +1,7 @@
 import Changesets
 
-/// Between the column numbers of two schemas with the same classes: embedded objects are stored by number.
+/// The translation between the column numbers of two schemas with the same classes: embedded objects are stored by
+/// number.
 struct ValueTranslation {
     let source: Schema
     let target: Schema

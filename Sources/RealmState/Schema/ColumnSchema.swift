@@ -24,7 +24,7 @@ package struct ColumnSchema: Hashable, Sendable {
     package var name: ByteString
     package var element: ElementType
     package var collection: CollectionType
-    /// Of a dictionary: string.
+    /// The type of a dictionary's keys: string.
     package var keyType: PayloadType?
 
     package init(

@@ -2,7 +2,7 @@ package import Changesets
 
 /// The classes of a realm, by name and by number.
 package struct Schema: Sendable, Equatable {
-    /// In the order in which they were added.
+    /// The classes in the order in which they were added.
     package private(set) var tables: [TableSchema] = []
     package private(set) var nextTableID: UInt32 = 0
     private var positionsByName: [ByteString: Int] = [:]

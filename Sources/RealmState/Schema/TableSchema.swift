@@ -22,7 +22,7 @@ package struct TableSchema: Hashable, Sendable {
     package let kind: TableType
     /// Nil exactly for embedded classes.
     package let key: KeySchema?
-    /// In the order in which they were added.
+    /// The columns in the order in which they were added.
     package private(set) var columns: [ColumnSchema] = []
     package private(set) var nextColumnID: UInt32 = 0
     private var positions: [ByteString: Int] = [:]

@@ -1,13 +1,14 @@
 package import Changesets
 import HashTreeCollections
 
-/// Which objects may link to an object: a superset, since links that go away stay listed until somebody asks.
+/// The objects that may link to an object: a superset, since links that go away stay listed until somebody asks.
 ///
-/// Of persistent collections, as the objects themselves are: it is copied with every state that somebody keeps.
+/// The index consists of persistent collections, as the objects themselves do: it is copied with every state that
+/// somebody keeps.
 struct IncomingLinkIndex: Sendable {
     private var sources: TreeDictionary<ObjectAddress, TreeSet<ObjectAddress>> = [:]
     private(set) var count = 0
-    /// Beyond this many entries, what is stale is worth a scan to be rid of.
+    /// The number of entries beyond which a scan that removes the stale ones is worth its cost.
     private(set) var countToRebuild = 4096
 
     mutating func add(from source: ObjectAddress, to target: ObjectAddress) {

@@ -3,9 +3,9 @@ import HashTreeCollections
 
 /// What has become of an object since the state's changes were last taken.
 enum ObjectChange: Sendable {
-    /// It was changed, or has gone.
+    /// The object was changed, or has gone.
     case changed
-    /// It was made, and the state's base has no such object.
+    /// The object was made, and the state's base has no such object.
     case new
 }
 

@@ -16,7 +16,7 @@ extension RealmState {
         return (known.isEmpty ? found : found.filter { known[$0] == nil }, Array(known.keys))
     }
 
-    /// Of these objects those that there are, in the same order.
+    /// Returns those of the objects that exist, in the order of `keys`.
     package func objects(
         at keys: some Collection<ObjectKey>, of className: ByteString
     ) -> [(key: ObjectKey, object: StoredObject)] {

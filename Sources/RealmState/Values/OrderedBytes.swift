@@ -5,13 +5,13 @@ import Changesets
 ///
 /// Long values have only their beginnings here, so that values may share their bytes; but what is less never has greater ones.
 package enum OrderedBytes {
-    /// Before and behind the bytes of all values.
+    /// The bounds before and behind the bytes of all values.
     package static let least: [UInt8] = []
     package static let greatest: [UInt8] = [0xFF]
-    /// Before the bytes of all values but null.
+    /// The bound before the bytes of all values but null.
     package static let leastValue: [UInt8] = [1]
 
-    /// Those from `low` to `high`, both included.
+    /// The bytes from `low` to `high`, both included.
     package struct Range: Hashable, Sendable {
         package var low: [UInt8]
         package var high: [UInt8]

@@ -29,7 +29,7 @@ package enum NumberOrder {
         return left < right ? -1 : left == right ? 0 : 1
     }
 
-    /// Without loss: 2^63 and beyond have no Int64, inside the whole part is exact.
+    /// Compares without loss: numbers of 2^63 and beyond have no Int64, and inside that range the whole part is exact.
     @inlinable package static func compare(_ left: Int64, _ right: Double) -> Int {
         if right.isNaN { return 1 }
         if right >= 0x1p63 { return -1 }

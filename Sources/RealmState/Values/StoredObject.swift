@@ -7,7 +7,7 @@ package struct StoredObject: Hashable, Sendable {
         package var value: Value
     }
 
-    /// In ascending order of columns, each once.
+    /// The entries in ascending order of columns, each column once.
     package private(set) var entries: [Entry] = []
 
     package init() {}

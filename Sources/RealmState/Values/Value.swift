@@ -19,7 +19,7 @@ package enum Value: Hashable, Sendable {
     case link(ObjectAddress)
     case list([Value])
     case dictionary([ByteString: Value])
-    /// In ascending order (`Value.setOrder`), each member once.
+    /// The members in ascending order (`Value.setOrder`), each once.
     case set([Value])
     case embedded(EmbeddedObject)
 }

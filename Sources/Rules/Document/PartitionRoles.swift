@@ -17,7 +17,7 @@ extension RulesDocument {
             members["defaultRoles"] = [
                 [
                     "name": "partition", "apply_when": [:],
-                    // Who may write may read.
+                    // A user who may write may read.
                     "document_filters": ["read": ["$or": [read, write]], "write": write],
                     "read": true, "write": true, "insert": true, "delete": true,
                 ]

@@ -2,7 +2,7 @@ package import SyncModel
 
 /// The properties of objects that subscriptions and filters may look at.
 package struct Queryable: Sendable, Equatable {
-    /// Of every class.
+    /// The properties that are queryable in every class.
     package var global: Set<String> = []
     package var classes: [String: Set<String>] = [:]
     /// The one that subscriptions must name, of every class that has it.
@@ -18,7 +18,7 @@ package struct Queryable: Sendable, Equatable {
             || classes[className]?.contains(property) == true
     }
 
-    /// Those of some properties, by class, that are not queryable and could be.
+    /// Returns those of some properties, by class, that are not queryable and could be.
     package func missing(of fields: [String: [String]]) -> [String: Set<String>] {
         fields.reduce(into: [:]) { missing, entry in
             let names = entry.value.filter { !includes($0, of: entry.key) && Self.isPossible($0) }
@@ -70,7 +70,7 @@ package struct Queryable: Sendable, Equatable {
 }
 
 extension Queryable {
-    /// As documents have it. That there may be more is said by naming classes, if only none.
+    /// The properties as documents have them. A document says that there may be more by naming classes, if only none.
     var json: JSONValue {
         func list(_ names: Set<String>) -> JSONValue { .array(names.sorted().map { .string($0) }) }
         var members: [String: JSONValue] = [:]

@@ -35,7 +35,7 @@ struct RulesAdvice {
         }
     }
 
-    /// Whom a rule is for, where that is told by what may be untrue or of another server.
+    /// Warns of a clause that tells whom a rule is for by what may be untrue or of another server.
     private func adviseOnUsers(_ clause: RuleClause, _ findings: inout RulesFindings) {
         if let app, !app.emailsAreConfirmed, let email = clause.expansions.first(where: \.isEmail) {
             findings.add(
@@ -189,7 +189,7 @@ extension RuleClause.Operand {
         }
     }
 
-    /// It is a text or an id that is the same for all users, or has one.
+    /// Whether the operand is a text or an id that is the same for all users, or has one.
     fileprivate func namesText(_ constants: RuleConstants) -> Bool {
         switch self {
         case .literal(let value): value.isText

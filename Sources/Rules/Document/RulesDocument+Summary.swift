@@ -25,7 +25,7 @@ extension RulesDocument {
         return generated == "upgrade" ? "\(said) (made by an upgrade, so that nobody was shut out)" : said
     }
 
-    /// Of an app that has no rules at all.
+    /// The summary of an app that has no rules at all.
     package static let summaryOfNone = "\(nobody): the app has no rules yet"
 
     private static let nobody = "nobody may read or write"

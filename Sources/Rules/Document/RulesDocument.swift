@@ -1,6 +1,7 @@
 package import SyncModel
 
-/// Who may do what in an app: checked, templates expanded. `RulesCheck` makes it from what operators send and from what is stored.
+/// The rules of an app, which say who may do what: checked, with templates expanded. `RulesCheck` makes the document from what
+/// operators send and from what is stored.
 package struct RulesDocument: Sendable {
     /// A partition's rules. Who may write may read, whatever `read` says.
     package struct Partition: Sendable {
@@ -16,11 +17,11 @@ package struct RulesDocument: Sendable {
 
     /// The document as JSON, with nothing left to expand.
     package let source: JSONValue
-    /// Who made it, if no operator did: `upgrade`, `development`.
+    /// The maker of the document, if that was no operator: `upgrade`, `development`.
     package let generated: String?
     /// Nil: nobody may read or write any partition.
     package let partition: Partition?
-    /// Of the classes that have no roles of their own; nil if there are none.
+    /// The roles in the classes that have no roles of their own; nil if there are none.
     package let defaultRoles: [RuleRole]?
     /// An empty list shuts everybody out of its class.
     package let classes: [String: [RuleRole]]

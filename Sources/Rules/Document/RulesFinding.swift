@@ -75,7 +75,7 @@ package struct RulesFinding: Codable, Sendable, Equatable {
 
 /// What a check has found so far; bounded, whatever the document.
 struct RulesFindings {
-    /// Of errors, and of warnings.
+    /// The number of errors, and of warnings, that are kept at most.
     static let most = 100
 
     private(set) var errors: [RulesFinding] = []

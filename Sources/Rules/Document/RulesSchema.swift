@@ -2,7 +2,7 @@ package import SyncModel
 
 /// The classes and properties that an app's clients have declared, as far as a check of rules looks at them.
 package struct RulesSchema: Sendable {
-    /// By class and property, the property's type, such as `objectId` or `list<string>?`.
+    /// The type of each property, such as `objectId` or `list<string>?`, by class and property.
     package var classes: [String: [String: String]]
 
     package init(classes: [String: [String: String]]) { self.classes = classes }
@@ -12,7 +12,7 @@ package struct RulesSchema: Sendable {
 package struct RulesApp: Sendable {
     /// Nil where it is not known yet.
     package var syncMode: SyncMode?
-    /// Whoever has an e-mail address here has shown that mail to it arrives.
+    /// Whether everybody who has an e-mail address here has shown that mail to it arrives.
     package var emailsAreConfirmed: Bool
 
     package init(syncMode: SyncMode?, emailsAreConfirmed: Bool) {

@@ -5,11 +5,11 @@ package struct RuleTrace: Codable, Sendable, Equatable {
     /// The comparison as JSON; or `all of`, `any of`, `not`, `true`, `false`.
     package var condition: String
     package var verdict: Truth
-    /// Of a comparison: where it stands, and what its two sides were; absent for what is unset.
+    /// The place of a comparison in the rules, and what its two sides were; absent for what is unset.
     package var path: String?
     package var subject: JSONValue?
     package var operand: JSONValue?
-    /// Of the others: what they are made of.
+    /// The parts that a condition other than a comparison is made of.
     package var parts: [RuleTrace]?
 }
 
@@ -54,7 +54,7 @@ extension RuleClause {
 }
 
 extension Expansion {
-    /// As it is written in rules.
+    /// The expansion as it is written in rules.
     var word: String {
         switch self {
         case .constant(let value): "%%\(value)"

@@ -6,14 +6,14 @@ package struct PartitionExplanation: Codable, Sendable, Equatable {
     package var partition: JSONValue?
     /// `none`, `read` or `readWrite`.
     package var rights: String
-    /// In a sentence.
+    /// The sentence that says how the rules come to the rights.
     package var reason: String
     /// Absent if there are no partition rules.
     package var read: RuleTrace?
     package var write: RuleTrace?
 }
 
-/// Which role a user has for a class's objects, and how it was picked.
+/// The role that a user has for a class's objects, and how it was picked.
 package struct RoleExplanation: Codable, Sendable, Equatable {
     package struct Tried: Codable, Sendable, Equatable {
         package var role: String
@@ -30,7 +30,7 @@ package struct RoleExplanation: Codable, Sendable, Equatable {
     package var outcome: Outcome
     /// The role that was picked, or that ended the search; absent if there is none.
     package var role: String?
-    /// In a sentence.
+    /// The sentence that says how the rules come to the outcome.
     package var reason: String
     /// The role as the rules have it.
     package var definition: JSONValue?

@@ -275,7 +275,7 @@ extension JSONValue {
 }
 
 extension String {
-    /// In quotes, and not at any length: it comes from outside.
+    /// The text in quotes, cut to 80 characters: it comes from outside.
     var shown: String { JSONText.quoted(String(prefix(80)), asciiOnly: false) }
 }
 

@@ -3,7 +3,7 @@ import SyncModel
 /// One comparison of a condition: what is looked at, how, and what with.
 struct RuleClause: Sendable {
     enum Subject: Sendable, Equatable {
-        /// Of the object in question.
+        /// A property of the object in question.
         case property(String)
         case expansion(Expansion)
     }
@@ -26,7 +26,7 @@ struct RuleClause: Sendable {
         case expansion(Expansion)
         case list([Operand])
         case converted(RuleConversion, Operand)
-        /// Of a closed condition: an expansion that is unset.
+        /// An expansion that is unset, in a closed condition.
         case unset
     }
 
@@ -41,9 +41,9 @@ struct RuleClause: Sendable {
     struct Side {
         /// Nil if it is unset, or cannot be told.
         var value: RuleValue?
-        /// It stands in the rule itself.
+        /// Whether the value stands in the rule itself.
         var isLiteral = false
-        /// It is known that nothing is there. Nobody knows that of a partition or a conversion without a value.
+        /// Whether it is known that there is no value. Nobody knows that of a partition or a conversion without a value.
         var isMissing = false
     }
 

@@ -2,7 +2,7 @@ package import SyncModel
 
 /// A rule's condition: `apply_when`, a partition's read or write, a filter of objects.
 package struct RuleExpression: Sendable {
-    /// As it was written, templates expanded.
+    /// The condition as it was written, with templates expanded.
     package let source: JSONValue
     let root: RuleNode
 
@@ -22,9 +22,9 @@ package struct RuleExpression: Sendable {
 /// A condition as a tree.
 indirect enum RuleNode: Sendable {
     case constant(Bool)
-    /// All of them; true if there are none.
+    /// The conjunction of all parts; true if there are none.
     case every([RuleNode])
-    /// One of them at least; false if there are none.
+    /// The disjunction of the parts; false if there are none.
     case some([RuleNode])
     case not(RuleNode)
     case clause(RuleClause)

@@ -10,7 +10,7 @@ package struct ExportedRules: Sendable {
     package var defaultRule: JSONValue?
     /// The rules of the data source's collections, by class.
     package var classes: [String: JSONValue] = [:]
-    /// Those of the classes that have no schema, hence were never synced.
+    /// The classes that have no schema, hence were never synced.
     package var classesWithoutSchema: Set<String> = []
     /// The class of each collection of another name.
     package var classNames: [String: String] = [:]
@@ -34,7 +34,7 @@ package struct ExportedRules: Sendable {
             if !roles.isEmpty { document["classes"] = .object(roles.mapValues { .array($0) }) }
             document["queryable"] = queryable
         }
-        // Others may be large, or texts of pages: what no rule looks at stays out.
+        // The other values may be large, or texts of pages: what no rule looks at stays out.
         let words = JSONValue.object(document).words
         func used(_ known: [String: JSONValue], _ prefix: String) -> [String: JSONValue] {
             known.filter { name, _ in words.contains { $0 == prefix + name || $0.hasPrefix(prefix + name + ".") } }
@@ -84,7 +84,7 @@ package struct ExportedRules: Sendable {
             queryable["global"] = .array(global.filter { $0 != "_id" })
         }
         if case .object(let classes)? = sync["collection_queryable_fields_names"] {
-            // They are of classes; some were written for collections.
+            // The names are of classes; some were written for collections.
             queryable["classes"] = .object(
                 Dictionary(classes.map { (classNames[$0.key] ?? $0.key, $0.value) }) { first, _ in first })
         }
@@ -124,7 +124,7 @@ package struct ExportedRules: Sendable {
         let names = ["read": "canReadPartition", "write": "canWritePartition"]
         return names.reduce(into: [:]) { lists, rule in
             guard let call = partitionRules?.objectValue?[rule.key]?.calledFunction else { return }
-            // Of one apart from the s the list has the name.
+            // The list has the function's name, with an s at the end if the function has none.
             if call == rule.value || call == rule.value + "s" { lists[rule.key] = rule.value + "s" }
         }
     }

@@ -135,7 +135,7 @@ package struct ClosedComparison: Sendable {
         return Truth(left.isOrHolds(value))
     }
 
-    /// Of a list, one element that is in order is enough.
+    /// Compares a value by order; one element of a list that is in order is enough.
     private func order(
         _ left: RuleValue, _ steps: inout RuleSteps, _ isInOrder: (RuleValue, RuleValue) -> Bool?
     ) -> Truth {

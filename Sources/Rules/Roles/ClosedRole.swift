@@ -72,9 +72,9 @@ package struct ClosedRole: Equatable, Sendable {
 
 /// A user's roles in all classes, as they were when a session began. Equal texts mean equal permissions.
 package struct ClosedRoles: Equatable, Sendable {
-    /// Of the classes that have roles of their own; nil where none of them is the user's.
+    /// The user's roles in the classes that have roles of their own; nil where none of them is the user's.
     fileprivate var classes: [String: ClosedRole?]
-    /// Of all others.
+    /// The user's role in all other classes.
     fileprivate var others: ClosedRole?
     /// The classes for which the role of all others can be used; nil if it can be for every class.
     fileprivate var onlyFor: Set<String>?

@@ -1,4 +1,4 @@
-/// Which role of a class's list is a user's, and why.
+/// The choice of the role in a class's list that is a user's, with the reason.
 package struct RoleChoice: Sendable {
     package enum Outcome: Sendable {
         case role(RuleRole)

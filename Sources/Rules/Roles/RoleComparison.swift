@@ -87,7 +87,7 @@ extension RuleClause {
 }
 
 extension RuleClause.Operand {
-    /// It stands in the rule itself.
+    /// Whether the operand stands in the rule itself.
     var isLiteral: Bool {
         switch self {
         case .literal, .expansion(.constant): true

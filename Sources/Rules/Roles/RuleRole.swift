@@ -21,7 +21,7 @@ package struct RuleRole: Sendable {
     package struct FieldRule: Sendable, Equatable {
         package var read = false
         package var write = false
-        /// Of an embedded object's own properties.
+        /// The rules of an embedded object's own properties.
         package var fields: [String: FieldRule] = [:]
 
         package init() {}

@@ -6,7 +6,7 @@ package struct RuleSteps: Sendable {
     /// Strings are compared and hashed byte by byte.
     static let bytesPerStep = 4
 
-    /// Below 0: more was taken than there was.
+    /// The steps that are left; below 0 if more was taken than there was.
     package private(set) var left: Int
 
     package init(_ left: Int = .max) { self.left = left }

@@ -13,7 +13,7 @@ package enum RuleTemplates {
     struct Template: Sendable {
         /// The parameters that it takes, with the values that they have if none is given.
         var parameters: [String: String] = [:]
-        /// Those that name properties which must be queryable.
+        /// The parameters that name properties which must be queryable.
         var properties: [String] = []
         var json: @Sendable ([String: String]) -> JSONValue
 
@@ -28,7 +28,7 @@ package enum RuleTemplates {
         var properties: Set<String>
     }
 
-    /// In alphabetical order.
+    /// Returns the names of all templates of a kind, in alphabetical order.
     package static func names(of kind: Kind) -> [String] { templates(of: kind).keys.sorted() }
 
     static func named(_ name: String, _ kind: Kind) -> Template? { templates(of: kind)[name] }

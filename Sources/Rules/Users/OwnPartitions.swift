@@ -16,7 +16,7 @@ extension RulesDocument {
         }
     }
 
-    /// As a text, and as an object's id.
+    /// Returns the partitions that a user's id names, as a text and as an object's id.
     private static func partitions(namedBy id: String) -> [String] {
         let text = JSONWriter.text(of: .string(id))
         guard id.utf8.count == 24,

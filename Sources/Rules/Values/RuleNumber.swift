@@ -80,7 +80,7 @@ extension RuleNumber: Comparable {
         return left.isNegative ? right.isSmaller(than: left) : left.isSmaller(than: right)
     }
 
-    /// Of two numbers with the same sign, whether this one is nearer to zero.
+    /// Whether this number is nearer to zero than another one with the same sign.
     private func isSmaller(than other: RuleNumber) -> Bool {
         if digits.isEmpty || other.digits.isEmpty { return digits.isEmpty && !other.digits.isEmpty }
         if point != other.point { return point < other.point }

@@ -16,7 +16,7 @@ package struct UserRecord: Sendable, Equatable {
     /// 24 hexadecimal digits.
     package var id: String
     package var identities: [Identity]
-    /// As it was registered; what compares it does so in lower case.
+    /// The e-mail address as it was registered; addresses are compared in lower case.
     package var email: String?
     package var isDisabled: Bool
     package var createdAt: UInt64
@@ -68,9 +68,9 @@ extension UserRecord {
 /// A registered e-mail address with its password's hash; the user comes into being at the first login.
 package struct PasswordRecord: Sendable, Equatable {
     package var app: String
-    /// In lower case: what registrations are told apart by.
+    /// The address in lower case: what registrations are told apart by.
     package var email: String
-    /// As it was registered; nil of registrations of earlier versions, and where it is the same.
+    /// The address as it was registered; nil of registrations of earlier versions, and where it is the same as `email`.
     package var spelling: String?
     /// Self-describing: algorithm, parameters, salt, hash.
     package var passwordHash: String
@@ -129,7 +129,7 @@ package protocol AccountStore: LoginProviderStore, MailTokenStore, IdentityLinkS
     /// An app's users in the order of their ids.
     func users(app: String, after: String?, limit: Int) async throws(StoreError) -> [UserRecord]
     func userCount(app: String) async throws(StoreError) -> Int
-    /// Like every change of a user, this raises the app's `usersVersion`.
+    /// Disables or enables a user. Like every change of a user, this raises the app's `usersVersion`.
     /// - Throws: `notFound`.
     func setDisabled(_ disabled: Bool, app: String, user: String) async throws(StoreError)
     /// - Parameter customData: a JSON object of at most `UserRecord.maxCustomDataBytes`; nil for none.
@@ -167,6 +167,6 @@ package protocol AccountStore: LoginProviderStore, MailTokenStore, IdentityLinkS
     /// Adds the newest key of its purpose, dated later if the one before is of a clock that is ahead. Changes nothing, and
     /// returns false, if that one was made after `limit`.
     func addSigningKey(_ key: SigningKeyRecord, unlessNewerThan limit: UInt64) async throws(StoreError) -> Bool
-    /// Those that are not there any more are passed over.
+    /// Removes signing keys. Keys that are not there any more are passed over.
     func removeSigningKeys(_ ids: [String]) async throws(StoreError)
 }

@@ -73,12 +73,12 @@ package struct AuditEntry: Codable, Sendable, Equatable {
     }
 }
 
-/// Who may use the admin API, and who has.
+/// The store of the tokens that may use the admin API, and of the audit log of its use.
 package protocol AdminStore: Sendable {
     /// - Throws: `alreadyExists` if the name is taken, or if there are `AdminTokenRecord.most`.
     func insert(_ token: AdminTokenRecord) async throws(StoreError)
     func adminToken(digest: String) async throws(StoreError) -> AdminTokenRecord?
-    /// By name.
+    /// Returns all admin tokens in the order of their names.
     func adminTokens() async throws(StoreError) -> [AdminTokenRecord]
     /// - Throws: `notFound`.
     func removeAdminToken(_ name: String) async throws(StoreError)

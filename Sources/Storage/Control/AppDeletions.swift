@@ -64,7 +64,7 @@ package protocol AppDeletionStore: Sendable {
     func deletion(ofApp app: String) async throws(StoreError) -> AppDeletionRecord?
     /// The latest first.
     func deletions(limit: Int) async throws(StoreError) -> [AppDeletionRecord]
-    /// Those that are not finished, the oldest first.
+    /// Returns the deletions that are not finished, the oldest first.
     func unfinishedDeletions() async throws(StoreError) -> [AppDeletionRecord]
     /// A slice has reported. Reports may come twice and in any order; what was done stays done.
     func note(_ progress: SliceErasureProgress) async throws(StoreError)

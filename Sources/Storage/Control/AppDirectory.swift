@@ -8,7 +8,7 @@ package final class AppDirectory: Sendable {
     private struct Entry {
         var app: AppRecord?
         var readAt: ContinuousClock.Instant
-        /// Its place among all readings and forgettings.
+        /// The entry's place among all readings and forgettings.
         var turn: UInt64
     }
 

@@ -34,7 +34,8 @@ package struct AppRecord: Sendable, Equatable {
     package var id: String
     package var syncMode: SyncMode
     package var syncState: SyncState
-    /// By which rules every copy of the app's realms records and applies. Fixed at the creation: copies are built by it.
+    /// The rules by which every copy of the app's realms records and applies changes. Fixed at the app's creation:
+    /// copies are built by these rules.
     package let compatibility: PeerCompatibility
     /// Clients may add classes and properties.
     package var developmentMode: Bool
@@ -59,7 +60,7 @@ package struct AppRecord: Sendable, Equatable {
     package var schemas: SchemaVersions?
     /// The app's latest move from one sync mode to the other; nil if it never moved.
     package var migration: ModeMigration?
-    /// Of quotas that do not hold as the settings of the processes say.
+    /// The app's own values of quotas, where those of the processes' settings do not hold.
     package var quotas: QuotaValues
     /// Milliseconds of Unix time.
     package var createdAt: UInt64
@@ -98,7 +99,7 @@ package struct AppRecord: Sendable, Equatable {
 
 package protocol AppStore: SchemaStore, RulesStore, UserChangeStore {
     func app(_ id: String) async throws(StoreError) -> AppRecord?
-    /// In the order of their ids.
+    /// Returns all apps in the order of their ids.
     func apps() async throws(StoreError) -> [AppRecord]
     /// Makes an app, with its first rules if there are any; `rulesVersion` follows from them.
     /// - Throws: `alreadyExists`.

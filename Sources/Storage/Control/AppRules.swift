@@ -14,7 +14,7 @@ package final class AppRules: Sendable {
 
     package static let maxBytes = 16 << 20
     private let store: any RulesStore
-    /// By app, the newest version that was asked for.
+    /// The newest version that was asked for of each app's rules, by the app's id.
     private let known = Mutex<[String: Entry]>([:])
 
     package init(store: any RulesStore) { self.store = store }

@@ -17,7 +17,7 @@ package final class AppSchemas: Sendable {
 
     package init(store: any SchemaStore) { self.store = store }
 
-    /// Those of the elements that the app does not have.
+    /// Returns those of the elements that the app does not have.
     package func missing(_ elements: [SchemaElement], in app: AppRecord) async throws(StoreError) -> [SchemaElement] {
         let unseen = unseen(elements, in: app)
         guard !unseen.isEmpty else { return [] }

@@ -1,4 +1,4 @@
-/// Which campaigns are asked for.
+/// The campaigns that are asked for.
 package struct CampaignFilter: Sendable, Equatable {
     /// Only this app's; nil: those of all apps.
     package var app: String?
@@ -14,7 +14,7 @@ package struct CampaignFilter: Sendable, Equatable {
     }
 }
 
-/// Which of a campaign's client realms are asked for. What is nil does not matter.
+/// The client realms of a campaign that are asked for. A property that is nil does not matter.
 package struct ClientRealmFilter: Sendable, Equatable {
     package var outcome: OutcomeClass?
     package var partition: String?

@@ -25,9 +25,9 @@ package struct CampaignRecord: Codable, Sendable, Equatable {
     package var app: String
     package var kind: Kind
     package var reason: String?
-    /// Of a reset or an erasure: the realm's partition.
+    /// The realm's partition; only of a reset or an erasure.
     package var partition: String?
-    /// Of a reset of one client realm: its client file ident.
+    /// The client file ident; only of a reset of one client realm.
     package var clientFile: FileIdent?
     /// Milliseconds of Unix time.
     package var startedAt: UInt64
@@ -63,7 +63,7 @@ package struct CampaignRecord: Codable, Sendable, Equatable {
 /// `found == recovered + discarded + manual + failed + superseded + unknown + pending`, always.
 package struct CampaignCounts: Codable, Sendable, Equatable {
     package var found: Int
-    /// Of those found, how many have been sent the client-reset error.
+    /// The number of found client realms that have been sent the client-reset error.
     package var notified: Int
     package var recovered: Int
     package var discarded: Int
@@ -74,8 +74,8 @@ package struct CampaignCounts: Codable, Sendable, Equatable {
     /// Nobody had said how their reset ended when the campaign was closed for its age.
     package var unknown: Int
     package var pending: Int
-    /// Of those recovered, how many have sent nothing that they wrote before the reset, and do not report: they had nothing
-    /// unsynced, or discarded it.
+    /// The number of recovered client realms that have sent nothing that they wrote before the reset, and do not
+    /// report: they had nothing unsynced, or discarded it.
     package var unproven: Int
 
     package init(
@@ -160,7 +160,7 @@ package struct CampaignSummary: Codable, Sendable, Equatable {
 /// What one slice has reported to a campaign.
 package struct CampaignSlice: Codable, Sendable, Equatable {
     package var slice: SliceNumber
-    /// In how many messages the slice reports, and how many of them have come.
+    /// The number of messages in which the slice reports, and how many of them have come.
     package var chunks: Int
     package var chunksReported: Int
     /// The client realms that they named.

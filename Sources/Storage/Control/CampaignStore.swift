@@ -35,7 +35,7 @@ extension CampaignStore {
         try await campaigns(CampaignFilter(app: app), after: after, limit: limit)
     }
 
-    /// Of all partitions and users.
+    /// Returns client realms of all partitions and users that a campaign has found.
     package func clientRealms(
         campaign: String, outcome: OutcomeClass?, after: ClientRealmCursor?, limit: Int
     ) async throws(StoreError) -> [CampaignClientRealm] {

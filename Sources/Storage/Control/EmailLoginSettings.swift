@@ -21,7 +21,7 @@ package struct EmailLoginSettings: Codable, Sendable, Equatable {
         return nil
     }
 
-    /// One of the URLs with what proves that the reader has the mail.
+    /// Returns one of the URLs with a mail token and its id in the query, which prove that the reader has the mail.
     package static func link(_ url: String, token: String, tokenID: String) -> String {
         guard var parts = URLComponents(string: url) else { return url }
         parts.queryItems =

@@ -29,7 +29,7 @@ package struct APIKeyRecord: Sendable, Equatable {
     }
 }
 
-/// Who a user is to another service that vouches for them.
+/// The identity of a user at another service that vouches for them.
 package struct ExternalIdentity: Sendable, Equatable {
     package var app: String
     /// `custom-token`.
@@ -65,7 +65,7 @@ package struct UserCursor: Sendable, Equatable {
 package protocol LoginProviderStore: Sendable {
     /// An app's settings of a way to log in, as JSON; nil if it is off.
     func loginSettings(app: String, provider: String) async throws(StoreError) -> Data?
-    /// By provider.
+    /// Returns an app's settings of all ways to log in, as JSON, by provider.
     func loginSettings(app: String) async throws(StoreError) -> [String: Data]
     /// - Parameter settings: nil turns it off.
     /// - Throws: `notFound` for an unknown app.

@@ -17,7 +17,7 @@ package struct MailTokenRecord: Sendable, Equatable {
     package var purpose: Purpose
     /// SHA-256 in hexadecimal.
     package var digest: String
-    /// Of `confirm`: the hash of the password that was registered with it.
+    /// The hash of the password that was registered with the address; only of tokens that `confirm`.
     package var passwordHash: String?
     /// Milliseconds of Unix time.
     package var expiresAt: UInt64

@@ -37,7 +37,7 @@ package enum PartitionKey: Hashable, Sendable {
         }
     }
 
-    /// As a realm's name has it.
+    /// The key as a realm's name has it.
     package var partition: String {
         let json: JSONValue =
             switch self {

@@ -1,11 +1,11 @@
 /// One version of an app's rules.
 package struct RulesRecord: Sendable, Equatable {
     package var app: String
-    /// From 1 on; the highest is in force.
+    /// The version's number, counted from 1; the highest is in force.
     package var version: UInt64
     /// The document, as `RulesDocument` writes it.
     package var document: [UInt8]
-    /// Who set it.
+    /// The name under which the version was set: an admin token's, or that of the server's own work.
     package var author: String
     /// Milliseconds of Unix time.
     package var at: UInt64

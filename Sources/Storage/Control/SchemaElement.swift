@@ -48,7 +48,8 @@ package struct SchemaAuthor: Sendable, Equatable {
 package protocol SchemaStore: Sendable {
     /// An app's classes and properties in the order of their names; a class comes before its properties.
     func schema(ofApp app: String) async throws(StoreError) -> [SchemaElement]
-    /// Those of the elements that an app has, in any order. Costs what the elements cost, however large the schema is.
+    /// Returns those of the elements that an app has, in any order. The cost depends on how many elements are given,
+    /// not on how large the schema is.
     func schema(ofApp app: String, among elements: [SchemaElement]) async throws(StoreError) -> [SchemaElement]
     /// Adds the elements that the app does not have yet.
     ///

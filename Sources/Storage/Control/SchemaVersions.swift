@@ -7,7 +7,8 @@ package struct SchemaVersions: Codable, Sendable, Equatable {
     /// The most that all of them may take as they are stored.
     package static let maxBytes = 256 << 10
 
-    /// In the order of their numbers, without gaps. The first is the schema as it was before there were any others.
+    /// The deployed versions in the order of their numbers, without gaps. The first is the schema as it was before
+    /// there were any others.
     package var versions: [SchemaVersion]
     package var draft: SchemaDraft?
 
@@ -21,7 +22,7 @@ package struct SchemaVersions: Codable, Sendable, Equatable {
 package struct SchemaDraft: Codable, Sendable, Equatable {
     /// What the schema becomes; of the newest version's number where nothing breaks.
     package var version: SchemaVersion
-    /// Of the newest version when it was staged: a draft is for one schema.
+    /// The number of the version that was the newest when the draft was staged: a draft is for one schema.
     package var basis: UInt64
     /// What is new in the realm's schema, by its names.
     package var added: [SchemaElement]

@@ -20,7 +20,7 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
 
     /// What a token's `iss` must be; any or none if absent, and the keys alone say whose token it is.
     package var issuer: String?
-    /// One of these must be in a token's `aud`; the app's id if absent.
+    /// The names of which a token's `aud` must have at least one; the app's id if absent.
     package var audience: [String]?
     /// Where the service has its keys: https.
     package var jwksURL: String?
@@ -28,7 +28,7 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
     package var jwks: PublicKeySet?
     /// Or a secret that the service and this cluster know, for HS256: nobody is told it again.
     package var secret: String?
-    /// Which signatures count.
+    /// The algorithms whose signatures count.
     package var algorithms: [TokenAlgorithm]
     package var metadata: [Metadata]?
 

@@ -102,7 +102,7 @@ extension AppRecord {
         """
     package static let places = (1...20).map { "$\($0)" }.joined(separator: ", ")
 
-    /// Of the columns.
+    /// Returns the values of the columns, in their order.
     package func values() throws -> [ControlValue] {
         [
             .text(id), .text(syncMode.rawValue), .text(syncState.rawValue), .boolean(developmentMode),

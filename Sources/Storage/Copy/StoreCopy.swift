@@ -20,7 +20,7 @@ package struct StoreCopy: Sendable {
         package var realms = 0
         package var rows = 0
         package var bytes = 0
-        /// It went on with a copy that had been begun.
+        /// Whether this run went on with a copy that had been begun.
         package var isContinued = false
         /// The digest of everything, equal for equal stores.
         package var digest = ""

@@ -9,7 +9,7 @@ package enum StoredValue: Hashable, Sendable {
     case text(String)
     case bytes([UInt8])
 
-    /// About what it takes in memory.
+    /// The bytes that the value takes in memory, roughly.
     package var size: Int {
         switch self {
         case .text(let text): 16 + text.utf8.count
@@ -87,7 +87,7 @@ package protocol StoreCopyTarget: StoredTables {
 
 /// The settings of a store that say that it is an unfinished copy.
 package enum CopyMark {
-    /// Of which cluster.
+    /// The name of the setting that says which cluster's store is copied.
     package static let cluster = "copy"
     private static let donePrefix = "copy.done."
 

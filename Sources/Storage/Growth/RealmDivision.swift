@@ -4,7 +4,7 @@ package import SyncModel
 package struct StoredRealm: Sendable, Equatable {
     package var id: RealmID
     package var name: RealmName
-    /// About how much is stored of it.
+    /// The bytes that are stored of the realm, roughly.
     package var bytes: Int
 
     package init(id: RealmID, name: RealmName, bytes: Int) {
@@ -27,8 +27,8 @@ package struct RealmMove: Sendable, Equatable {
     }
 }
 
-/// Which realms leave their slices for new ones, and the numbers that they get there. Shown the same realms in the same order,
-/// it says the same, so what was interrupted can be gone through again. Pure.
+/// The choice of the realms that leave their slices for new ones, and of the numbers that they get there. Shown the
+/// same realms in the same order, the division says the same, so what was interrupted can be gone through again. Pure.
 package struct RealmDivision: Sendable {
     private let count: SliceCount
     /// How many realms each new slice has got so far.

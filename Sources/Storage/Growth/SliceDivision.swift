@@ -22,10 +22,10 @@ package struct SliceDivision: Sendable {
         package var growth: SliceGrowth
         /// Realms, with erased ones that are remembered.
         package var realms = 0
-        /// Those of them that go, or went, to new slices; 0 when all had gone before.
+        /// The realms among them that go, or went, to new slices; 0 when all had gone before.
         package var moving = 0
         package var bytesMoving = 0
-        /// It went on with what had been begun.
+        /// Whether this run went on with a division that had been begun.
         package var isContinued = false
         /// The realms of the new slice that gets the most.
         package var mostRealms = 0
@@ -130,10 +130,11 @@ package struct SliceDivision: Sendable {
             for slice in growth.newSlices { try await store.make(slice) }
             try await copy(&result)
             try await compare()
-            // Its next owner's epoch is above those of all slices that its realms come from: each draws new salts.
+            // The epoch of a new slice's next owner is above those of all slices that its realms come from: each epoch
+            // draws new salts.
             let highest = Epoch(epochs.values.map(\.value).max() ?? 0)
             for slice in growth.newSlices { try await store.finish(slice, cluster: cluster.id, epoch: highest) }
-            // Whoever took a slice meanwhile has written what is not copied.
+            // A worker that took a slice meanwhile has written changes that are not copied.
             for slice in oldSlices {
                 let epoch = epochs[slice] ?? Epoch(0)
                 try await stores.store(for: slice, mayMake: false).renew(epoch: epoch, leaseUntil: now() + Self.lease)

@@ -1,12 +1,12 @@
 /// What becomes of a table of slices when realms move to other slices. Pure.
 package enum SliceTable: Sendable, Equatable {
-    /// Its rows go with their realm, whose number is in this column.
+    /// A table whose rows go with their realm; the realm's number is in this column.
     case ofRealms(column: String)
     /// What it says holds for realms wherever they are: new slices get it, too.
     case ofApps
-    /// It is the slice's own, or begins anew in a new slice.
+    /// A table that is the slice's own, or begins anew in a new slice.
     case ofSlice
-    /// It follows from other tables.
+    /// A table whose rows follow from other tables.
     case counted
     /// Work that is under way: there must not be any.
     case work

@@ -5,7 +5,7 @@ package import SyncModel
 package struct ClientFileRecord: Sendable, Equatable {
     package enum State: String, Sendable {
         case live
-        /// Its next session is answered by the client reset.
+        /// The client file's next session is answered by the client reset.
         case resetRequired
         /// The client realm has reset and lives on under another ident.
         case superseded
@@ -20,7 +20,8 @@ package struct ClientFileRecord: Sendable, Equatable {
     package var state: State
     /// The campaign that accounts for the client file's reset.
     package var campaign: String?
-    /// Its reset may not recover what its client has not synced: the client was not allowed to write that.
+    /// Whether the client file's reset may not recover what its client has not synced: the client was not allowed to
+    /// write that.
     package var mustDiscard: Bool
     /// The last client version integrated and the server version that the client had seen then, which is also the base of
     /// the client file's reciprocal history.
@@ -43,7 +44,8 @@ package struct ClientFileRecord: Sendable, Equatable {
     package var supersededBy: FileIdent?
     /// The ident that the client realm had before its reset, as far as that was seen.
     package var resetOf: FileIdent?
-    /// Of a flexible realm: the views that the client has had, and what compensates its writes (`ClientViews`); else empty.
+    /// The views that the client of a flexible realm has had, and what compensates its writes (`ClientViews`); else
+    /// empty.
     package var views: [UInt8]
     /// What the latest upload says of when it was written, if that is far ahead of the owner's clock: in a conflict it wins, until then.
     package var ahead: SyncTimestamp?

@@ -48,7 +48,7 @@ package struct ErasureRecord: Sendable, Equatable {
         self.isSwept = isSwept
     }
 
-    /// Those idents that clients of the erased realm may have.
+    /// The idents that clients of the erased realm may have.
     package var idents: Range<FileIdent> { 2..<max(nextIdent, 2) }
 }
 

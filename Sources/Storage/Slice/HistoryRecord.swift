@@ -7,7 +7,7 @@ package struct HistoryRecord: Sendable, Equatable {
     package var salt: VersionSalt
     /// The bytes of all changesets of the history up to and including this version's.
     package var cumulativeBytes: UInt64
-    /// Of a flexible realm: the objects that the version touches, as they were before it (`BeforeImages`); else empty.
+    /// The objects that the version of a flexible realm touches, as they were before it (`BeforeImages`); else empty.
     package var images: [UInt8]
 
     package init(_ entry: HistoryEntry, salt: VersionSalt, cumulativeBytes: UInt64, images: [UInt8] = []) {

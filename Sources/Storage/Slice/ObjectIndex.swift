@@ -31,7 +31,7 @@ package struct IndexQuery: Sendable {
     package var realm: RealmID
     package var table: UInt32
     package var column: UInt32
-    /// In ascending order; no value is in two of them.
+    /// The ranges in ascending order; no value is in two of them.
     package var ranges: [IndexRange]
     /// The last entry that was read before.
     package var after: (value: [UInt8], key: ObjectKey)?

@@ -31,9 +31,10 @@ package struct RealmRecord: Sendable, Equatable {
     package var nextIdent: FileIdent
     /// The schema and the counters that go with it, as `RealmState` encodes them.
     package var schema: [UInt8]
-    /// Of a flexible realm: the properties that before images are kept of (`ImagedColumns`); else empty.
+    /// The properties of a flexible realm that before images are kept of (`ImagedColumns`); else empty.
     package var imaged: [UInt8]
-    /// Of a flexible realm: the properties that have indexes, and how far these are filled (`IndexedColumns`); else empty.
+    /// The properties of a flexible realm that have indexes, and how far these are filled (`IndexedColumns`); else
+    /// empty.
     package var indexed: [UInt8]
     /// The rules by which the state was made from the history: the app's, from the realm's first day.
     package let compatibility: PeerCompatibility

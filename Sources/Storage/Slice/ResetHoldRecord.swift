@@ -6,7 +6,7 @@ package struct ResetHoldRecord: Codable, Sendable, Equatable {
     /// How many client files were to reset within a minute then, and how many live ones the app had in the slice.
     package var asked: Int
     package var clientFiles: Int
-    /// Until then an operator lets the app's clients reset, however many they are.
+    /// The time until which an operator lets the app's clients reset, however many they are.
     package var allowedUntil: UInt64?
 
     package init(app: String, heldSince: UInt64?, asked: Int, clientFiles: Int, allowedUntil: UInt64? = nil) {

@@ -10,11 +10,11 @@ package struct SliceBatch: Sendable {
     package var terminationSteps: [TerminationSteps] = []
     /// Campaigns of terminations whose steps are all done: how far they were is forgotten.
     package var terminationStepsDone: [String] = []
-    /// By campaign, why client realms must reset, in the operator's words. A campaign's first reason stays, until another
-    /// campaign's reason comes and the campaign is over: none of its client files has yet to reset, and no app's latest
-    /// generation began with it.
+    /// The reasons why client realms must reset, in the operator's words, by campaign. A campaign's first reason stays,
+    /// until another campaign's reason comes and the campaign is over: none of its client files has yet to reset, and
+    /// no app's latest generation began with it.
     package var reasons: [String: String] = [:]
-    /// By history, the version up to and including which all versions are deleted.
+    /// The version up to and including which all versions of a history are deleted, by history.
     package var historyTrims: [HistoryKey: ServerVersion] = [:]
     /// Realms that are erased, or how far that has come. The heading of each goes: no realm has its name then.
     package var erasures: [ErasureRecord] = []
@@ -29,7 +29,7 @@ package struct SliceBatch: Sendable {
     /// Headings of realms. A heading of the same generation does not set `historyBase` back; name and compatibility of a realm
     /// never change.
     package var realms: [RealmRecord] = []
-    /// Like `historyTrims`, of realms whose history begins after the version from then on.
+    /// The same as `historyTrims`, of realms whose history begins after the version from then on.
     package var compactions: [HistoryKey: ServerVersion] = [:]
     package var bases: [BaseRecord] = []
     /// Bases to forget; their changesets are deleted before, by `historyTrims`.
@@ -49,13 +49,13 @@ package struct SliceBatch: Sendable {
     package var clientFiles: [ClientFileRecord] = []
     /// Rows of client files that go, with their reciprocals and their reset cases.
     package var clientFileRemovals: [ClientFileKey] = []
-    /// By client file and version. A reciprocal is empty if the merge left nothing of the version; that is not the same as no
-    /// reciprocal.
+    /// The reciprocals by client file and version. A reciprocal is empty if the merge left nothing of the version; that
+    /// is not the same as no reciprocal.
     package var reciprocals: [ClientFileKey: [ServerVersion: [UInt8]]] = [:]
-    /// By client file, the version up to and including which reciprocals are deleted.
+    /// The version up to and including which a client file's reciprocals are deleted, by client file.
     package var reciprocalTrims: [ClientFileKey: ServerVersion] = [:]
     package var resetCases: [ResetCaseRecord] = []
-    /// By app.
+    /// The held resets by app.
     package var resetHolds: [String: ResetHoldRecord] = [:]
     /// What users have added beside what the store counts already, and when.
     package var usage: [AppUser: UsageAmounts] = [:]

@@ -10,7 +10,7 @@ package protocol SliceContent: Sendable {
     /// - Throws: `corrupt` if any of it cannot be read.
     func read(_ lookup: SliceLookup) async throws(StoreError) -> SliceFindings
 
-    /// Who owns the slice; nil if it was never owned.
+    /// Returns the slice's owner; nil if the slice was never owned.
     func ownership() async throws(StoreError) -> SliceOwnership?
     /// The latest changes of owner, newest first; `OwnershipChange.kept` are kept.
     func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange]
@@ -87,7 +87,7 @@ extension SliceContent {
         try await objects(in: realm, of: nil, after: after, maxBytes: maxBytes)
     }
 
-    /// Those of the objects that exist.
+    /// Returns those of the objects that exist.
     package func objects(
         in realm: RealmID, at rows: [ObjectRow]
     ) async throws(StoreError) -> [ObjectRow: [UInt8]] {
@@ -104,7 +104,8 @@ extension SliceContent {
             HistoryQuery(key: key, versions: .range(after: after, through: through), maxBytes: maxBytes))
     }
 
-    /// Those of the versions that are there, in order: the first, then as long as `maxBytes` are not reached.
+    /// Returns those of the versions that are there, in order: the first, then others as long as `maxBytes` are not
+    /// reached.
     ///
     /// - Parameter versions: ascending.
     package func history(

@@ -63,7 +63,7 @@ package struct HistoryQuery: Sendable {
     package enum Versions: Sendable {
         /// `after + 1 ... through`, in order.
         case range(after: ServerVersion, through: ServerVersion)
-        /// Those of these that are there, which ascend.
+        /// The given versions, which ascend, as far as they are there.
         case these([ServerVersion])
     }
 
@@ -102,7 +102,7 @@ package struct DigestQuery: Sendable {
 /// Reciprocals of one client file.
 package struct ReciprocalQuery: Sendable {
     package enum Versions: Sendable {
-        /// All of later versions; nothing at all if they are more than so many bytes.
+        /// The reciprocals of all later versions; nothing at all if they are more than `maxBytes`.
         case after(ServerVersion, maxBytes: Int)
         case these([ServerVersion])
     }
@@ -135,21 +135,21 @@ package struct SliceFindings: Sendable {
     package var appGenerations: [String: AppGenerationRecord] = [:]
     package var clientFiles: [ClientFileKey: ClientFileRecord] = [:]
     package var resetCases: [ClientFileKey: ResetCaseRecord] = [:]
-    /// Of every user that the lookup names.
+    /// The resets of every user that the lookup names.
     package var users: [RealmUser: UserResets] = [:]
-    /// In the order of their versions, of whatever generation, complete or not.
+    /// The bases in the order of their versions, of whatever generation, complete or not.
     package var bases: [RealmID: [BaseRecord]] = [:]
     package var objects: [RealmID: [ObjectRow: [UInt8]]] = [:]
-    /// In the order of the lookup's queries.
+    /// The versions that each of the lookup's queries has found, in the order of the queries.
     package var history: [[HistoryRecord]] = []
     package var digests: [[HistoryDigest]] = []
     /// Nil for a query whose answer would have been too large.
     package var reciprocals: [[ServerVersion: [UInt8]]?] = []
-    /// Those that were seen.
+    /// The ids of those messages that were seen.
     package var messages: Set<String> = []
-    /// By campaign, where one was given.
+    /// The reasons of campaigns, by campaign, where one was given.
     package var reasons: [String: String] = [:]
-    /// Of every app that the lookup names.
+    /// The usage of every app that the lookup names.
     package var appUsage: [String: AppUsage] = [:]
     package var userUsage: [AppUser: UserUsage] = [:]
 

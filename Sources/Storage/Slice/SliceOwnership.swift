@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// Who owns a slice, as the store has it.
+/// The owner of a slice, as the store has it.
 package struct SliceOwnership: Sendable, Equatable {
     package var owner: String
     package var epoch: Epoch

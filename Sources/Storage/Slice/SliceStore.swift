@@ -12,7 +12,8 @@ package protocol SliceStore: SliceOwnershipStore, SliceContent, SliceAgenda, Sli
     func commit(_ batch: SliceBatch, epoch: Epoch) async throws(StoreError)
 }
 
-/// Which cluster a slice belongs to, and who may write it. All times are milliseconds of Unix time.
+/// The part of a slice's store that knows which cluster the slice belongs to, and who may write it. All times are
+/// milliseconds of Unix time.
 package protocol SliceOwnershipStore: Sendable {
     /// Takes the slice for a worker where `SliceOwnership.takeover` allows it, and records the change. The new owner's epoch is
     /// the last one plus 1.
@@ -78,7 +79,7 @@ package protocol SliceAgenda: Sendable {
 
 /// Terminations that reach very many client files, in steps.
 package protocol SliceTerminations: Sendable {
-    /// Those that are under way, by app.
+    /// Returns the terminations that are under way, in the order of their apps.
     func terminationSteps() async throws(StoreError) -> [TerminationSteps]
     /// Goes on with one: looks at the app's next client files after `steps.last` in the order of their keys, of whatever state and
     /// generation, at most `limit`, does to them what `SliceBatch.terminations` does to all of the app's, and stores how far

@@ -12,7 +12,7 @@ package struct SweptTable: Sendable {
         self.content = content
     }
 
-    /// In the order in which they are swept.
+    /// All tables that are swept, in the order in which that is done.
     package static let all = [
         SweptTable("objects", key: ["table_id", "key"], content: "body"),
         SweptTable("object_index", key: ["table_id", "column_id", "value", "key"]),

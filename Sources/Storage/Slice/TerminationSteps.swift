@@ -11,7 +11,7 @@ package struct TerminationSteps: Sendable, Equatable {
     package var last: ClientFileKey?
     /// All client files are marked.
     package var isMarked: Bool
-    /// In how many parts the client files are reported, once they are counted, and how many of the parts were.
+    /// The number of parts in which the client files are reported, nil until they are counted; and how many parts were.
     package var chunks: Int?
     package var reported: Int
 

@@ -3,9 +3,10 @@ import Foundation
 /// What an app has in a slice. The store keeps count with each commit.
 package struct AppUsage: Sendable, Equatable {
     package var realms: Int
-    /// Of whatever state.
+    /// The client files of whatever state.
     package var clientFiles: Int
-    /// Of objects, histories and bases; in flexible realms of before images, and of what client files have asked for, too.
+    /// The bytes of objects, histories and bases; in flexible realms those of before images, and of what client files
+    /// have asked for, too.
     package var bytes: Int
 
     package init(realms: Int = 0, clientFiles: Int = 0, bytes: Int = 0) {
@@ -48,9 +49,10 @@ package struct UsageAmounts: Sendable, Equatable {
 /// What a user has added to a slice lately: of what was added a week ago half is forgotten, and so on. So a user who goes on
 /// like anybody never comes to a limit, however long, and what others or the operator have erased since need not be known.
 package struct UserUsage: Sendable, Equatable {
-    /// In which half is forgotten, in milliseconds.
+    /// The time in which half of what was added is forgotten, in milliseconds.
     package static let halfLife: Double = 7 * 86_400_000
-    /// After so many without an addition all of it is forgotten: less is left than what is worth a row.
+    /// The number of half-lives without an addition after which everything is forgotten: less is left than what is
+    /// worth a row.
     package static let rememberedHalfLives = 8
 
     package var amounts: UsageAmounts

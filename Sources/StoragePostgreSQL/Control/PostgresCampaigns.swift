@@ -88,7 +88,7 @@ struct PostgresCampaigns: CampaignTransaction {
     private static func park(
         _ reports: [OutcomeReport], removing unparked: Set<ClientRealmKey>, _ pipeline: inout PostgresPipeline
     ) throws {
-        // Of several of one client realm the last one counts.
+        // The last one of several reports about one client realm counts.
         var latest: [ClientRealmKey: Int] = [:]
         for (index, report) in reports.enumerated() {
             latest[ClientRealmKey(realm: report.realm, clientFile: report.identOld)] = index

@@ -7,7 +7,7 @@ protocol PostgresClusterStore: PostgresControlPart {}
 extension PostgresClusterStore {
     func cluster(orCreate new: ClusterRecord) async throws(StoreError) -> ClusterRecord {
         try await database.change("the cluster's id") { transaction in
-            // Whoever comes second waits here for the first.
+            // A process that comes second waits here for the first.
             let made = try await transaction.run(
                 "INSERT INTO settings (name, value) VALUES ('cluster', $1) ON CONFLICT (name) DO NOTHING", new.id)
             if made > 0 { try await new.record(transaction, over: nil) }

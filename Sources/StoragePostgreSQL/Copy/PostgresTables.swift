@@ -64,7 +64,7 @@ package struct PostgresTables: StoreCopyTarget {
     /// A table with the types of its columns and the columns of its key, the slice's number apart.
     struct Layout {
         var table: StoredTable
-        /// Of all columns.
+        /// The type of each column of the table, by the column's name.
         var types: [String: String]
         var key: [String]
         var isOfSlices: Bool

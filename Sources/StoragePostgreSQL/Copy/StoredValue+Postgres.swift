@@ -17,7 +17,7 @@ extension StoredValue {
         }
     }
 
-    /// As a parameter of a column's type.
+    /// Returns the value as a parameter of a column's type.
     func parameter(of type: String?) -> PostgresValue {
         switch (self, type) {
         case (.integer(let number), "bool"): .bool(number != 0)

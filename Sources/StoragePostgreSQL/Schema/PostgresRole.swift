@@ -52,7 +52,7 @@ package enum PostgresRole: String, Sendable, CaseIterable {
         switch self {
         case .gateway: nil
         case .worker: "SELECT, INSERT, UPDATE, DELETE"
-        // It says beforehand what a termination or an erasure would reach.
+        // The coordinator says beforehand what a termination or an erasure would reach.
         case .coordinator: "SELECT"
         }
     }

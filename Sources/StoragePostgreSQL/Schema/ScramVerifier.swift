@@ -11,7 +11,7 @@ import Foundation
 package struct ScramVerifier: Sendable {
     private static let iterations = 4096
 
-    /// As `CREATE ROLE ... PASSWORD` takes it.
+    /// The verifier as `CREATE ROLE ... PASSWORD` takes it.
     package let text: String
 
     /// - Parameter password: printable ASCII, which needs no normalization; nil for any other.

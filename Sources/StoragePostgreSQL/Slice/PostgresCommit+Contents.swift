@@ -203,7 +203,7 @@ extension PostgresCommit {
     }
 
     mutating func putDigests(_ batch: [HistoryDigest]) {
-        // One that a later one of the same batch covers would be gone with it.
+        // A digest that a later one of the same batch covers would be gone with it.
         let digests = batch.indices.filter { index in
             let digest = batch[index]
             return !batch[(index + 1)...].contains {

@@ -27,7 +27,7 @@ private func digest(_ first: String, _ second: String) -> [UInt8] {
 struct StoredKey {
     let encoding: [UInt8]
 
-    /// As long as an `id` gets.
+    /// The longest that an `id` gets, in bytes.
     private static let maxLength = 1_000
 
     init(_ key: ObjectKey) { encoding = key.detachedEncoding() }

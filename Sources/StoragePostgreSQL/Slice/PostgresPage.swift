@@ -7,7 +7,7 @@ import Storage
 /// Where a page ends is found first, a chunk of rows at a time, by the rows' lengths alone: so a query costs what it returns, not
 /// what follows.
 struct PostgresPage {
-    /// One of the queries: numbers after `after`, up to and including `through`.
+    /// A query for rows with numbers after `after`, up to and including `through`.
     struct Query {
         /// The key before the number: realm and series, or realm and ident.
         var key: (Int64, Int64)

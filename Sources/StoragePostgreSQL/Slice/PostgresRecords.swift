@@ -58,7 +58,7 @@ extension ClientFileRecord {
 }
 
 extension ListedClientFile {
-    /// Of a row that has the realm's app and partition after the client file's columns.
+    /// Reads a row that has the realm's app and partition after the client file's columns.
     init(_ row: PostgresRow) throws(StoreError) {
         let count = ClientFileRecord.columnCount
         self.init(
@@ -68,7 +68,7 @@ extension ListedClientFile {
 }
 
 extension HistoryRecord {
-    /// Of a row that has the changeset last.
+    /// Reads a row that has the changeset last.
     init(_ row: PostgresRow, at first: Int) {
         let entry = HistoryEntry(
             serverVersion: row.number(first), clientVersion: row.number(first + 3), originFile: row.number(first + 2),

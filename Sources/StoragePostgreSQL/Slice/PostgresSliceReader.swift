@@ -121,7 +121,7 @@ final class PostgresSliceReader: PostgresSliceContent, SliceReader {
 }
 
 extension VersionSpan {
-    /// Of the columns for the first version, the last, and how many there are.
+    /// Reads the columns for the first version, the last, and how many there are.
     fileprivate init?(_ row: PostgresRow, at column: Int) {
         guard !row.isNull(column) else { return nil }
         self.init(first: row.number(column), last: row.number(column + 1), count: row.number(column + 2))

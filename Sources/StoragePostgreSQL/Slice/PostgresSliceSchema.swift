@@ -20,8 +20,8 @@ enum PostgresSliceSchema {
         "ALTER TABLE client_files ADD COLUMN views bytea NOT NULL DEFAULT ''::bytea",
     ]
 
-    /// By the values of properties of flexible realms' objects. A process that does not know of it makes versions under its own salt, by
-    /// which it is told that entries are out of date.
+    /// The index of flexible realms' objects by the values of their properties. A process that does not know of the
+    /// index makes versions under its own salt, by which a process that does is told that entries are out of date.
     private static let objectIndex = [
         "ALTER TABLE realms ADD COLUMN indexed bytea NOT NULL DEFAULT ''::bytea",
         """
@@ -31,7 +31,7 @@ enum PostgresSliceSchema {
         """,
     ]
 
-    /// Of clients whose clocks are ahead.
+    /// The column and the index for clients whose clocks are ahead.
     private static let ahead = [
         "ALTER TABLE client_files ADD COLUMN ahead bigint",
         "CREATE INDEX client_files_ahead ON client_files (slice, realm, ident) WHERE ahead IS NOT NULL",

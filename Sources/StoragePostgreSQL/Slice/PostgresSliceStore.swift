@@ -158,7 +158,7 @@ extension PostgresSliceStore {
             .int(doubt.didNot)
         ).first
         guard let row else {
-            // Whoever has taken the slice has seen to the rest.
+            // The worker that has taken the slice has seen to the rest.
             ledger.forget()
             throw fenced(doubt.epoch, found: nil)
         }

@@ -12,7 +12,7 @@ package struct BackupManifest: Codable, Sendable, Equatable {
 
     package static let name = "manifest.json"
     static let format = 1
-    /// Of 4,096 slices' files it has less than one.
+    /// The longest manifest that is read, in bytes. The manifest of 4,096 slices' files has less than one MiB.
     private static let maxBytes = 8 << 20
 
     package var format: Int

@@ -3,7 +3,7 @@ import Storage
 import SyncModel
 
 extension ClusterSettings {
-    /// All that are recorded.
+    /// Reads all settings that are recorded.
     init(_ db: Database) throws { try self.init(rows: db.rows("SELECT name, value FROM settings")) }
 
     static let putting = "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)"

@@ -221,7 +221,7 @@ extension SQLiteGrowth {
         /// All columns but the realm's number.
         var others: [String]
 
-        /// Those of a slice's file; the realms themselves come first, since triggers look for them.
+        /// Returns the tables of a slice's file; the realms themselves come first, since triggers look for them.
         static func all(_ db: Database) throws -> [RealmTable] {
             try String.fetchAll(db, sql: "SELECT name FROM main.sqlite_master WHERE type = 'table' ORDER BY name")
                 .filter { !SQLiteTables.own.contains($0) }

@@ -6,7 +6,7 @@ import Storage
 struct SQLiteCommit {
     let batch: SliceBatch
     let db: Database
-    /// By how much realms grow, summed up until the end.
+    /// The bytes by which realms grow, summed up until the end.
     var growth = RealmGrowth()
 
     init(_ batch: SliceBatch, _ db: Database) {

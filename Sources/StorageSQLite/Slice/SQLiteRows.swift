@@ -28,7 +28,7 @@ extension RealmRecord: FetchableRecord {
 }
 
 extension ClientFileRecord: FetchableRecord {
-    /// Of the table under the name `f`.
+    /// The columns of the table of client files, which a statement calls `f`.
     static let columns = """
         f.realm, f.ident, f.salt, f.user, f.generation, f.state, f.campaign, f.upload_client, f.upload_server, f.locked, \
         f.seen, f.created_at, f.last_seen, f.connection, f.protocol, f.user_agent, f.superseded_by, f.reset_of, f.start, \
@@ -56,7 +56,7 @@ extension ClientFileRecord: FetchableRecord {
 }
 
 extension ListedClientFile: FetchableRecord {
-    /// Of the tables of client files and realms under the names `f` and `r`.
+    /// The columns of the tables of client files and realms, which a statement calls `f` and `r`.
     static let columns = "\(ClientFileRecord.columns), r.app, r.partition"
 
     init(row: Row) throws {

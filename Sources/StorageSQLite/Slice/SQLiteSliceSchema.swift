@@ -10,7 +10,7 @@ enum SQLiteSliceSchema {
         return migrator
     }
 
-    /// In their order. A released step is never changed; new ones are added.
+    /// The steps of the schema in their order. A released step is never changed; new ones are added.
     private static let steps: [(name: String, sql: String)] = [
         ("1: ownership, realms, history, client files, resets", version1),
         ("2: digests of the history", version2),
@@ -211,7 +211,7 @@ enum SQLiteSliceSchema {
             key BLOB NOT NULL, PRIMARY KEY (realm, table_id, column_id, value, key)) WITHOUT ROWID;
         """
 
-    /// With a rowid: a digest is longer than what a page of an index holds well.
+    /// The table of digests, which has a rowid: a digest is longer than what a page of an index holds well.
     private static let version2 = """
         CREATE TABLE history_digests (
             realm INTEGER NOT NULL, generation INTEGER NOT NULL, after INTEGER NOT NULL, through INTEGER NOT NULL,

@@ -31,7 +31,7 @@ extension UserUsage {
     }
 }
 
-/// By how much the realms of a slice grow with a commit, in bytes of objects and changesets.
+/// The bytes of objects and changesets by which the realms of a slice grow with a commit.
 struct RealmGrowth {
     private var bytes: [RealmID: Int64] = [:]
 

@@ -25,7 +25,7 @@ package struct ErrorCode: RawRepresentable, Hashable, Comparable, Codable, Senda
     package var abortsStockClient: Bool { entry?.abortsStockClient ?? false }
 }
 
-/// Whom an error concerns: every session of the connection, or one.
+/// The sessions that an error concerns: every session of the connection, or one.
 package enum ErrorScope: String, Codable, Sendable {
     case connection
     case session

@@ -1,4 +1,4 @@
-/// One of the shares of all realms, `0 ..< count`.
+/// The number of one of the shares of all realms, `0 ..< count`.
 package struct SliceNumber: Hashable, Sendable, Comparable, Codable, CustomStringConvertible {
     package var value: Int
     package init(_ value: Int) { self.value = value }

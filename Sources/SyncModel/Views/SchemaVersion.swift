@@ -6,7 +6,7 @@ package struct SchemaVersion: Codable, Hashable, Sendable {
     /// A property that the version has otherwise than the realm.
     package struct Property: Codable, Hashable, Sendable {
         package var className: String
-        /// As the version's clients call it.
+        /// The name by which the version's clients call the property.
         package var name: String
         /// The property of the realm's schema that it is; nil: the version has none of this name.
         package var column: String?
@@ -24,7 +24,7 @@ package struct SchemaVersion: Codable, Hashable, Sendable {
     package var number: UInt64
     /// Classes of the realm that the version does not have, in ascending order.
     package var hiddenClasses: [String]
-    /// In ascending order of their classes and names.
+    /// The properties that differ from the realm's, in ascending order of their classes and names.
     package var properties: [Property]
 
     package init(number: UInt64, hiddenClasses: [String] = [], properties: [Property] = []) {

@@ -2,7 +2,7 @@
 package struct ViewDefinition: Hashable, Codable, Sendable {
     /// The number that the client gave the set.
     package var version: UInt64
-    /// By class, a query: JSON as the client sent it.
+    /// The query of each class: JSON as the client sent it.
     package var queries: String
     /// What the user may do: roles, closed (`ClosedRoles.text`).
     package var roles: String

@@ -21,11 +21,11 @@ package struct JSONErrorBody: Hashable, Sendable {
     package var rejectedClientVersion: ClientVersion?
     /// The server version that undoes them; with code 231.
     package var compensatingWriteServerVersion: ServerVersion?
-    /// With a client reset: everything that the client has written up to this version of its own is in the fresh copy. A key of
-    /// ours, which stock clients skip.
+    /// The version of the client's own history up to which the fresh copy has everything that the client has written;
+    /// with a client reset. A key of ours, which stock clients skip.
     package var integratedClientVersion: ClientVersion?
-    /// With a client reset: of what the client has written after this version of its own, nothing is in the fresh copy, though
-    /// it was acknowledged: the server has lost it. A key of ours, too.
+    /// The version of the client's own history after which nothing that the client has written is in the fresh copy,
+    /// though it was acknowledged: the server has lost it. With a client reset; a key of ours, too.
     package var lostAfterClientVersion: ClientVersion?
 
     package init(

@@ -16,10 +16,10 @@ package struct SyncProtocolError: Error, Hashable, Sendable, CustomStringConvert
     package let code: ErrorCode
     /// The session concerned, where it is known; `.connection` otherwise.
     package let session: SessionIdent
-    /// In place of the table's action for this code.
+    /// The action that replaces the table's action for this code.
     package let actionOverride: ErrorAction?
     package let message: String
-    /// Of a session's message beyond the limits: what the close frame says, where the socket is closed with 1009 for it.
+    /// What the close frame says where the socket is closed with 1009 for a session's message beyond the limits.
     package let closeReason: String?
 
     package init(

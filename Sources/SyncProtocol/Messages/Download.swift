@@ -33,7 +33,7 @@ package enum DownloadDetail: Hashable, Sendable {
     }
 }
 
-/// Which subscription set a flexible DOWNLOAD serves, and how far it is.
+/// The subscription set that a flexible DOWNLOAD serves, and how far the DOWNLOAD is.
 package struct FlexibleBatch: Hashable, Sendable {
     package var queryVersion: QueryVersion
     package var state: BatchState

@@ -25,10 +25,10 @@ package struct ServerSessionChecker: Sendable {
     package let mode: SyncMode
     package let version: ProtocolVersion
     package private(set) var state: State
-    /// As allocated, then as the client's IDENT says.
+    /// The client file as it was allocated, then as the client's IDENT names it.
     package private(set) var file: ClientFileIdent?
     private var uploads = UploadChecker()
-    /// From the client's IDENT on. Its progress is what the client has been told.
+    /// The checker of DOWNLOADs, from the client's IDENT on. Its progress is what the client has been told.
     private var downloads: DownloadChecker?
     /// The newest MARK that came, and the newest that was answered.
     private var lastMark: RequestIdent?

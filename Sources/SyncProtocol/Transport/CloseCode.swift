@@ -10,10 +10,10 @@ package struct CloseCode: RawRepresentable, Hashable, Sendable {
     package static let messageTooBig = CloseCode(rawValue: 1009)
     /// Reconnect with backoff.
     package static let internalError = CloseCode(rawValue: 1011)
-    /// As HTTP 401: the client refreshes its token and comes back.
+    /// The counterpart of HTTP 401: the client refreshes its token and comes back.
     package static let unauthorized = CloseCode(rawValue: 4001)
-    /// As HTTP 403: the client logs its user out.
+    /// The counterpart of HTTP 403: the client logs its user out.
     package static let forbidden = CloseCode(rawValue: 4002)
-    /// As HTTP 301 and 308: the client asks for the location again.
+    /// The counterpart of HTTP 301 and 308: the client asks for the location again.
     package static let movedPermanently = CloseCode(rawValue: 4003)
 }

@@ -40,7 +40,7 @@ package struct ConnectionReaction: Hashable, Sendable {
 
     package let action: Action
     package let report: Report
-    /// Besides the action: ask for the location again, because the route has never worked.
+    /// Whether the client, besides the action, asks for the location again, because the route has never worked.
     package let alsoRefreshesLocation: Bool
 
     package init(_ action: Action, _ report: Report, alsoRefreshesLocation: Bool = false) {

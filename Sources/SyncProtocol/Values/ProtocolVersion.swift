@@ -11,10 +11,10 @@ package struct ProtocolVersion: RawRepresentable, Hashable, Comparable, Codable,
     package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     package var description: String { String(rawValue) }
 
-    /// From 11 on: schema versions in BIND, codes 235 and 236, action MigrateSchema.
+    /// Whether there are schema versions in BIND, codes 235 and 236, and the action MigrateSchema: from 11 on.
     package var hasSchemaVersions: Bool { rawValue >= 11 }
-    /// From 12 on flexible progress is a decimal; before, an integer.
+    /// Whether flexible progress is a decimal: from 12 on; before, it is an integer.
     package var hasDecimalProgress: Bool { rawValue >= 12 }
-    /// From 14 on the batch slot of a flexible DOWNLOAD has three values; before, it is a boolean.
+    /// Whether the batch slot of a flexible DOWNLOAD has three values: from 14 on; before, it is a boolean.
     package var hasBatchStates: Bool { rawValue >= 14 }
 }

@@ -34,7 +34,7 @@ package struct ClientMessageParser: Sendable {
         case "bind": return .bind(try bind(&reader))
         case "ident": return .ident(try ident(&reader))
         case "query" where mode == .flexible:
-            // Whoever reads the set answers one that is too long, which ends no session.
+            // The code that reads the set answers a set that is too long, and that ends no session.
             return .query(
                 Query(
                     session: try reader.nonZero("session"),

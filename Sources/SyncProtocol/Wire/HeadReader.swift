@@ -21,7 +21,7 @@ struct HeadReader {
     var isAtEnd: Bool { index >= end }
     var remaining: Int { end - index }
 
-    /// For a message of which `word` finds no type, or one that its direction and mode do not have.
+    /// The error for a message of which `word` finds no type, or of a type that its direction and mode do not have.
     static var unknown: SyncProtocolError {
         SyncProtocolError(.unknownMessage, "message: expected a known type and a space")
     }
@@ -63,7 +63,7 @@ struct HeadReader {
         Value(rawValue: try number(name, separator))
     }
 
-    /// For what starts at 1: session idents, file idents, salts.
+    /// Reads a number that starts at 1: a session ident, a file ident, a salt.
     mutating func nonZero<Value: WireInteger>(
         _ name: StaticString, _ separator: UInt8 = space
     ) throws(SyncProtocolError) -> Value {

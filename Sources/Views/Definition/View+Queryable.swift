@@ -5,7 +5,8 @@ package import Rules
 
 /// What an app's rules allow subscriptions to look at (docs/rules.md, "The document").
 extension View {
-    /// By class, the properties that queries look at though they are not queryable. The primary key always is.
+    /// Returns the properties, by class, that queries look at though they are not queryable. The primary key always is
+    /// queryable.
     package func fieldsNotQueryable(by queryable: Queryable) -> [String: Set<String>] {
         var found: [String: Set<String>] = [:]
         for (className, query) in queries {

@@ -113,10 +113,10 @@ package struct View: Sendable {
         }
     }
 
-    /// Of a client that has nothing and may do nothing.
+    /// The view of a client that has nothing and may do nothing.
     package static let nothing = View(nil)
 
-    /// Of a client that has nothing and may do nothing.
+    /// Returns the view of a client that has nothing and may do nothing, in a schema as a version's clients have it.
     package static func nothing(in schema: Schema, version: SchemaVersion?) -> View {
         View(SchemaMapping(version, of: schema))
     }

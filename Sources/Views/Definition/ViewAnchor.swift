@@ -36,7 +36,7 @@ extension Value {
     init?(_ value: RuleValue, of column: ColumnSchema) {
         func number(_ bytes: some Sequence<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
         switch (value, column.element.type) {
-        // Of a string that is no UTF-8 rules see this mark.
+        // Rules see this mark in a string that is no UTF-8.
         case (.string(let text), .string) where !text.unicodeScalars.contains("\u{FFFD}"):
             self = .string(ByteString(text))
         case (.bool(let flag), .bool): self = .bool(flag)

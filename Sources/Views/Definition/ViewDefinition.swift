@@ -3,7 +3,7 @@ import SyncModel
 
 /// What a set may be at most.
 package struct ViewLimits: Sendable {
-    /// Of the set's text.
+    /// The bytes of the set's text.
     package var bytes = 256 << 10
     package var classes = 1_000
 

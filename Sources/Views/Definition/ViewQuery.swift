@@ -5,7 +5,7 @@ import RealmState
 /// A class's query of a subscription set, read and checked once for all views that have it.
 package final class ViewQuery: Sendable {
     package let query: ObjectQuery
-    /// As it was asked for.
+    /// The query's text as it was asked for.
     let text: ByteString
     /// What an object must equal to be selected, as far as few values do; nil: the query selects nothing.
     let anchors: [ViewAnchor]?
@@ -43,7 +43,7 @@ package struct ViewQueries: Sendable {
     private struct Key: Hashable {
         var className: ByteString
         var hash: Int
-        /// Of the clients' schema.
+        /// The version of the clients' schema.
         var version: UInt64?
     }
 
@@ -52,14 +52,14 @@ package struct ViewQueries: Sendable {
     }
 
     private var held: [Key: [Held]] = [:]
-    /// By the clients' version: the classes as queries see them, and of which state of the schema they are.
+    /// The classes as queries see them, and the state of the schema that they are of, by the clients' version.
     private var schemas: [UInt64?: (columns: Int, schema: QuerySchema)] = [:]
     /// How many there may be before those are looked for that nobody holds any more.
     private var patience = 64
 
     package init() {}
 
-    /// Those that somebody holds.
+    /// The queries that somebody holds.
     package var all: [ViewQuery] { held.values.flatMap { $0.compactMap(\.query) } }
 
     /// - Parameter read: reads and checks a query that nobody holds.

@@ -8,19 +8,19 @@ package struct FannedStretch: Sendable {
         package var version: ServerVersion
         package var author: FileIdent
         package var image: BeforeImages.Image
-        /// As far as views look at it; nil if there was none.
+        /// The object before the version, as far as views look at it; nil if there was none.
         package fileprivate(set) var before: StoredObject?
     }
 
     /// The version that it follows.
     package let follows: ServerVersion
     package let latest: ServerVersion
-    /// All of its versions, or none if they were too large for the notice.
+    /// The entries of all of the commit's versions; none if they were too large for the notice.
     package let entries: [HistoryEntry]
     /// The client files that it answers: their uploads were integrated, or undone.
     package let addressed: Set<FileIdent>
     package let touches: [ObjectSlot: [Touch]]
-    /// By client file, the objects that it has touched.
+    /// The objects that each client file has touched, by client file.
     package let authors: [FileIdent: Set<ObjectSlot>]
     /// The objects that there are, as they are now.
     private let now: [ObjectSlot: StoredObject]
@@ -43,7 +43,7 @@ package struct FannedStretch: Sendable {
         var touches: [ObjectSlot: [Touch]] = [:]
         var authors: [FileIdent: Set<ObjectSlot>] = [:]
         for (index, bytes) in before.enumerated() {
-            // Who has written a version only its entry tells; without it everybody is taken for somebody else.
+            // Only a version's entry tells who has written it; without the entry everybody is taken for somebody else.
             let author = entries.isEmpty ? .server : entries[index].originFile
             authors[author, default: []].formUnion([])
             for image in try BeforeImages(decoding: bytes).images {
@@ -79,7 +79,7 @@ package struct FannedStretch: Sendable {
     /// What a client gets.
     package struct Part: Sendable {
         package var entries: [HistoryEntry] = []
-        /// Its newest version that is integrated up to the end.
+        /// The client's newest version that is integrated up to the end.
         package var clientVersion: ClientVersion
     }
 

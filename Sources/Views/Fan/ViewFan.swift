@@ -3,13 +3,13 @@ package import Query
 package import RealmState
 package import SyncModel
 
-/// Which of a flexible realm's sessions at one gateway a commit concerns. Pure.
+/// The sessions of a flexible realm at one gateway, which finds those that a commit concerns. Pure.
 ///
 /// A session that follows stands, without hearing of it, wherever the fan stands: whatever concerns it up to there was handed out to it.
 /// Sessions with the same queries and roles are one group, looked at once, and groups that want a property to have a certain value are
 /// found by that value: a commit costs what the sessions cost that it concerns.
 package struct ViewFan: Sendable {
-    /// Whom a commit concerns.
+    /// The sessions that a commit concerns, and what finding them has taken.
     package struct Outcome: Sendable {
         package struct Group: Sendable {
             package var sessions: [UInt64]
@@ -35,10 +35,10 @@ package struct ViewFan: Sendable {
 
     /// What the groups of a view may take of one commit.
     package struct Allowance: Sendable {
-        /// Of one group, and what each may take whatever the others take.
+        /// The steps that one group may take, and those that each may take whatever the others take.
         var perGroup: Int
         var perGroupAtLeast: Int
-        /// Of all, beyond that.
+        /// The steps that all groups together may take beyond that.
         var together: Int
 
         package init(_ limits: EvaluationLimits, together: Int) {
@@ -91,7 +91,7 @@ package struct ViewFan: Sendable {
         var view: View?
         /// Nobody has tried to make the view by the schema that is known.
         var isDue = true
-        /// It took more than its due of the last commit: others come first.
+        /// Whether the group took more than its due of the last commit: others come first.
         var isDear = false
         var sessions: Set<UInt64> = []
     }
@@ -99,7 +99,7 @@ package struct ViewFan: Sendable {
     private struct Session {
         var group: GroupNumber
         var file: FileIdent
-        /// It stands here, or where the fan stands if that is further.
+        /// The version where the session stands; it stands where the fan stands if that is further.
         var position: ServerVersion
     }
 
@@ -109,7 +109,7 @@ package struct ViewFan: Sendable {
         var column: ColumnID?
     }
 
-    /// Which schema `tables` is; 0 before the first.
+    /// The number that tells the schema in `tables` from others; 0 before the first.
     package private(set) var stamp: UInt64 = 0
     private var tables: Schema?
     /// The newest version that was taken; nil before the first.
@@ -128,7 +128,7 @@ package struct ViewFan: Sendable {
     private var unclear: Set<GroupNumber> = []
     private var queries = ViewQueries()
 
-    /// Of queries' texts.
+    /// The bytes of queries' texts that are read at once.
     private static let bytesReadAtOnce = 256 << 10
 
     package init() {}
@@ -344,7 +344,7 @@ package struct ViewFan: Sendable {
             group.sessions.filter { !authors.contains($0) && !lost.contains($0) }
         }
         let meter = EvaluationMeter()
-        // Whoever took long the last time comes after all others.
+        // The groups that took long the last time come after all others.
         let (last, first) = candidates.partitioned { groups[$0.key]?.isDear == true }
         for (number, slots) in [first, last].joined() {
             guard let group = groups[number], let view = group.view else { continue }
@@ -412,7 +412,7 @@ package struct ViewFan: Sendable {
 }
 
 extension Dictionary {
-    /// Those that are so, and the others.
+    /// Returns the elements that are so, and the others.
     fileprivate func partitioned(by isSo: (Element) -> Bool) -> ([Element], [Element]) {
         var (those, others): ([Element], [Element]) = ([], [])
         others.reserveCapacity(count)

@@ -10,7 +10,7 @@ package struct ImageLimits: Sendable {
     package var smallValue = 128
     /// A property that takes more is not kept.
     package var maxValue = 64 << 10
-    /// Of a realm between two commits, beyond the texts that its changesets bring themselves.
+    /// The bytes of a realm's before images between two commits, beyond the texts that its changesets bring themselves.
     package var bytes = 8 << 20
 
     package init() {}

@@ -17,12 +17,12 @@ package struct ImagedColumns: Equatable, Sendable {
 
     package init() {}
 
-    /// Those of which a version has before images.
+    /// Returns the properties of a class that a version has before images of.
     package func columns(of table: TableID, at version: ServerVersion) -> [ColumnID] {
         columns[table].map { $0.filter { $0.value.since < version }.keys.sorted() } ?? []
     }
 
-    /// All of a class.
+    /// Returns all of a class's properties that have before images.
     package func columns(of table: TableID) -> [ColumnID] { columns[table]?.keys.sorted() ?? [] }
 
     /// The version after which it can be told whether an object was in a view.
@@ -42,7 +42,7 @@ package struct ImagedColumns: Equatable, Sendable {
         case nothing
         /// Roles look at what only queries have looked at so far.
         case marks
-        /// It looks at what was not here.
+        /// The view looks at what was not here.
         case columns
     }
 
@@ -168,7 +168,7 @@ package struct ImagedColumns: Equatable, Sendable {
         writer.write(UInt64(columns.count))
         for (table, columns) in columns.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             writer.write(table.rawValue)
-            // One that roles look at is said twice: a release before reads the same from that.
+            // A property that roles look at is said twice: a release before reads the same from that.
             let said = columns.sorted { $0.key < $1.key }.flatMap {
                 Array(repeating: $0, count: $0.value.isRuled ? 2 : 1)
             }

@@ -4,7 +4,8 @@ package import RealmState
 extension ColumnID {
     /// A number that no column has: under it a before image names the columns whose values were too large to be kept.
     static let untold = ColumnID(rawValue: .max)
-    /// Another one: under it an image that is partial has, of collections, what a version has changed of them (`Splice`).
+    /// Another number that no column has: under it a partial image has, of collections, what a version has changed of
+    /// them (`Splice`).
     static let spliced = ColumnID(rawValue: .max - 1)
 }
 

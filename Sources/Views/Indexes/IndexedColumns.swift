@@ -8,9 +8,9 @@ package import SyncModel
 /// A property that is new here is filled in from the objects that there are, class by class in the order of their keys; whatever is written
 /// meanwhile has its entries already.
 package struct IndexedColumns: Equatable, Sendable {
-    /// Of the bytes that an entry has of a value.
+    /// The bytes of a value that an entry has at most.
     package static let maxValueBytes = 256
-    /// Beyond, objects are not found by a class's other properties, but for those that roles compare.
+    /// The number of a class's properties beyond which objects are not found by others, but for those that roles compare.
     static let maxPerClass = 16
 
     /// How far the objects of one class are gone through.
@@ -21,7 +21,7 @@ package struct IndexedColumns: Equatable, Sendable {
         package fileprivate(set) var after: ObjectKey?
     }
 
-    /// Of each property, whether all objects have their entries.
+    /// The indexed properties of each class, each with whether all objects have their entries.
     private var columns: [TableID: [ColumnID: Bool]] = [:]
     /// False: somebody has written who does not know of indexes. What there is has to go before they are filled anew.
     package private(set) var isClean = true
@@ -38,7 +38,7 @@ package struct IndexedColumns: Equatable, Sendable {
         isClean && columns[table]?[column] == true
     }
 
-    /// Those that entries are written for.
+    /// Returns the properties that entries are written for.
     package func columns(of table: TableID) -> [ColumnID] {
         isClean ? columns[table].map { $0.keys.sorted() } ?? [] : []
     }

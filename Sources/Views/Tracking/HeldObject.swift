@@ -22,10 +22,10 @@ package struct HeldObject: Equatable, Sendable {
         case inView
         /// The user may see it; whether the queries selected it cannot be told any more.
         case unclear
-        /// It cannot be told any more whether the user could see it.
+        /// Nobody can tell any more whether the user could see the object.
         case veiled
 
-        /// It may have been in the view.
+        /// Whether the object may have been in the view.
         package var isUnclear: Bool { self == .unclear || self == .veiled }
     }
 
@@ -74,7 +74,7 @@ package struct HeldObject: Equatable, Sendable {
         /// The version after which the client has what others wrote; nil: it does not hold the object.
         let start = start(now: now)
         var held: ServerVersion? = start == .inView ? cursor : nil
-        /// It may have something under the object's key that must go.
+        /// Whether the client may have something under the object's key that must go.
         var mustErase = start.isUnclear
         for (index, event) in events.enumerated() {
             let after = place(after: index, now: now)
@@ -89,7 +89,7 @@ package struct HeldObject: Equatable, Sendable {
                 held = nil
                 mustErase = false
             case .others where event.before == .missing && after == .inView && held == nil && !mustErase:
-                // All of it is in the instructions that make it.
+                // The instructions that make the object hold all of it.
                 held = event.version - 1
             case .own, .others:
                 guard held != nil, after != .inView else { continue }

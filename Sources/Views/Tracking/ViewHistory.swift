@@ -8,8 +8,8 @@ package struct ViewHistory<Element: Sendable>: Sendable {
         package var view: Element
         /// The version at which the client stood when the first page of the view's data was made; nil: all came at once, as of `start`.
         package var since: ServerVersion?
-        /// All that had been touched since where the client stood was erased at the client and sent anew: it was far behind, or its user's roles had
-        /// changed.
+        /// Whether all that had been touched since where the client stood was erased at the client and sent anew: the client was far behind, or its
+        /// user's roles had changed.
         package var isRenewal: Bool
 
         package init(start: ServerVersion, view: Element, since: ServerVersion? = nil, isRenewal: Bool = false) {
@@ -20,7 +20,7 @@ package struct ViewHistory<Element: Sendable>: Sendable {
         }
     }
 
-    /// In the order of their starts, of which several may be equal.
+    /// The segments in the order of their starts, of which several may be equal.
     package private(set) var segments: [Segment]
 
     package init(_ segments: [Segment] = []) { self.segments = segments }
@@ -49,8 +49,8 @@ package struct ViewHistory<Element: Sendable>: Sendable {
         }
     }
 
-    /// Those in force at some of the versions. At the version where one takes the place of another both are: a client that
-    /// stands there may have been sent the new one's objects or not.
+    /// Returns the views in force at some of the versions. At the version where one view takes the place of another both are: a client that stands
+    /// there may have been sent the new one's objects or not.
     ///
     /// - Parameter stood: the number of the one that the client had at the first version: those before it do not count any more, and it counts
     ///   from there on.

@@ -140,7 +140,7 @@ private struct IncomingMapping {
     var result: Changeset
     /// Properties that the changeset adds to the realm's schema, by the realm's names.
     private var added: [Property: ColumnSchema] = [:]
-    /// Of these, those that the client may set to null, and the realm may not.
+    /// The added properties that the client may set to null, and the realm may not.
     private var relaxed: [Property: SchemaMapping.Conversion] = [:]
 
     init(mapping: SchemaMapping, _ changeset: Changeset) {
@@ -254,7 +254,7 @@ private struct PathWalk {
     private(set) var next: (className: ByteString, name: ByteString)?
     /// Whether the path ends at a property itself, and not in a collection.
     private(set) var isProperty = false
-    /// Of the name that comes next, in the path; nil for the object's field.
+    /// The position in the path of the name that comes next; nil for the object's field.
     private var position: Int?
     private let strings: InternTable
 

@@ -17,9 +17,9 @@ package struct SchemaMapping: Sendable {
     package let visible: Schema
     /// The classes as rules see them: with the realm's values, and with the properties that the version lacks, by their plain names.
     private let ruled: [TableID: TableSchema]
-    /// By class, and the realm's name of the property; only what differs.
+    /// The steps from the realm to the version, by class and the realm's name of the property; only what differs.
     private var outgoing: [ByteString: [ByteString: Step]] = [:]
-    /// By class, and the version's name of the property; only what differs.
+    /// The steps from the version to the realm, by class and the version's name of the property; only what differs.
     private var incoming: [ByteString: [ByteString: Step]] = [:]
     private let hidden: Set<ByteString>
     private var conversions: [TableID: [Conversion]] = [:]
@@ -37,7 +37,7 @@ package struct SchemaMapping: Sendable {
     /// A property that may be null on one side only.
     struct Conversion: Sendable {
         var column: ColumnSchema
-        /// It may be null in the realm, and not in the version; otherwise the reverse.
+        /// Whether the property may be null in the realm, and not in the version; otherwise the reverse.
         var isTightened: Bool
         /// The type's default.
         var value: Value
@@ -108,7 +108,7 @@ package struct SchemaMapping: Sendable {
             byID[column.id] = column
         }
         var taken = taken
-        // Of several properties of one name the latest.
+        // The latest of several properties of one name counts.
         let others = table.columns.filter { byID[$0.id] == nil }.sorted {
             (SchemaVersion.parts(ofColumn: $0.name.string)?.number ?? 0)
                 > (SchemaVersion.parts(ofColumn: $1.name.string)?.number ?? 0)

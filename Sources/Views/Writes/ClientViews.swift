@@ -12,18 +12,20 @@ package struct ClientViews: Sendable {
     package var begun: BegunBootstrap?
     /// The schema version that the client named when the file was made, or has named since while nobody looked at it; nil: none is known.
     package var schemaVersion: UInt64?
-    /// Of a client that came from partition sync: its partition, which what it makes is of.
+    /// The partition of a client that came from partition sync: the objects that the client makes belong to it.
     package var partition: String?
-    /// In the order of their versions.
+    /// The compensating writes, in the order of their versions.
     package private(set) var compensations: [CompensatingWrite]
     private var compensationBytes = 0
 
-    /// Beyond, a client has to begin anew: it has written to too many objects of which it had not seen what put its copies right.
+    /// The bytes of compensating writes at which a client has to begin anew: it has written to too many objects of which it had not seen what put its
+    /// copies right.
     package static let maxCompensationBytes = 2 << 20
-    /// Beyond, new subscription sets are refused until an upload has confirmed the ones before.
+    /// The number of views, and the bytes of their texts, at which new subscription sets are refused until an upload has confirmed the ones before.
     package static let maxViews = 256
     package static let maxViewBytes = 1 << 20
-    /// Beyond, at one version, the client is made to say how far it is: then those before go.
+    /// The number of views, and the bytes of their texts, at which a client that stays at one version is made to say how far it is: then the views
+    /// before go.
     private static let maxUnconfirmed = 16
     private static let maxUnconfirmedBytes = 256 << 10
 
@@ -76,7 +78,7 @@ package struct ClientViews: Sendable {
         return views.segments.count >= Self.maxUnconfirmed || texts.bytes >= Self.maxUnconfirmedBytes
     }
 
-    /// By how much the row grows if the client gets a view, about.
+    /// Returns about how many bytes the row grows by if the client gets a view.
     package func growth(by definition: ViewDefinition) -> Int {
         var texts = texts
         let before = texts.bytes
@@ -84,7 +86,7 @@ package struct ClientViews: Sendable {
         return texts.bytes - before + 32
     }
 
-    /// Of the texts that the views are made of, each once.
+    /// The bytes of the texts that the views are made of, each counted once.
     package var textBytes: Int { texts.bytes }
 
     /// The texts that the views are made of, each once.
@@ -169,7 +171,7 @@ package struct ClientViews: Sendable {
         return writer.bytes
     }
 
-    /// Of texts that are the same, what may be written again.
+    /// The bytes of repeated texts that may be written again.
     private static let maxSaidAgain = 4 << 10
 
     /// - Throws: if the bytes are not what `encoded` wrote.
@@ -233,7 +235,7 @@ package struct ClientViews: Sendable {
 /// Texts, each once. None is hashed: most are those that came last.
 private struct TextTable {
     private(set) var texts: [String] = []
-    /// Of all, and of those that were said again.
+    /// The bytes of all texts, each counted once, and of the texts that were said again.
     private(set) var bytes = 0
     private(set) var saidAgain = 0
 

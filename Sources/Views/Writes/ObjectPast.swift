@@ -18,13 +18,14 @@ package struct ObjectPast: Sendable {
     /// The realm's latest version when the past was read.
     let latest: ServerVersion
     let hasViews: Bool
-    /// By the changesets' bases.
+    /// The standings, by the changesets' bases.
     var standings: [ServerVersion: Standing] = [:]
-    /// Since when the object was lacked, at the last time that a view did which was in force.
+    /// The version since which the object was lacked, at the last time that a view in force lacked it.
     var lackedSince: ServerVersion?
-    /// Whoever has not seen more than this may have been sent EraseObject since.
+    /// The version after which EraseObject may have been sent to a client that has seen no more than this.
     var erasedAfter: ServerVersion?
-    /// Whoever has not seen more than this may have been sent the object anew since, though it was in the client's view at both ends.
+    /// The version after which the object may have been sent anew to a client that has seen no more than this, though the object was in the
+    /// client's view at both ends.
     var replacedAfter: ServerVersion?
     /// The last version by which the client has made or erased the object itself.
     var own: (version: ServerVersion, exists: Bool)?
@@ -36,9 +37,9 @@ package struct ObjectPast: Sendable {
     package internal(set) var isThere = false
     package internal(set) var isInView = false
 
-    /// Of an object that does not exist, and has not as far as the client can know.
+    /// Makes the past of an object that does not exist, and has not existed as far as the client can know.
     ///
-    /// - Parameter hasViews: whether the client has had any.
+    /// - Parameter hasViews: whether the client has had any views.
     package init(latest: ServerVersion, hasViews: Bool) {
         self.latest = latest
         self.hasViews = hasViews
@@ -81,7 +82,7 @@ package struct ObjectPast: Sendable {
     ///
     /// - Parameter base: the version that the write is based on; one of those that the past was read for.
     package func verdict(on write: ObjectWrite, basedOn base: ServerVersion) -> WriteVerdict {
-        // Who erases the object first knew of it, also if another one takes its place.
+        // A client that erases the object first knew of it, also if another object takes its place.
         let knew = !write.creates || write.beginsWithErasure
         var hadIt = false
         var always = false

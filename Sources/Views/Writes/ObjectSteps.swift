@@ -62,7 +62,7 @@ package struct ObjectSteps: Sendable {
 
     /// An object from the last erasure up to the next.
     private struct Life {
-        /// As it began; nil if there was none.
+        /// The object as it was when its life began; nil if there was none.
         var before: StoredObject?
         /// Something else than an erasure is done to it.
         var isTouched: Bool

@@ -7,7 +7,7 @@ package struct RefusedWrite: Equatable, Sendable {
         case permission = 0
         /// The object is outside of the client's view.
         case view = 1
-        /// It would leave a place in the object that no geospatial query could read (`PlaceCheck`).
+        /// The write would leave a place in the object that no geospatial query could read (`PlaceCheck`).
         case place = 2
     }
 
@@ -33,7 +33,7 @@ package struct RefusedWrite: Equatable, Sendable {
 }
 
 extension ObjectKey {
-    /// As messages to apps name it.
+    /// The key as messages to apps name it.
     fileprivate var shown: String {
         switch self {
         case .null, .int, .globalKey: plainText

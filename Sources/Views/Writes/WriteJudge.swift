@@ -26,7 +26,7 @@ package struct WriteJudge<Element: Sendable> {
         var start: ServerVersion
         /// Nil: it is the present one. At its last version the next one is in force, too.
         var end: ServerVersion?
-        /// From which version on it is asked.
+        /// The version from which on the view is asked.
         var asked: ServerVersion
     }
 
@@ -126,13 +126,13 @@ package struct PastReader<Element: Sendable> {
     private var past: ObjectPast
     /// The views that the client may have had at each base: of one that goes on with the object, and of one that makes it.
     private var stood: [(base: ServerVersion, knowing: Int?, making: Int?)] = []
-    /// Of each of these views the last version through which it lacked the object, once the client may have had it.
+    /// The last version through which each of these views lacked the object, once the client may have had the view; by the view's number.
     private var lacked: [Int: ServerVersion] = [:]
     /// The last view that lacked the object at some time while it was in force.
     private var lastLacking: Int?
     private var state: State
     private var newer: Newer?
-    /// By the number of the later view.
+    /// The changes from one view to the next, by the number of the later view.
     private var changes: [Int: Change] = [:]
     /// The views that are asked of the state in hand.
     private var window: Range<Int>

@@ -26,9 +26,10 @@ struct SliceProgress {
         oldestAt = waiting == 0 ? oldest : oldestAt ?? oldest
     }
 
-    /// Some of what was in hand was dealt with.
+    /// Notes that some of the deliveries in hand were dealt with.
     ///
-    /// - Parameter sentAt: as above, of those that are left.
+    /// - Parameter sentAt: when each of the deliveries that are left was sent, in seconds of Unix time, where that is
+    /// known.
     mutating func deal(with done: Int, left: Int, sentAt: [UInt64], at uptime: UInt64) {
         inHand = left
         oldestAt = Self.oldest(sentAt)
@@ -44,7 +45,7 @@ struct SliceProgress {
 
     private static func oldest(_ sentAt: [UInt64]) -> UInt64? { sentAt.min().map { $0 &* 1000 } }
 
-    /// For how many milliseconds none of the messages in hand was dealt with; 0 if there are none.
+    /// The time for which none of the messages in hand was dealt with, in milliseconds; 0 if there are none.
     func standing(at uptime: UInt64) -> UInt64 { inHand > 0 ? uptime &- min(advancedAt, uptime) : 0 }
 
     /// How far the slice is behind, and its rate since this was last asked.

@@ -31,7 +31,7 @@ actor SliceRunner {
     private var consumer: AMQPConsumer?
     private var owner: SliceOwner?
     private var generation = 0
-    /// By the uptime.
+    /// The uptime at which the slice was taken, or its lease last renewed.
     private var renewedAt: UInt64 = 0
     private var wakeUp: CheckedContinuation<Void, Never>?
     /// Nil while the slice's queue is consumed and what came from it was dealt with.
@@ -189,7 +189,7 @@ actor SliceRunner {
                     try await take(batch, into: &waiting)
                 }
                 try await turn(&waiting, of: consumer)
-                // Whose turn has not come yet is for the next owner to go on with.
+                // The messages whose turn has not come yet are for the next owner to go on with.
                 if isLeaving, !waiting.isEmpty { break }
             }
             await release()
@@ -239,7 +239,7 @@ actor SliceRunner {
     private func turn(_ waiting: inout HeldDeliveries, of consumer: AMQPConsumer) async throws {
         guard let last = waiting.last else { return }
         if case .connected(let generation) = with.consuming.state, generation != last.generation {
-            // They come again, to whoever is active now.
+            // The waiting messages come again, to whichever worker is active now.
             waiting.removeAll()
             progress.giveBack()
             return

@@ -50,7 +50,7 @@ struct WorkerPublisher: Sendable {
         }
     }
 
-    /// As it is shown: of few different values.
+    /// Returns the target as logs and metrics show it: one of few different names.
     private func name(of target: Publication.Target) -> String {
         switch target {
         case .queue: "gateway"

@@ -92,11 +92,11 @@ struct Compaction: SlicePart {
 
     /// - Returns: whether it is done with the realm for now.
     private func compact(_ record: RealmRecord, until deadline: ContinuousClock.Instant) async throws -> Bool {
-        // One that has never been longer than that has no bases.
+        // A realm of the first generation that is shorter has no bases to drop.
         guard record.latest.version.rawValue >= limits.compaction.minVersions || record.generation > 1 else {
             return true
         }
-        // It restarts when it is next needed.
+        // A realm that is behind its app's generation restarts when it is next needed.
         guard try await isCurrent(record) else { return true }
         // Asked first: one that is complete by the time that the bases are read must not be taken for a torso.
         let isWriting = writing?.realm == record.id

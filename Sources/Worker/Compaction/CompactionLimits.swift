@@ -4,7 +4,8 @@ package struct CompactionLimits: Sendable {
     package var minVersions: UInt64 = 1_000
     /// ... and by as many bytes, or by the bytes of that base if those are more: so writing them costs less than the uploads.
     package var minBytes: UInt64 = 256 << 10
-    /// Of one realm; older ones stay as long as a client file is within them, and no further one is written beside these.
+    /// The number of a realm's bases at which no further one is written; older bases stay as long as a client file is within
+    /// them.
     package var maxBases = 4
     /// Realms looked at with one tick, and the time that may be spent on dropping.
     package var realmsPerRun = 200

@@ -123,13 +123,13 @@ struct Erasures: SlicePart {
 }
 
 extension EraseMessage {
-    /// Of the campaign.
+    /// The kind of an erasure's campaign, as reports name it.
     static let kind = "erasure"
 }
 
 /// What an owner knows of erasing beside the store.
 struct ErasureState {
-    /// For so many milliseconds sessions are told of an erasure with each tick, of at most `maxTold` erasures.
+    /// The time for which each tick tells sessions of an erasure, in milliseconds; one tick tells of at most `maxTold` erasures.
     static let toldFor: UInt64 = 600_000
     static let maxTold = 100
 

@@ -175,7 +175,7 @@ struct BootstrapSelection: SlicePart {
         return try await firstStage(from: stage.table.rawValue + 1).map { .stage($0) } ?? .none
     }
 
-    /// Of the first class from a number on that has any.
+    /// Returns the first stage of the first class, from a number on, that has any; nil if no class has.
     private func firstStage(from number: UInt32) async throws -> Stage? {
         for table in context.state.schema.tables.map(\.id).sorted() where table.rawValue >= number {
             let (before, after) = (old[table], new[table])
@@ -200,7 +200,7 @@ struct BootstrapSelection: SlicePart {
         }
         if let keys = usable.first(where: { $0.column == nil }) { return .access(keys) }
         if usable.count == 1, usable[0].arePoints { return .access(usable[0]) }
-        // Each is counted so far that the counting costs no more than what comes of it.
+        // The entries of each access are counted only so far that the counting costs no more than what comes of it.
         for limit in [1_000, 10_000, Self.mostByRanges] {
             var fewest: (access: ClassAccess, count: Int)?
             for access in usable {

@@ -17,7 +17,7 @@ struct FlexibleBootstraps: SlicePart {
     let context: RealmContext
     let file: ClientFileRecord
     let session: SessionReference
-    /// Of a set's text.
+    /// The steps of merging that are counted for each byte of a set's text.
     private static let stepsPerByte: UInt64 = 20
 
     var pages: FlexiblePages { FlexiblePages(work: work, context: context, file: file) }

@@ -11,7 +11,7 @@ struct FlexibleMemory {
     /// Tells the realm's schema from others.
     var stamp = SchemaStamp()
     var counts = ObjectCounts()
-    /// Of the upload that waits for its merge, if one does.
+    /// The pasts that were read for the upload that waits for its merge, if one does.
     var pasts: UploadPasts.Kept?
     /// The properties that clients look at, as far as they are being looked for; and when that was last begun, by the uptime.
     var trim: ImageTrim?
@@ -20,7 +20,7 @@ struct FlexibleMemory {
     var announced: UInt64?
     /// Counts what the message in hand asks of views; nil: that is not bounded.
     var meter: EvaluationMeter?
-    /// Whose views cannot be followed version by version.
+    /// The client files whose views cannot be followed version by version.
     var tooDear = TooDearViews()
     private var decoded: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
     private var decodedIndexes: (bytes: [UInt8], columns: IndexedColumns) = ([], IndexedColumns())

@@ -21,7 +21,7 @@ struct FlexiblePages: SlicePart {
 
     // MARK: Steady state
 
-    /// All that is new in the client's view; nil if the client is so far behind that it has to be reset.
+    /// Returns all that is new in the client's view; nil if the client is so far behind that it has to be reset.
     func page(after cursor: DownloadCursor) async throws -> PageAnswer? {
         let views = try work.clientViews(of: file, in: context)
         let view = context.latestView(of: views)
@@ -79,7 +79,7 @@ struct FlexiblePages: SlicePart {
                 record.entry.originFile, record.entry.clientVersion, isEmpty: record.entry.changeset.isEmpty,
                 for: file.ident)
             timestamp = max(timestamp, record.entry.timestamp)
-            // All of a bootstrap is of its end's version.
+            // The entries of a bootstrap all have the version at which it ends.
             let version = next == nil ? record.version : latest
             if let compensation = own[record.version] { result.compensations.append(compensation) }
             guard isOthers else { continue }
@@ -118,7 +118,7 @@ struct FlexiblePages: SlicePart {
         context.state.schema.table(slot.table).flatMap { context.state.object(ObjectAddress($0.name, slot.key)) }
     }
 
-    /// Of a version, what the client gets.
+    /// Returns the part of a version that the client gets.
     private func selection(
         of record: HistoryRecord, _ passages: ViewStretch.Passages, in view: View
     ) throws -> [UInt8] {

@@ -13,7 +13,7 @@ struct FlexibleUploads: SlicePart {
     let app: AppRecord
     let context: RealmContext
 
-    /// One of the upload's changesets as it is judged.
+    /// A changeset of the upload as it is judged.
     private struct Part {
         let entry: UploadedChangeset
         let trial: WriteTrial
@@ -52,7 +52,7 @@ struct FlexibleUploads: SlicePart {
         var course = Course(
             views: views, putRight: PutRight(views.compensations),
             places: try await QueryableFields(work: work, app: app).queryable().map { PlaceCheck($0) })
-        // Of an upload that has had to wait for its merge the part before is in the books.
+        // If the upload has had to wait for its merge, its earlier part is recorded already.
         var follows = max(head.follows, record.upload.clientVersion)
         var rest = entries[...]
         while let last = rest.last {

@@ -8,7 +8,7 @@ import Views
 /// roles by which it is seen, of all that live client files have had and may still write under.
 struct ImageTrimming: SlicePart {
     let work: SliceWork
-    /// With as few of a class nobody looks for some to let go of.
+    /// The number of a class's properties with images below which nobody looks for some to let go of.
     private static let few = 64
     /// What one step reads.
     private static let files = 16
@@ -36,7 +36,7 @@ struct ImageTrimming: SlicePart {
             try await step(name)
         } catch {
             guard MessageHandler.isDamage(error) else { throw error }
-            // All of them are kept.
+            // The realm's properties with images are all kept.
             work.memory.trims.end(name)
             logger.error(
                 "it cannot be told which properties a damaged realm's clients look at",

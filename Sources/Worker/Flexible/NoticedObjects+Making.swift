@@ -6,7 +6,7 @@ import SyncModel
 import Views
 
 extension NoticedObjects {
-    /// By what gateways tell whom a commit concerns; nil if there is nothing, or if it is too much.
+    /// Makes what gateways need to tell whom a commit concerns; nil if there is nothing, or if it is too much.
     ///
     /// - Parameters:
     ///   - history: the versions of the commit.

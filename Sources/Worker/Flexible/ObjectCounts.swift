@@ -3,7 +3,7 @@ import SyncModel
 
 /// How many objects classes of a realm have, about: counted in the store now and then, for what clients are told of a bootstrap's progress.
 struct ObjectCounts {
-    /// Of a class with more objects no more are counted: it is taken for one with twice as many.
+    /// The objects of a class that are counted at most: a class with more is taken for one with twice as many.
     static let most = 1_000_000
     private static let leastVersions = 100
 

@@ -81,7 +81,7 @@ struct PartitionHome {
             }.compactMap { address(of: $0, in: changeset) })
     }
 
-    /// Of an instruction for an object that has a partition.
+    /// Returns the address of the object that an instruction is for, if the object has a partition.
     private func address(of instruction: Instruction, in changeset: Changeset) -> ObjectAddress? {
         guard let object = instruction.target.object, let name = changeset.strings[instruction.target.table],
             classes.contains(name), let key = changeset.strings.resolve(object)

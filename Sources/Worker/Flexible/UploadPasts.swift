@@ -16,7 +16,7 @@ struct UploadPasts: SlicePart {
 
     /// What was read for an upload that waits for its merge, so that it is not read again when its turn comes.
     struct Kept {
-        /// Of which changesets, and of which history.
+        /// The changesets, and the state of the history and of the client file's views, that the pasts were read for.
         struct Key: Equatable {
             var file: FileIdent
             var latest: ServerVersion
@@ -47,7 +47,8 @@ struct UploadPasts: SlicePart {
     /// What this has taken, in steps of merging.
     private(set) var steps: UInt64 = 0
 
-    /// To look at a version, at so many bytes of its images, and at one object that it touches.
+    /// The steps for looking at a version, the bytes of its images that count as one step, and the steps for one object that the version
+    /// touches.
     private static let stepsPerVersion: UInt64 = 200
     private static let bytesPerStep = 4
     private static let stepsPerTouch: UInt64 = 100

@@ -9,7 +9,7 @@ import Views
 /// the merge ends decides whether the client has erased an object that others have made anew; but then its erasure leaves
 /// nothing of theirs to merge with.
 struct UploadPlan {
-    /// By changeset, the objects whose instructions are merged.
+    /// The objects whose instructions are merged, by changeset.
     private(set) var merged: [Set<ObjectAddress>] = []
     /// Objects that the client has made or erased itself since its base, with the version.
     private(set) var own: [ObjectAddress: ServerVersion] = [:]

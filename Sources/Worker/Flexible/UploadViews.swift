@@ -8,19 +8,19 @@ import Views
 final class UploadViews {
     /// The numbers of the views that the client file has had.
     let history: ViewHistory<Int>
-    /// By the roles that the client's session has, which may be newer than its view's.
+    /// The roles that the client's session has, which may be newer than its view's.
     let roles: View?
     let closedRoles: String
     /// Nil if the client has the realm's schema as it is.
     let mapping: SchemaMapping?
-    /// Of the client's copy.
+    /// The schema version of the client's copy.
     let schemaVersion: SchemaVersion?
     /// What reading views and asking them has taken, in steps of merging.
     private(set) var steps: UInt64 = 0
 
     private let base: WriteJudge<Int>
     private let context: RealmContext
-    /// As it is when the upload is judged: roles are asked while the realm's state is being changed.
+    /// The schema as it is when the upload is judged: roles are asked while the realm's state is being changed.
     private let schema: Schema
     private let definitions: [ViewDefinition]
     private var read: [Int: View] = [:]
@@ -29,7 +29,7 @@ final class UploadViews {
     private var present: [ObjectAddress: (seen: [Value?], isIn: Bool)] = [:]
     private var filters: [ObjectAddress: TableRole.FilterMemo] = [:]
 
-    /// To read a byte of a set, and to ask a view about an object.
+    /// The steps for reading a byte of a set, and for asking a view about an object.
     private static let stepsPerByte: UInt64 = 12
     private static let stepsPerAsking: UInt64 = 64
 

@@ -11,7 +11,7 @@ struct ViewCache {
     private static let recentUses: UInt64 = 4
     private struct Key: Hashable {
         var definition: ViewDefinition
-        /// Of the schema.
+        /// The schema version of the client's copy.
         var version: UInt64?
     }
 
@@ -25,7 +25,7 @@ struct ViewCache {
     private var views: [Key: Entry] = [:]
     /// What is held, about.
     private(set) var bytes = 0
-    /// Of queries and roles that were read because they were not here.
+    /// The bytes of the queries and roles that were read because they were not in the cache.
     private(set) var bytesRead = 0
     private(set) var reads = 0
     private var uses: UInt64 = 0

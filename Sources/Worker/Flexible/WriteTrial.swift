@@ -10,7 +10,7 @@ struct WriteTrial {
 
     /// What is made of what a changeset does to an object, before anything of it is merged.
     enum Judgement {
-        /// Of an asymmetric class.
+        /// A write to an asymmetric class, which may only make new objects (`mayBe`).
         case ingest(mayBe: Bool)
         /// The client has not seen yet that what it did to the object before does not count.
         case isGone
@@ -22,7 +22,7 @@ struct WriteTrial {
     let changeset: Changeset
     /// The version that what the changeset does is based on.
     let base: ServerVersion
-    /// In the order in which the changeset names them.
+    /// The objects that the changeset names, in its order.
     let addresses: [ObjectAddress]
     private let views: UploadViews
     private let writes: [ObjectAddress: ObjectWrite]
@@ -33,9 +33,10 @@ struct WriteTrial {
     private(set) var refused: [RefusedWrite] = []
     /// New objects of keys that objects in the client's view have: these stay, and the client is sent them without a word.
     private(set) var givenWay: [RefusedWrite] = []
-    /// Of asymmetric classes. The author has no copies of them: there is nothing to put right.
+    /// The refused writes to asymmetric classes. The author has no copies of their objects: there is nothing to put right.
     private(set) var refusedIngests: [RefusedWrite] = []
-    /// Of asymmetric classes, that the role would allow, were there not another object of the key. Nobody is told: it would tell what others have sent.
+    /// The objects of asymmetric classes that the role would allow, were there not another object of the key. Nobody is told: that would tell what
+    /// others have sent.
     private(set) var lateIngests: [ObjectAddress] = []
     private let asymmetric: Set<ByteString>
     /// What the user may write, and stock clients cannot apply.
@@ -44,7 +45,7 @@ struct WriteTrial {
     private var newRoles: View?
     /// Nil: the app has no rules, and so no queryable properties.
     private let places: PlaceCheck?
-    /// As objects were when they were last there, as far as views and roles look at them.
+    /// The objects as they were when they were last there, as far as views and roles look at them.
     private var pasts: [ObjectAddress: StoredObject] = [:]
 
     /// - Parameter asymmetric: the realm's classes that are.
@@ -97,7 +98,7 @@ struct WriteTrial {
             let past = pasts[address]
             guard let judgement = judgement(of: address, past, putRight) else { continue }
             let isRenewed = putRight.standing(of: address, for: seen) == .renewed
-            // Of what was too large to be kept nobody can say that it forbids anything.
+            // Nobody can say that what was too large to be kept forbids anything.
             trial.pasts[address] = past?.last(after: base).flatMap { $0.untold.isEmpty ? $0 : nil }
             switch judgement {
             case .ingest(true): trial.courses[address] = .ingest

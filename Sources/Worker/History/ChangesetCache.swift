@@ -9,7 +9,7 @@ import SyncModel
 struct ChangesetCache {
     struct Item {
         var local: LocalChangeset
-        /// Of the changeset as it is stored.
+        /// The bytes of the changeset as it is stored.
         var bytes: Int
     }
 
@@ -24,7 +24,7 @@ struct ChangesetCache {
 
     init(maxBytes: Int) { self.maxBytes = maxBytes }
 
-    /// About what it occupies.
+    /// The bytes that the cache occupies, about.
     var bytes: Int { youngBytes + oldBytes }
 
     mutating func item(_ version: ServerVersion) -> Item? {

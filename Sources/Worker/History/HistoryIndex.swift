@@ -1,10 +1,10 @@
 import Merge
 import SyncModel
 
-/// Which versions of a realm's latest history touch what, so that an upload is merged with those that it could conflict
-/// with and nothing is read of the others.
+/// The index of which versions of a realm's latest history touch what, so that an upload is merged with those that it
+/// could conflict with and nothing is read of the others.
 ///
-/// Versions before `base` are not here: their digests in the store say the same.
+/// Versions before `base` are not in the index: their digests in the store say the same.
 struct HistoryIndex {
     /// A segment that has as many postings is followed by another; the oldest go as a whole.
     private static let segmentPostings = 1 << 15

@@ -12,7 +12,7 @@ struct HistorySearch {
     let touches: Touches
     /// What this author wrote is left out.
     let author: FileIdent
-    /// Of digests that are read at once.
+    /// The bytes of digests that are read at once.
     let maxBytes: Int
 
     /// The version after which the history begins.

@@ -146,7 +146,7 @@ extension ResetCase {
             phase = .copied(ident: ident)
             return nil
         case .copying(_, session, isMarked: false):
-            // It never heard of the ident, so it asks for another.
+            // The client never heard of the ident, so it asks for another.
             phase = .notified
             return nil
         // Also when the bind was never heard of: its request may have come too late to be answered.

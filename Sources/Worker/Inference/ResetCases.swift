@@ -11,12 +11,12 @@ struct ResetCases {
 
     subscript(key: ClientFileKey) -> ResetCase? { known[key] }
 
-    /// As the store has it; what was changed since stays.
+    /// Remembers a case as the store has it, unless it is known already: what was changed since stays.
     mutating func remember(_ resetCase: ResetCase?, of key: ClientFileKey) {
         if known[key] == nil { known[key] = resetCase }
     }
 
-    /// To be written with the next commit.
+    /// Changes a case; the next commit writes it.
     mutating func change(_ resetCase: ResetCase, of key: ClientFileKey) {
         if before[key] == nil { before[key] = (known[key], changed.contains(key)) }
         known[key] = resetCase

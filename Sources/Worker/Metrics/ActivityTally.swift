@@ -3,14 +3,15 @@ import Messages
 import SyncModel
 import Synchronization
 
-/// Which realms and apps a slice is busy with, and what its owner has refused since it took the slice: for whoever watches the owner
-/// from outside.
+/// The realms and apps that a slice is busy with, and what its owner has refused since it took the slice: for whoever watches the
+/// owner from outside.
 final class ActivityTally: Sendable {
-    /// Over how long changesets count, in milliseconds: a second ago as one, this long ago as little more than a third.
+    /// The time over which changesets count, in milliseconds: a changeset of a second ago counts as one, a changeset of this long
+    /// ago as little more than a third.
     static let span = 300_000.0
     /// Realms, and apps, that are remembered; beyond, the less busy half is forgotten.
     static let most = 200
-    /// Of each kind, in a heartbeat.
+    /// The number of realms, of apps and of apps with refusals that a heartbeat tells of at most.
     static let told = 5
     /// A realm with a longer partition counts for its app only.
     static let maxPartitionBytes = 200

@@ -42,7 +42,7 @@ package struct WorkerMetrics: Sendable {
 
     func requestExpired() { expired.increment() }
     func gaveBackNewer() { newer.increment() }
-    /// Of a session that has done so already, or has ended.
+    /// Counts a request of a session that has made it already, or has ended.
     func requestRepeated() { repeated.increment() }
     func owns(_ count: Int) { slicesOwned.record(count) }
     /// Bodies of deliveries that wait in memory and in the spool's file, in bytes.
@@ -74,7 +74,8 @@ package struct WorkerMetrics: Sendable {
         count("sluice.worker.sessions.refused", app)
         running.errors.add(1, ordering: .relaxed)
     }
-    /// Of a session that was let in under older rules than the slice has seen.
+    /// Counts a session that was let in under older rules than the slice has seen, or under rules that it does not
+    /// name, or whose user has changed since.
     func stale(app: String, reason: String) { count("sluice.worker.rules.stale", app, reason) }
     func compensated(_ writes: Int, app: String) { count("sluice.worker.uploads.compensated", app, by: writes) }
     func tooDear(app: String) { count("sluice.worker.views.too_dear", app) }
@@ -89,7 +90,7 @@ package struct WorkerMetrics: Sendable {
         count("sluice.worker.messages.dead", app ?? "")
         running.errors.add(1, ordering: .relaxed)
     }
-    /// As much as is kept of a message that was set aside.
+    /// Counts the bytes that are kept of a message that was set aside.
     func setAside(bytes: Int, app: String?) { count("sluice.worker.messages.dead_bytes", app ?? "", by: bytes) }
     func notKept(app: String?) { count("sluice.worker.messages.not_kept", app ?? "") }
     /// A client realm has to reset, and no campaign has asked for it.

@@ -5,7 +5,7 @@ struct Outbox {
     var mayHoldLeftovers = true
     /// The number up to which those are lined up.
     var lastRead: Int64 = 0
-    /// They have arrived and can go with the next commit.
+    /// The ids of the messages that have arrived: the next commit can remove them from the store.
     var arrived: Set<String> = []
 
     /// The store is to be looked at again.

@@ -19,7 +19,8 @@ package struct Publication: Sendable {
 
     package var target: Target
     package var message: AMQPMessage
-    /// Of the store's record that keeps it until it has arrived; nil if its cause would make it again.
+    /// The id of the store's record that keeps the message until it has arrived; nil if the message's cause would make it
+    /// again.
     var outboxID: String?
 
     package init(_ target: Target, _ message: AMQPMessage) {

@@ -8,7 +8,7 @@ struct QuietRealms {
         var latest: SaltedServerVersion
     }
 
-    /// Of a slice; what changes beyond it between two ticks is not told again.
+    /// The realms of a slice that are remembered at most; what changes beyond that between two ticks is not told again.
     static let maxRealms = 10_000
     private var changed: [RealmName: Position] = [:]
     private var resting: [RealmName: Position] = [:]

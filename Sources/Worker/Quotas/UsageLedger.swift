@@ -72,7 +72,7 @@ struct UsageLedger {
         return toWrite
     }
 
-    /// These are in the store now.
+    /// Notes that amounts are in the store now.
     mutating func written(_ amounts: [AppUser: UsageAmounts], at now: UInt64) {
         for (user, amounts) in amounts {
             guard var known = users[user] else { continue }

@@ -7,7 +7,7 @@ struct ClientFileEntry {
     /// Present and empty ones with no bytes.
     private(set) var reciprocals: [ServerVersion: [UInt8]] = [:]
     private(set) var reciprocalBytes = 0
-    /// After this version there are no others than those; nil if there may be.
+    /// The version after which there are no reciprocals but those in memory; nil if the store may have others.
     private(set) var completeAfter: ServerVersion?
     /// There are too many to hold them all.
     var hasMany = false

@@ -17,7 +17,7 @@ struct IdentQuestions {
         case retry
     }
 
-    /// Beyond it all questions are forgotten; their sessions are asked about again.
+    /// The number of open questions at which all are forgotten; their sessions are asked about again.
     static let maxOpen = 1_000
     private var open: [SessionReference: UInt64] = [:]
 

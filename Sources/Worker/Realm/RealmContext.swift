@@ -54,7 +54,7 @@ final class RealmContext {
         var isRecordChanged = false
         var clientFiles: [FileIdent: ClientFileRecord?] = [:]
         var history: [(record: HistoryRecord, touches: Touches)] = []
-        /// In the order in which they were dealt with: one, or one for each of its changesets.
+        /// The message's uploads in the order in which they were dealt with: one, or one for each of the message's changesets.
         var uploads: [(clientFile: FileIdent, outcome: UploadOutcome, isAcknowledged: Bool)] = []
         var isToldAgain = false
         var indexedBefore: IndexedValues = [:]
@@ -478,7 +478,8 @@ extension RealmContext {
         recent.trim(to: limits.maxRecentHistoryBytes)
         index.trim(to: limits.maxIndexBytes)
         if objectBytes > limits.maxObjectBytesPerRealm {
-            // Which of them are large nobody knows any more. Reading again what is needed costs less than what it took to get here.
+            // Nobody knows any more which of the objects are large. Reading again what is needed costs less than what it took to
+            // get here.
             state.trimCache(to: 0)
             objectBytes = 0
         } else {

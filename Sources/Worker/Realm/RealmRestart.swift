@@ -152,7 +152,7 @@ final class RestartRun {
     /// Generations before its own of which an interrupted restart may have left something, at most.
     private static let clearedGenerations: UInt64 = 100
 
-    /// As the restart has found it.
+    /// The realm's record as the restart has found it.
     let record: RealmRecord
     let generation: UInt64
     let salt: VersionSalt

@@ -26,7 +26,7 @@ struct SessionBook {
     private static let maxOpen = 4_000
     private static let maxEnded = 1_000
     private var open: [SessionReference: Session] = [:]
-    /// With their connections.
+    /// The sessions that have ended, with their connections.
     private var ended: [SessionReference: String] = [:]
     private var endedInOrder: Deque<SessionReference> = []
 

@@ -7,7 +7,7 @@ import SyncModel
 struct SessionClaim {
     var session: SessionReference
     var clientFile: FileIdent
-    /// In which the session was identified.
+    /// The realm's generation in which the session was identified.
     var generation: UInt64
     /// Where a refusal goes; nil: to the session, unasked.
     var address: ReplyAddress?

@@ -10,14 +10,17 @@ struct Refusal {
     var backoff: BackoffPolicy?
     var clientFile: FileIdent?
     var campaign: String?
-    /// As in `RefusedAnswer`.
+    /// The client versions up to which everything that the client has written is in the realm's state, and after which nothing is
+    /// (`RefusedAnswer`).
     var integrated: ClientVersion?
     var lostAfter: ClientVersion?
-    /// As in `RefusedAnswer`.
+    /// The newest version of the app's rules that the slice has seen, for a session that was let in under older ones
+    /// (`RefusedAnswer`).
     var rulesVersion: UInt64?
-    /// As in `RefusedAnswer`.
+    /// The newest version of the app's users that the slice has seen, for a session whose user has changed since
+    /// (`RefusedAnswer`).
     var usersVersion: UInt64?
-    /// As in `RefusedAnswer`.
+    /// The schema version that the client's copy was made with, if the client names another one (`RefusedAnswer`).
     var previousSchemaVersion: UInt64?
 
     /// Nil if sync is on for the realm.
@@ -93,7 +96,7 @@ struct Refusal {
             .permissionDenied, "permission denied: user \(user.user) of app \(user.app) was deleted")
     }
 
-    /// One of many resets; its turn comes.
+    /// The refusal of a client realm that is one of many to reset: its turn comes.
     static func turn(inSeconds seconds: Int, app: AppRecord) -> Refusal {
         Refusal(
             code: .initialSyncNotCompleted, action: .transient,

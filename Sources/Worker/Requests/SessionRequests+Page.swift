@@ -81,7 +81,8 @@ extension SessionRequests {
         context.sessions.asked(session, after: after)
     }
 
-    /// Its view takes too much to be followed version by version: what the client has missed comes in pages, if it can be told so.
+    /// Refuses a client whose view takes too much to be followed version by version: what the client has missed comes in pages, if
+    /// it can be told so.
     private func refuse(
         _ reason: String, of file: ClientFileRecord, _ request: PageRequest, _ context: RealmContext,
         to address: ReplyAddress
@@ -132,7 +133,7 @@ extension SessionRequests {
                     latest: latest, upload: file.upload,
                     downloadableBytes: rest + remaining(after: base.historyBytes, in: context))
             }
-            // Whoever has all of the base has the realm as it was at its version.
+            // A client that has all of the base has the realm as it was at the base's version.
             cursor.serverVersion = base.version
         }
         let isFull = bytes >= budget

@@ -60,7 +60,7 @@ struct RealmReset: SlicePart {
         let limit = max(1, limit)
         let files = try await store.clientFiles(
             in: run.request.realm, state: .live, after: run.last?.ident ?? 0, limit: limit)
-        // Some may be a termination's already, although it has not come to their rows.
+        // Some client files may belong to a termination already, although it has not come to their rows.
         Resets(work: work).mark(
             files.filter { work.marked($0, of: context.name.app).state == .live }, in: context,
             campaign: run.request.campaign)
@@ -113,7 +113,8 @@ struct RealmResetRun {
 /// they are no more than messages that an owner holds.
 struct OpenRealmResets {
     private var open: [RealmResetRun] = []
-    /// Those whose messages have not been told yet. A message that is not among them has its client files reported once more.
+    /// The finished resets whose messages have not been told yet. A message whose reset is not among them has its client files
+    /// reported once more.
     private var finished: [String] = []
     private static let maxFinished = 100
 

@@ -7,7 +7,7 @@ import SyncModel
 /// integrated, for having been away too long. There is one a day and sync generation, so that they do not bury the campaigns
 /// that operators have started.
 struct ResetAccount: SlicePart {
-    /// Of the campaign.
+    /// The kind of an account's campaign, as reports name it.
     static let kind = "account"
 
     let work: SliceWork

@@ -16,7 +16,7 @@ final class ResetHolds: Sendable {
 
 /// The brakes of a slice's apps.
 struct ResetBrakes {
-    /// Beyond, those that hold nothing are forgotten.
+    /// The number of brakes at which those that hold nothing are forgotten.
     static let maxApps = 1_000
     var brakes: [String: ResetBrake] = [:]
     /// What the store has was read.

@@ -32,7 +32,7 @@ package struct ResetPace: Equatable {
         return Int(clamping: (due - elapsed + 999) / 1000)
     }
 
-    /// From 0 to 1023.
+    /// Returns a client realm's place in the order of resets, from 0 to 1023.
     private static func place(_ user: String, _ partition: String) -> UInt64 {
         let hash = FNV1a.hash64("\(user)/\(partition)".utf8)
         // FNV alone mixes the last bytes badly.
@@ -42,7 +42,7 @@ package struct ResetPace: Equatable {
 
 /// The paces of the apps that were terminated since an owner took its slice.
 struct ResetPaces {
-    /// Beyond, all paces begin anew.
+    /// The number of apps at which all paces begin anew.
     private static let maxApps = 1_000
     private var paces: [String: ResetPace] = [:]
     /// Apps of whose client realms it is not known yet how many reset.

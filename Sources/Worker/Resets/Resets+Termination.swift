@@ -102,7 +102,7 @@ extension SlicePart {
     /// Client files that one report to a campaign names.
     var foundPerReport: Int { max(1, limits.maxFoundPerReport) }
 
-    /// In how many reports a campaign hears of so many client files: of none in one.
+    /// Returns the number of reports in which a campaign hears of so many client files; one report tells that there are none.
     func reports(of clientFiles: Int) -> Int { max(1, (clientFiles + foundPerReport - 1) / foundPerReport) }
 
     func reports(of campaign: String) async throws -> Int {

@@ -52,7 +52,7 @@ struct Resets: SlicePart {
             try await inference.overtake(file, of: context.name, by: campaign)
             try tell(file, of: context.name, campaign: campaign, reason: message.reason)
         case .resetRequired:
-            // Whoever marked it may have died before anybody was told.
+            // The worker that marked the client file may have died before anybody was told.
             guard let campaign = file.campaign else { return }
             try tell(file, of: context.name, campaign: campaign, reason: message.reason)
         case .superseded, .expired: return

@@ -118,8 +118,8 @@ extension SliceWork {
 }
 
 extension FoundReport.ClientRealm {
-    /// Those of a campaign's client files that a client may come back with. Should one do so with another, it is told of the campaign
-    /// all the same, and counts from its first report on.
+    /// Returns those of a campaign's client files that a client may come back with. Should a client come back with another one, it is
+    /// told of the campaign all the same, and counts from its first report on.
     static func found(_ files: [ListedClientFile]) -> [Self] {
         files.filter(\.record.isInUse).map { file in
             Self(

@@ -39,8 +39,8 @@ struct QueryableFields: SlicePart {
         return objection
     }
 
-    /// By the newest rules that the owner has heard of: gateways may have gone by them before its settings were read again. Nil: the app has none,
-    /// and lets nobody come so far.
+    /// Returns the queryable properties by the newest rules that the owner has heard of: gateways may have gone by them before the app's settings
+    /// were read again. Nil: the app has no rules, and lets nobody come so far.
     func queryable() async throws -> Queryable? {
         let isBehind = work.memory.rules.newest(of: app.id) > app.rulesVersion
         let newest = isBehind ? try await work.latestSettings(of: app.id) : app

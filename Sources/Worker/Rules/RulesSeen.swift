@@ -11,7 +11,7 @@ struct RulesSeen {
         var createdAt: UInt64
     }
 
-    /// Beyond, all are read again.
+    /// The number of apps at which all versions are forgotten, to be read again.
     static let maxApps = 10_000
     private var apps: [String: Seen] = [:]
 

@@ -1,6 +1,7 @@
 import Storage
 
-/// Which users of each app have changed, as far as a slice has heard, so that nothing is integrated that was let in for a user as it was before.
+/// The users of each app that have changed, as far as a slice has heard, so that nothing is integrated that was let in for a user as it was
+/// before.
 ///
 /// Like rules, changes are in the control store before any process hears of them: an owner that begins anew knows no less once it has read
 /// the app's settings, and reads the changes when a session was let in before the newest of them.
@@ -18,7 +19,8 @@ struct UsersSeen {
         var createdAt: UInt64
         /// The newest version of the app's users that the slice has heard of.
         var newest: UInt64
-        /// Who has changed after `start` up to `end` is in `changed`, by a version that is not lower than that of the change.
+        /// The version after which changes are known up to `end`: each user who has changed between the two is in `changed`, with a version that
+        /// is not lower than that of the change.
         var start: UInt64
         var end: UInt64
         var changed: [String: UInt64] = [:]

@@ -21,7 +21,8 @@ struct SchemaAdmission: SlicePart {
         }
         let missing = try await apps.missing(change.added, in: app)
         guard let first = missing.first else { return }
-        // It may have been turned on since the settings were read, and a client does not come again by itself after a refusal.
+        // Development mode may have been turned on since the settings were read, and a client does not come again by itself
+        // after a refusal.
         if let newest = try await apps.latest(app.id), newest.developmentMode {
             return try await admit(change, of: user, from: newest)
         }

@@ -129,7 +129,7 @@ extension ColumnSchema {
 }
 
 extension PayloadType {
-    /// As App Services' schemas call it; of a column, null means mixed.
+    /// The type's name in App Services' schemas; as the type of a column, null means mixed.
     fileprivate var name: String {
         switch self {
         case .int: "int"

@@ -13,7 +13,7 @@ struct AppSettings: Sendable {
         try await Self.asking(about: id) { () throws(StoreError) in try await directory.app(id) }
     }
 
-    /// As they are now.
+    /// Reads the app's settings as they are now.
     func latest(_ id: String) async throws(StoreError) -> AppRecord? {
         try await Self.asking(about: id) { () throws(StoreError) in try await directory.latest(id) }
     }
@@ -29,7 +29,7 @@ struct AppSettings: Sendable {
         try await directory.userChanges(of: app, after: version)
     }
 
-    /// Those of the classes and properties that the app does not have.
+    /// Returns those of some classes and properties that the app does not have.
     func missing(_ elements: [SchemaElement], in app: AppRecord) async throws(StoreError) -> [SchemaElement] {
         try await Self.asking(about: app.id) { () throws(StoreError) in
             try await directory.schemas.missing(elements, in: app)

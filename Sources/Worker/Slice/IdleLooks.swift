@@ -3,7 +3,7 @@
 struct IdleLooks {
     /// How often an app is looked through, in milliseconds.
     static let interval: UInt64 = 600_000
-    /// Beyond this, all apps are looked through once more.
+    /// The number of apps at which all are forgotten, to be looked through once more.
     static let maxApps = 10_000
 
     private var looked: [String: UInt64] = [:]

@@ -189,7 +189,7 @@ struct MessageHandler: SlicePart {
             guard let upload = changesets.upload else {
                 return try work.setAside(delivery, reason: reason, app: changesets.realm.app)
             }
-            // Its client keeps what it has not been acknowledged.
+            // The upload's client keeps what has not been acknowledged to it.
             complain(of: delivery, reason)
             try admittance.refuse(changesets.realm, upload.session, .damaged(changesets.realm))
         case .unbind, .rules, .tick: complain(of: delivery, reason)

@@ -12,9 +12,9 @@ struct SliceAsides {
 
     private let pool: MergePool
     private var current: (waiting: Waiting, upload: AsideMerge.Upload, merge: RunningMerge)?
-    /// Those whose merges come next, in the order in which they came.
+    /// The realms whose merges come next, in the order in which they came.
     private var line: [Waiting] = []
-    /// Whose merge went on last: another app's comes next, if one waits.
+    /// The app whose merge went on last: another app's comes next, if one waits.
     private var lastApp: String?
     /// Kept for the rest of a merge that was taken up in this turn: what is merged of it must not be lost.
     private var kept: (waiting: Waiting, place: MergePool.Place)?

@@ -9,7 +9,7 @@ struct SliceEnvironment: Sendable {
     let epoch: Epoch
     let apps: AppSettings
     let topology: Topology
-    /// Of the cluster; nil for an owner that is used alone.
+    /// The number of the cluster's slices; nil for an owner that is used alone.
     let slices: SliceCount?
     let limits: WorkerLimits
     let held: ResetHolds
@@ -19,7 +19,7 @@ struct SliceEnvironment: Sendable {
     let logger: Logger
 }
 
-/// One of the things that an owner does with messages. What it changes goes into the unit of work, and nowhere else.
+/// A part of what an owner does with messages. What it changes goes into the unit of work, and nowhere else.
 protocol SlicePart {
     var work: SliceWork { get }
 }

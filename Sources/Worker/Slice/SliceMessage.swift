@@ -54,7 +54,7 @@ enum SliceMessage: Sendable {
         }
     }
 
-    /// Of a request whose answer a session waits for.
+    /// The context of a request whose answer a session waits for; nil for other messages.
     var request: RequestContext? {
         switch self {
         case .bind(let request): request.context

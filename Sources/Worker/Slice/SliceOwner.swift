@@ -123,8 +123,8 @@ package actor SliceOwner {
             publications: publications, left: left, isIdle: left.count == waiting.count && publications.isEmpty)
     }
 
-    /// Those of the waiting messages that may go in a turn that begins now, if their merges take next to nothing. What is read ahead
-    /// for others would be read again in each turn that they wait.
+    /// Returns the waiting messages that may go in a turn that begins now, if their merges take next to nothing. What is read ahead
+    /// for other messages would be read again in each turn that they wait.
     private func likely(
         _ waiting: [SliceDelivery], butFor busy: Set<RealmName>, _ shares: SliceShares
     ) -> [SliceDelivery] {
@@ -206,7 +206,7 @@ package actor SliceOwner {
 
     // MARK: Outbox
 
-    /// These have arrived: the next commit forgets them.
+    /// Notes that messages have arrived: the next commit forgets them.
     package func arrived(_ publications: [Publication]) {
         memory?.outbox.arrived.formUnion(publications.compactMap(\.outboxID))
     }

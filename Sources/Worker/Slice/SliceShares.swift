@@ -9,13 +9,13 @@ import SyncModel
 ///
 /// Counted is work and not time, in steps of merging (`MergeMeter`). The order of the messages of one realm stays.
 struct SliceShares {
-    /// Who owes.
+    /// An app or a realm that owes for what it has taken.
     private enum Debtor: Hashable {
         case app(String)
         case realm(RealmName)
     }
 
-    /// Who counts as having had messages lately.
+    /// The time for which a realm counts as having had messages lately, in milliseconds.
     private static let recentMilliseconds: UInt64 = 5_000
     /// What one debtor may take of a slice while others had messages lately: a fifth or so of what a merge takes in that time.
     private static let stepsPerMillisecond: UInt64 = 60_000
@@ -30,7 +30,7 @@ struct SliceShares {
     private var servedAt: [RealmName: UInt64] = [:]
     private var turnedAt: UInt64?
 
-    // Of the turn in hand.
+    // The turn in hand: what all have taken together, and the realms and apps that leave messages for later turns.
     private var takenTogether: UInt64 = 0
     private var leftRealms: Set<RealmName> = []
     private var leftApps: Set<String> = []

@@ -1,8 +1,8 @@
 /// What an owner has done in one turn.
 package struct SliceTurn: Sendable {
-    /// To be published before the messages that were dealt with are acknowledged.
+    /// The messages to be published before the messages that were dealt with are acknowledged.
     package var publications: [Publication] = []
-    /// Which of the messages have to wait for a later turn, ascending.
+    /// The indices of the messages that have to wait for a later turn, ascending.
     package var left: [Int] = []
     /// Whether no message's turn has come.
     package var isIdle = false

@@ -102,7 +102,7 @@ struct Ticks: SlicePart {
         }
     }
 
-    /// Of what users have added so long ago too little counts still to keep it.
+    /// Forgets what users have added so long ago that too little of it still counts to keep it.
     private func forgetUsage(now: UInt64) async throws {
         let age = UInt64(UserUsage.halfLife) * UInt64(UserUsage.rememberedHalfLives)
         guard age < now else { return }
@@ -114,7 +114,7 @@ struct Ticks: SlicePart {
 
     /// Client files that were not seen for the app's maximum offline time cannot come back.
     private func expire(_ id: String, now: UInt64) async throws {
-        // Those that a termination has yet to mark reset for that.
+        // While a termination goes on, the client files that it has yet to mark are reset for it, not expired.
         guard work.memory.idleLooks.isDue(id, at: clock.uptime()), work.memory.terminations[id] == nil,
             let app = try await apps.app(id), app.maxOfflineDays > 0
         else {

@@ -7,7 +7,7 @@ import SyncModel
 ///
 /// Holds all that the step needs, so that nothing the slice does meanwhile makes a difference to it.
 struct AsideMerge: Sendable {
-    /// Which upload the step is of. By this the upload finds what became of the step when its turn comes again.
+    /// The upload that the step belongs to. By this the upload finds what became of the step when its turn comes again.
     struct Upload: Equatable, Sendable {
         var realm: RealmID
         var generation: UInt64

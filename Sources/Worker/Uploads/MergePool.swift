@@ -37,7 +37,7 @@ package final class MergePool: Sendable {
 
 /// A merge that goes on, or has ended, beside its slice. It ends early when nobody holds this any more.
 final class RunningMerge: Sendable {
-    /// Between the thread and whoever waits.
+    /// The state that the merge's thread shares with whoever waits for the merge.
     private final class Shared: Sendable {
         let result = Mutex<Result<AsideMerge.Merged, MergeError>?>(nil)
         let isDropped = Atomic(false)
@@ -50,7 +50,7 @@ final class RunningMerge: Sendable {
     init(_ merge: AsideMerge, in place: MergePool.Place) {
         self.place = place
         let thread = Thread { [shared] in
-            // Of this thread alone, as Linux has it.
+            // On Linux, this sets the priority of this thread alone.
             setpriority(Int32(PRIO_PROCESS.rawValue), 0, Self.niceness)
             let result = Result { () throws(MergeError) in
                 try merge.run { shared.isDropped.load(ordering: .relaxed) }

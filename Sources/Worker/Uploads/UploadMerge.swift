@@ -123,7 +123,7 @@ struct UploadMerge: SlicePart {
             selected = selected?.dropFirst(records.count)
             cursor = last.version
         }
-        // All of the base is the realm as it was at the base's version.
+        // The base as a whole is the realm as it was at the base's version.
         try merge(&integration, over: [], through: base.version)
     }
 
@@ -162,7 +162,8 @@ struct UploadMerge: SlicePart {
 
     // MARK: Selecting
 
-    /// By what is searched for what an upload may conflict with; nil if it may conflict with everything.
+    /// Returns what an upload touches, by which is searched for what it may conflict with; nil if it may conflict with
+    /// everything.
     private func touches(of integration: UploadIntegration) -> Touches? {
         let touches = integration.touches()
         return limits.usesHistoryIndex && !touches.isDestructive ? touches : nil
@@ -179,7 +180,7 @@ struct UploadMerge: SlicePart {
 
     // MARK: Local changesets
 
-    /// As many of the versions as one step may hold, at least one; and how many those were.
+    /// Returns the changesets of as many of the versions as one step may hold, at least one, and the number of those versions.
     private func locals(
         of versions: ArraySlice<ServerVersion>, for integration: UploadIntegration, after base: ServerVersion
     ) async throws -> (locals: [LocalChangeset], count: Int) {

@@ -68,7 +68,8 @@ struct Uploads: SlicePart {
             do {
                 try UploadPermission(rights: rights, app: app, schema: context.state.schema).check(new)
                 if rights != .readWrite {
-                    // It declares what is there. Nothing of whoever may not write is kept, however often it is said.
+                    // The upload declares what is there. Nothing of an author who may not write is kept, however often it is
+                    // said.
                     new = ArraySlice(repeating: .success(Changeset()), count: new.count)
                     for index in entries.indices { entries[index].changeset = Changeset().encoded() }
                 }
@@ -351,7 +352,7 @@ protocol UploadError: Error {}
 /// A changeset that cannot be part of its realm's history: it does not parse, merge or apply.
 struct BadChangesetError: UploadError {
     var reason: String
-    /// Its merge takes more work than one upload may.
+    /// Whether merging or judging the upload takes more work than one upload may.
     var isTooDear = false
     /// The reason tells of the objects that the changeset has met, such as how long a list is.
     var tellsOfObjects = false
@@ -366,7 +367,7 @@ struct BadChangesetError: UploadError {
 }
 
 extension BadChangesetError {
-    /// One that follows the format and would end stock clients.
+    /// Makes the error of a changeset that follows the format and would end stock clients.
     init(misfit: Misfit) { self.init(reason: "stock clients could not go on with it: \(misfit)") }
 }
 

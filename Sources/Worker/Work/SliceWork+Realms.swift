@@ -77,7 +77,7 @@ extension SliceWork {
         stage { $0.terminations.append(first) }
         environment.logger.info("realm created", metadata: ["app": "\(name.app)", "realm": "\(name.partition)"])
         _ = change(context)
-        // Its base must be in the store before anybody begins with it.
+        // The realm's base must be in the store before anybody begins with it.
         if record.latest.version > 0 { try await flush() }
         return change(context)
     }
@@ -122,7 +122,8 @@ extension SliceWork {
         return restore
     }
 
-    /// Of a realm that comes into being: there may have been one before the slice was put back.
+    /// Returns the idents that a realm which comes into being takes for lost: there may have been such a realm before the slice
+    /// was put back.
     private func lostIdents() async throws -> Range<FileIdent> {
         guard let restore = try await restore(), environment.clock.now() < restore.at &+ RestoreRecord.memory else {
             return 0..<0
@@ -215,8 +216,8 @@ extension SliceWork {
 
 // MARK: - Where a client file's history begins
 
-// It is decided once, and durable before anything is answered by it: what the versions below mean to a client, and what its
-// uploads are merged with, hangs on it.
+// The version at which a client file's history begins is decided once, and durable before anything is answered by it: what the
+// versions below mean to a client, and what its uploads are merged with, hangs on it.
 extension SliceWork {
     /// The client file gets the realm, or writes to it, for the first time.
     ///

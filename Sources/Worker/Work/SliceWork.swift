@@ -20,7 +20,7 @@ final class SliceWork {
     var cases = ResetCases()
     /// What messages have taken so far of what clients can make dear, in steps of merging (`MergeMeter`).
     var steps: UInt64 = 0
-    /// After how many steps a merge is to go on beside the slice.
+    /// The steps after which a merge is to go on beside the slice.
     var mergePatience: UInt64 = .max
 
     /// What is changed beside realms and reset cases, and what is to be published for it.
@@ -30,9 +30,9 @@ final class SliceWork {
         var realms: [RealmContext] = []
     }
 
-    /// Of the message in hand.
+    /// The effects of the message in hand.
     private var current = Effects()
-    /// Of the messages before it, since the last commit.
+    /// The effects of the messages before it, since the last commit.
     private var kept = Effects()
     private var seen: Set<String> = []
     /// Users whose additions the next commit writes.

@@ -33,6 +33,6 @@ struct BrokerShell {
 
     private func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
-    /// As one word of a POSIX shell.
+    /// Returns the text quoted as one word of a POSIX shell.
     private func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
 }

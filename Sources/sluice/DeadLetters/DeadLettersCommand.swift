@@ -20,7 +20,7 @@ struct DeadLettersCommand: AsyncParsableCommand {
         defaultSubcommand: DeadLettersList.self)
 }
 
-/// Which dead letters a command is about.
+/// The options that say which dead letters a command is about.
 struct DeadLetterOptions: ParsableArguments {
     @Argument(help: "Names or message ids.") var letters: [String] = []
     @Option(help: "Only this app's.") var app: String?

@@ -95,7 +95,7 @@ struct ClusterSettings {
         }
     }
 
-    /// For commands that print results: only what goes badly wrong.
+    /// The logger for commands that print results: it reports only what goes badly wrong.
     var quietLogger: Logger {
         var logger = Logger(label: "sluice")
         logger.logLevel = max(configuration.logLevel, .error)
@@ -126,7 +126,7 @@ struct ClusterSettings {
         return token
     }
 
-    /// Beside the stores, so that on one machine nothing needs to be configured.
+    /// The path of the admin token's file beside the stores, so that on one machine nothing needs to be configured.
     var defaultTokenFile: String {
         ((try? StoreURL(configuration.storeURL.revealed))?.folder ?? ".") + "/admin-token"
     }

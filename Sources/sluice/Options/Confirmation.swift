@@ -3,7 +3,8 @@ import ArgumentParser
 import Foundation
 import SyncModel
 
-/// Before something is taken away for good: what would go, and the operator's word that it may.
+/// The options of a command that takes something away for good: to see what would go, and to give the operator's word
+/// that it may.
 struct ConfirmationOptions: ParsableArguments {
     @Flag(help: "Do it without asking.") var yes = false
     @Flag(help: "Say what would go, and change nothing.") var dryRun = false

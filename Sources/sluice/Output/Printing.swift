@@ -65,7 +65,7 @@ enum Printing {
 }
 
 extension JSONEncoder {
-    /// For documents that people read: one member a line.
+    /// The encoder for documents that people read: one member a line.
     static var readable: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]

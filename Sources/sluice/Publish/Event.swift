@@ -33,7 +33,8 @@ struct Event {
         realm.map { (topology.slices, String($0.slice(of: slices).value)) } ?? (topology.terminations, "")
     }
 
-    /// As JSON, so that what a shell publishes can be read in the queue and compared with the documentation.
+    /// Returns the event as a JSON message, so that what a shell publishes can be read in the queue and compared with
+    /// the documentation.
     func message(id: String) throws -> AMQPMessage {
         let properties = AMQPProperties(
             type: type(of: content).type, messageID: id, timestamp: UInt64(Date().timeIntervalSince1970),

@@ -23,7 +23,7 @@ struct RealmsCommand: AsyncParsableCommand {
 /// The store's slices, for reading.
 struct StoredRealms {
     let stores: any StoreInspector
-    /// Those that have a store.
+    /// The slices that have a store.
     let slices: [SliceNumber]
     let count: SliceCount
 

@@ -1,7 +1,7 @@
 import Storage
 import SyncModel
 
-/// Who had a slice under which epoch, as the slice's own store remembers it: the last hundred owners of each.
+/// The owners of slices by epoch, as each slice's own store remembers them: the last hundred of each slice.
 enum SliceHistory {
     /// One owner's time with a slice.
     struct Entry: Encodable {

@@ -2,7 +2,7 @@ import Foundation
 import Storage
 
 extension RestoreRecord {
-    /// For a state that is put back now.
+    /// Returns the record for a state that is put back now.
     static func now() -> RestoreRecord {
         let at = UnixTime.milliseconds
         let stamp = Printing.time(ofUnixMilliseconds: at).filter { $0.isLetter || $0.isNumber }.lowercased()

@@ -107,7 +107,7 @@ struct TailPrinter: Sendable {
 
     private struct Gap: Encodable {
         var dropped: Int
-        /// Others were missed at the broker or while the connection was away; nobody counted them.
+        /// Whether other messages were missed at the broker or while the connection was away; nobody counted them.
         var uncounted: Bool
     }
 
@@ -149,7 +149,8 @@ struct TailPrinter: Sendable {
 }
 
 extension String {
-    /// Without control characters: what came over the network must not steer the terminal.
+    /// The text with a replacement character for each control or format character: what came over the network must not
+    /// steer the terminal.
     var oneLine: String {
         String(
             String.UnicodeScalarView(

@@ -66,7 +66,7 @@ struct TailCommand: ReportingCommand {
     }
 }
 
-/// Which messages are wanted.
+/// The app, partition and types of the messages that are wanted.
 struct MessageFilter {
     var app: String?
     var partition: String?

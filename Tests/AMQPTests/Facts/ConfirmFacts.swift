@@ -12,7 +12,7 @@ extension BrokerTests {
             try await bare.publish("dropped", to: "no.such.queue")
             let events = try await bare.next(2)
             expectEqual(events.first, .returned("lost"))
-            // Both may be confirmed at once: the second message, too, is nowhere.
+            // The two messages may be confirmed at once: the second one, too, is nowhere.
             if events.last == .ack(1, multiple: false) {
                 try await expectEqual(bare.next(), .ack(2, multiple: false))
             } else {

@@ -72,7 +72,7 @@ extension BrokerTests {
                     let bare = try await BareClient()
                     try await bare.consume(queue, prefetch: 1)
                     try await expectEqual(bare.next(), .delivered("poison", tag: 1))
-                    // It goes without a word here.
+                    // The client goes without a word here.
                 }
                 try await requireDead(dead)
             }

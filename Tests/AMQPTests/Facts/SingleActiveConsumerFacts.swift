@@ -140,7 +140,7 @@ extension BrokerTests {
                 try await withConnection { owner in
                     let owned = try await owner.openChannel()
                     try await owned.declareQueue(AMQPQueueDeclaration(name: name, durable: false, exclusive: true))
-                    // It exists, and is somebody else's: not "not found".
+                    // The queue exists, and is somebody else's: not "not found".
                     await expectEqual(ask(), .resourceLocked)
                 }
                 try await eventually { await ask() == .notFound }

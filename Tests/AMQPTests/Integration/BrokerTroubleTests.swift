@@ -137,7 +137,7 @@ struct BrokerTroubleTests {
                     try await channel.declareQueue(AMQPQueueDeclaration(name: queue, passive: true))
                 })
         }
-        // It comes back only when its password is right again.
+        // The connection comes back only when its password is right again.
         try await TestBroker.control("-q", "change_password", "probe", "another")
         try await TestBroker.control("-q", "close_all_connections", "test")
         try await eventually { seen.text.contains("authenticationFailed") }

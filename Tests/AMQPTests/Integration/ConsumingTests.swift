@@ -91,7 +91,7 @@ extension BrokerTests {
                 let consumer = try await channel.consume(queue: queue)
                 try await withThrowingTaskGroup(of: String.self) { group in
                     for _ in 0..<5 { group.addTask { try await consumer.take(1)[0].message.text } }
-                    // One of the tasks may be cancelled while it waits, without taking a delivery with it.
+                    // A task may be cancelled while it waits, without taking a delivery with it.
                     let cancelled = Task { try await consumer.nextBatch(max: 1) }
                     cancelled.cancel()
                     try await expectTrue(cancelled.value == nil)

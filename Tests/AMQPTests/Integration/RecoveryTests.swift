@@ -22,7 +22,7 @@ extension BrokerTests {
         @Test func consumersResumeAndStaleAnswersAreDropped() async throws {
             let name = TestBroker.uniqueName()
             try await withQueue(name, prefetch: 2, adjust: { $0.connectionName = name }) { connection, channel, queue in
-                // Of its own, because an exclusive queue would go with the connection.
+                // The test has a queue of its own, because an exclusive queue would go with the connection.
                 let queue = queue + ".kept"
                 let exchange = queue + ".exchange"
                 try await channel.declareExchange(exchange, type: .topic, durable: false, autoDelete: true)

@@ -75,7 +75,8 @@ extension BrokerTests {
         @Test func idleConnectionKeepsItsHeartbeat() async throws {
             var configuration = try right()
             configuration.heartbeat = .seconds(1)
-            // One that lasts is enough: a process that a busy machine stops for seconds is silent indeed.
+            // A single connection that lasts is enough: a process that a busy machine stops for seconds is silent
+            // indeed.
             try await eventually {
                 let lasts = try? await withTLS(configuration) { connection in
                     // Longer than either side would put up with silence.

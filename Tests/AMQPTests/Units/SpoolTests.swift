@@ -10,7 +10,7 @@ import Testing
         [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: count)
     }
 
-    /// Of this process, in bytes.
+    /// Returns the resident memory of this process, in bytes.
     private static func residentBytes() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""

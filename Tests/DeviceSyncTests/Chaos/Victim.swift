@@ -9,7 +9,7 @@ struct Victim: Codable {
     var folder: String
     var serverURL: String
     var round: Int
-    /// After how many microseconds it is killed.
+    /// The time after which the process is killed, in microseconds.
     var lifetime: Int
     var seed: UInt64
 
@@ -39,7 +39,7 @@ struct Victim: Codable {
         }
     }
 
-    /// At once and without the network, as an app that starts offline does.
+    /// Opens the realm at once and without the network, as an app that starts offline does.
     private static func openRealm(_ configuration: Realm.Configuration) throws -> Realm {
         try Realm(configuration: configuration)
     }

@@ -27,7 +27,7 @@ struct DamagedEncryptedFileTests {
             location: .file(folder.file), isSynced: false, readOnly: true, key: EncryptionKey(PlainText.key))
         let realm = Realm(instance: RealmInstance(core: core, configuration: folder.encrypted, session: nil))
         return try ReadFailures.collecting {
-            // All of them, the large ones too.
+            // All objects are read, the large ones too.
             for object in realm.dynamicObjects("Task") { _ = (object["names"] as? DynamicMap)?["a"] }
             return realm.titles()
         }

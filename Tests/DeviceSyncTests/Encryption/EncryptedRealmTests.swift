@@ -172,12 +172,12 @@ struct EncryptedRealmTests {
         let new = try #require(try make(key))
         expectTrue(old != new)
         try expectTrue(!run(old))
-        // Of a realm that was not encrypted.
+        // An action for a realm that was not encrypted leaves the file alone.
         try expectTrue(!run(nil))
         expectTrue(FileManager.default.fileExists(atPath: folder.file.path))
         try expectTrue(run(new))
         expectTrue(!FileManager.default.fileExists(atPath: folder.file.path))
-        // One that is not encrypted has taken its place.
+        // A file that is not encrypted has taken the place of the encrypted one.
         try expectTrue(make(nil) == nil)
         try expectTrue(!run(new))
     }

@@ -20,7 +20,7 @@ struct KilledEncryptedRealmTests {
                 dynamicSchema: Device.schema)
         }
 
-        /// In its first rounds it makes the file, too.
+        /// Writes until the process is killed; in its first rounds the process makes the file, too.
         func run() throws {
             DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(lifetime)) { kill(getpid(), SIGKILL) }
             let realm = try Realm(configuration: configuration)

@@ -81,7 +81,7 @@ struct FileActionTests {
         expectTrue(!FileManager.default.fileExists(atPath: path))
     }
 
-    /// Its header is right, and nothing else.
+    /// The file's header is right, and nothing else.
     @Test func aDatabaseThatIsNoneAfterItsHeaderIsKeptByteForByte() throws {
         let folder = Folder()
         var action = try action(folder)

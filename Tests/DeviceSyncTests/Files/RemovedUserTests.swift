@@ -148,7 +148,7 @@ struct RemovedUserTests {
         try expectTrue(device.app.core.store.users().isEmpty)
     }
 
-    /// Beside the realm, which is released by returning.
+    /// Writes a copy beside the realm, which is released by returning.
     private func writeCopy(_ device: Device) async throws -> URL {
         let realm = try await Realm(configuration: device.configuration())
         let session = try #require(realm.syncSession)

@@ -116,7 +116,7 @@ struct ModelCollectionTests {
         expectEqual(dog.owners.map(\._id), [2])
     }
 
-    /// As in a flexible realm, whose subscriptions select the list's object and not the linked one.
+    /// The list is as in a flexible realm whose subscriptions select the list's object and not the linked one.
     @Test func linksToObjectsThatTheRealmLacksAreLeftOut() throws {
         let person = try realm.write {
             realm.create(

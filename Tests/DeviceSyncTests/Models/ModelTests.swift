@@ -214,7 +214,7 @@ struct ModelTests {
             let realm = try Realm(configuration: Realm.Configuration(fileURL: folder.file))
             expectEqual(realm.schema.map(\.name), ["Found"])
         }
-        // Those that the configuration names are the only ones.
+        // The classes that the configuration names are the only ones.
         let other = Folder()
         try Found.$isWanted.withValue(true) {
             let realm = try Realm(configuration: Realm.Configuration(fileURL: other.file, objectTypes: [City.self]))

@@ -71,7 +71,7 @@ struct NestedCollectionTests {
         expectTrue(steps.count == 3 && deep["deep"] == true && steps.realm == realm && !steps.isFrozen)
         try realm.write { deep["more"] = [1] }
         expectEqual(note.content["steps"]?[1]?[2], ["deep": true, "more": [1]])
-        // One of the same kind in its place is the same list.
+        // A list that takes the place of the list is the same list.
         try realm.write { note.content.dictionaryValue?["steps"] = ["other"] }
         expectTrue(!steps.isInvalidated && Array(steps) == ["other"])
         expectTrue(deep.isInvalidated && deep.isEmpty && deep["deep"] == nil)

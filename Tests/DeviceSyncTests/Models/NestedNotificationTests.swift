@@ -6,7 +6,7 @@ import Testing
 
 @testable import DeviceSync
 
-/// Who hears of changes inside of values of any type.
+/// Notifications of changes inside of values of any type, and who hears of them.
 @Suite(.timeLimit(.minutes(2)))
 struct NestedNotificationTests {
     private let folder = Folder()

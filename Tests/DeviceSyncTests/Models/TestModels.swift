@@ -76,7 +76,7 @@ final class Scalars: TestObject {
     @Persisted var anySet: MutableSet<AnyRealmValue>
 }
 
-/// Without a primary key, as local realms may have classes.
+/// A class without a primary key, as local realms may have.
 final class Entry: TestObject {
     @Persisted var text: String
 }
@@ -101,7 +101,7 @@ extension Folder {
     func models() throws -> Realm { try Realm(configuration: modelConfiguration) }
 }
 
-/// With values of any type wherever they can be.
+/// A class with values of any type wherever they can be.
 final class Note: TestObject {
     @Persisted(primaryKey: true) var _id: String
     @Persisted var content: AnyRealmValue

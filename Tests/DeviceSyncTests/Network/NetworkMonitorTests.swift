@@ -46,7 +46,7 @@ struct NetworkMonitorTests {
         expectTrue(!RouteMessages.tellOfNewWays([UInt8](repeating: 0xFF, count: 64)))
     }
 
-    /// In a network namespace of its own, which only root can make.
+    /// Runs in a network namespace of its own, which only root can make.
     @Test(.enabled(if: getuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/sbin/ip")))
     func theKernelTellsOfANewAddress() async throws {
         let changes = Mutex(0)

@@ -29,7 +29,7 @@ struct ConcurrentOpeningTests {
         }
     }
 
-    /// On a thread, in a task, and in another.
+    /// Opens the realm on a thread, in a task, and in another task.
     private func openThrice(_ file: SlowFile) async -> [Task<Realm, any Error>] {
         let configuration = file.configuration
         let first = Task { try await Realm(configuration: configuration) }

@@ -123,7 +123,8 @@ struct ConfigurationTests {
         await expectTrue(eventually { device.app.core.sync.allSessions == [again.syncSession] })
     }
 
-    /// Whoever opens it while others close it shares a store with them or has a new one, and never one that nobody else can open.
+    /// A task that opens the realm while others close it shares a store with them or has a new one, and never one that nobody
+    /// else can open.
     @Test func aRealmInMemoryIsOneStoreForAllWhoHaveItOpen() async throws {
         let device = Device(TestServer())
         try await device.server.start()

@@ -96,7 +96,7 @@ struct CopyTests {
         try file.closeWithoutLog()
         expectTrue(!FileManager.default.fileExists(atPath: folder.file.path + "-wal"))
         let header = try #require(FileManager.default.contents(atPath: folder.file.path))
-        // Of a file that needs no log to be read.
+        // The header is that of a file that needs no log to be read.
         expectEqual(header[18], 1)
     }
 

@@ -44,7 +44,7 @@ struct FirstOpeningTests {
         let target = try copyConfiguration(device)
         try realm.writeCopy(configuration: target)
         server.holdsPages = false
-        // Of which the server need never have heard through the original.
+        // The server need never have heard of the schema through the original.
         realm.syncSession?.suspend()
         let copy = try await Realm(configuration: target, downloadBeforeOpen: .always)
         try copy.write { copy.dynamicCreate("Task", value: ["_id": "a", "title": "from the copy"]) }

@@ -103,7 +103,7 @@ struct LocalRealmTests {
         }
         await expectTrue(eventually { changes.withLock { $0.last } == [[0], [2], [1]] })
         token.invalidate()
-        // Another one, whose turn comes after that of the first.
+        // The witness is another observer, whose turn comes after that of the first.
         let last = Mutex<[Int]>([])
         let witness = realm.dynamicObjects("Task").observe(on: DispatchQueue(label: "witness")) { change in
             if case .update(_, let deletions, _, _) = change { last.withLock { $0 = deletions } }

@@ -66,7 +66,7 @@ struct OnceTests {
         expectEqual(again.titles().count, 1)
     }
 
-    /// In flexible mode the data come with the initial subscriptions, after a first mark.
+    /// The data come with the initial subscriptions in flexible mode, after a first mark.
     @Test func anOpeningWaitsForInitialSubscriptionsThatTheOneBeforeHasMade() async throws {
         let server = FlexibleServer()
         try await server.start()

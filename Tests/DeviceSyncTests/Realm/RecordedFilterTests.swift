@@ -12,7 +12,8 @@ import Testing
 /// What the reference engine was recorded to select, as an app asks for it: through `filter`, on a realm in a file.
 @Suite(.timeLimit(.minutes(10)))
 struct RecordedFilterTests {
-    /// Of long recordings a part: what they say of queries is checked on the query module, and here the way there. On a thread of its own, since it computes for long.
+    /// Checks a part of long recordings: what they say of queries is checked on the query module, and here the way there. The check runs on a thread of its
+    /// own, since it computes for long.
     @Test(arguments: RecordedVectors.files("queries"))
     func filtersSelectAsRecorded(file: URL) async throws {
         let checked = try await onThread { try Self.check(file) }

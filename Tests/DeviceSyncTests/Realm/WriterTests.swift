@@ -108,7 +108,7 @@ struct WriterTests {
         expectEqual(realm.dynamicObjects("Task").count, 600)
     }
 
-    /// Between the block and the commit of an asynchronous write, another task may run on the block's thread.
+    /// Another task may run on the block's thread between the block and the commit of an asynchronous write.
     @Test func theThreadOfABlockThatIsOverMayWait() async throws {
         let lock = WriteLock()
         await lock.lockWithoutBlocking()

@@ -280,7 +280,7 @@ struct FileActionOfLiveRealmTests {
         return (try action(for: realm, device.app), try #require(realm.configuration.fileURL))
     }
 
-    /// Its own stack holds what it would wait for.
+    /// The reset block's own stack holds what it would wait for.
     @Test func resetBlockIsToldAtOnceThatItHoldsTheRealm() async throws {
         let server = TestServer()
         try await server.start()

@@ -64,7 +64,7 @@ struct KilledMergeTests {
         other.quit()
         for url in urls { await expectTrue(eventually { !RealmFileSet(main: url).isOpen }) }
         try await body(Files(main: urls[0], fresh: urls[1]))
-        // Their folders go with them.
+        // The devices' folders go with them.
         withExtendedLifetime([device, other]) {}
     }
 

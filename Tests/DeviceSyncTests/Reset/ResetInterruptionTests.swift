@@ -62,7 +62,7 @@ struct ResetInterruptionTests {
         try expectTrue(device.app.core.store.fileActions().isEmpty)
     }
 
-    /// From the record of a merge on, nothing can be stored, not even that the merge has ended.
+    /// Nothing can be stored from the record of a merge on, not even that the merge has ended.
     @Test func aMergeThatHasEndedIsNotTakenForTheDeathOfItsProcess() async throws {
         let server = TestServer()
         try await server.start()
@@ -183,7 +183,7 @@ struct ResetInterruptionTests {
         server.holdsMarks = true
         server.terminate()
         session.resume()
-        // Of the realm's own session, and then of the one that has stored the fresh copy's identity.
+        // The marks are of the realm's own session, then of the one that has stored the fresh copy's identity.
         await expectTrue(eventually { server.messages.filter { $0.name == "mark" }.count >= 2 })
         try RealmFileEdits.run(
             """

@@ -128,7 +128,7 @@ struct FileVersionTests {
         expectEqual(rows, 199)
     }
 
-    /// Before the realm stands on a version of the file that has the object.
+    /// The objects are changed before the realm stands on a version of the file that has them.
     @Test func whatIsChangedSoonAfterItWasMadeIsFoundByWhatItIs() throws {
         let folder = Folder()
         let realm = try folder.models()

@@ -29,7 +29,7 @@ private final class Heard: Sendable {
 private final class Twins {
     private static let schema =
         Device.schema.map { description in
-            // Of a realm in memory, an index makes no difference.
+            // An index makes no difference to a realm in memory.
             var indexed = description
             indexed.properties = description.properties.map { property in
                 var property = property
@@ -171,7 +171,7 @@ private final class Twins {
         if looks { expectEqual(inside.first, inside.last) }
     }
 
-    /// Through the realms that stand at an older version, which a write brings to the newest.
+    /// Writes through the realms that stand at an older version, which a write brings to the newest.
     private func writeAsTheyWere() throws {
         let seed = random.next()
         for realm in pinned {

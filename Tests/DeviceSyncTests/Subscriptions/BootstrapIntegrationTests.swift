@@ -126,7 +126,7 @@ struct BootstrapIntegrationTests {
             let core = pair.core
             try expectTrue(core.file.pendingBootstrap() == nil)
             var history = try core.file.entries(from: 0)
-            // Those of realms that were made one after the other.
+            // The timestamps are those of realms that were made one after the other.
             for index in history.indices {
                 history[index].originTimestamp = 0
                 // A write that one batch changes and the next puts back counts as changed.

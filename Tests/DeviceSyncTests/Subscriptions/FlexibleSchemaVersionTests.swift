@@ -17,7 +17,7 @@ struct FlexibleSchemaVersionTests {
         return configuration
     }
 
-    /// With an object that is not uploaded, closed.
+    /// Makes a realm with an object that is not uploaded, and closes it.
     private func offline(_ device: FlexibleDevice) async throws {
         _ = try await device.login()
         var realm: Realm? = try await Realm(configuration: configuration(device, 1), downloadBeforeOpen: .always)

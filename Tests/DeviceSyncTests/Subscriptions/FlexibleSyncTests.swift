@@ -253,7 +253,7 @@ struct FlexibleSyncTests {
         await expectTrue(eventually { realm.subscriptions.state == .complete })
     }
 
-    /// As if the process had died between the last batch and its integration.
+    /// Stores a bootstrap as if the process had died between the last batch and its integration.
     private func storeBootstrap(_ realm: Realm) throws {
         let subscriptions = realm.subscriptions
         subscriptions.updateNow { subscriptions.append(QuerySubscription("Task", name: "again")) }
@@ -356,7 +356,7 @@ struct FlexibleSyncTests {
         await expectEqual(refusal([event], local)?.code, .schemaMismatch)
         await expectEqual(
             refusal([event], user.configuration(partitionValue: "p"))?.message.contains("asymmetric"), true)
-        // Their objects may link to others, and nothing links to them.
+        // The objects of asymmetric classes may link to others, and nothing links to them.
         let flexible = user.flexibleSyncConfiguration()
         var linked = Device.schema
         linked[0].properties.append(PropertyDescription("event", .object("Event"), isOptional: true))

@@ -13,7 +13,7 @@ struct FlexibleTranscriptTests {
         case nothing
         /// The session was live on this connection.
         case live
-        /// It was live on another connection, which was lost for a moment.
+        /// The session was live on another connection, which was lost for a moment.
         case reconnect
         /// A client reset whose merge holds the IDENT back.
         case reset

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DeviceSync
 
-/// By which rules the copies of an app's realms are made: all by the same, whatever happens in between.
+/// The rules by which the copies of an app's realms are made: all by the same, whatever happens in between.
 @Suite(.timeLimit(.minutes(5)))
 struct CompatibilityTests {
     private static let schema = [

@@ -77,7 +77,7 @@ struct OversizedWriteTests {
         expectEqual(realm.titles().count, 2)
     }
 
-    /// As a release before stored it.
+    /// The oversized write is stored as an earlier release stored it.
     @Test func oneThatIsStoredIsNotSentAndNotLost() async throws {
         let server = TestServer()
         let (device, realm) = try await started(server)

@@ -121,7 +121,7 @@ struct SyncWaitsTests {
         expectTrue(ends.all.isEmpty)
         sets.bootstrapped(2)
         waits.settle(with: sets)
-        // One that was overtaken has nothing to wait for.
+        // An update that was overtaken has nothing to wait for.
         expectEqual(ends.all, ["1"])
         sets.markReached()
         sets.refused(3, "no such field")

@@ -145,7 +145,7 @@ struct SyncingTests {
         let realm = try await Realm(configuration: device.configuration())
         let session = try #require(realm.syncSession)
         try await session.wait(for: .download)
-        // It comes back by itself a second later, and at once if it is told to.
+        // The connection comes back by itself a second later, and at once if it is told to.
         server.dropConnections()
         expectEqual(session.state, .active)
         session.reconnect()

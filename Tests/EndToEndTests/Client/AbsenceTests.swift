@@ -55,7 +55,7 @@ struct AbsenceTests {
             .files.contains { $0.user == away.user.id && $0.state == "expired" }
         }
         try away.session.resume()
-        // It waits through the reset.
+        // The client waits through the reset.
         try await away.upload()
         try await away.download()
         try await other.download()

@@ -44,7 +44,7 @@ extension SharedClusterTests.OpeningTests {
             return phone
         }
 
-        /// Whoever opens the copy has the same objects at once, and from then on both hear of each other.
+        /// A client that opens the copy has the same objects at once, and from then on both hear of each other.
         @Test(arguments: [true, false])
         func aCopyForSomebodyOfTheSameModeSyncsAndOneForNobodyDoesNot(isFlexible: Bool) async throws {
             let app = try await SharedCluster.cluster.newApp("--sync-mode", isFlexible ? "flexible" : "partition")

@@ -6,7 +6,7 @@ import LocalCluster
 struct InstalledApp: Codable, Sendable {
     let id: String
     let server: String
-    /// Who uses the phone.
+    /// The name of the person who uses the phone.
     let person: String
     private let folder: URL
 

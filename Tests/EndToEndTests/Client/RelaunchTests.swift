@@ -7,8 +7,8 @@ import Testing
 extension SharedClusterTests.OpeningTests {
     /// What an app finds when it is launched again: each launch is a process of its own.
     @MainActor @Suite struct RelaunchTests {
-        /// Who has logged in once is known at every launch, with the same data. Nobody logs in again: at first there is no server, and then
-        /// one that lets nobody in any more.
+        /// A user who has logged in once is known at every launch, with the same data. Nobody logs in again: at first
+        /// there is no server, and then one that lets nobody in any more.
         @Test(.ownGateway) func whoHasLoggedInOnceFindsTheSameDataAtEveryLaunch() async throws {
             let cluster = try SharedCluster.cluster
             let id = try await cluster.newApp()
@@ -54,7 +54,7 @@ extension SharedClusterTests.OpeningTests {
             try await phone.upload()
         }
 
-        /// Whoever has these files is logged in: they are for the owner alone.
+        /// Anybody who has these files is logged in: they are for the owner alone.
         @Test func nobodyElseOnTheMachineCanReadWhoIsLoggedIn() async throws {
             let id = try await SharedCluster.cluster.newApp()
             let phone = try await Phone(of: id)

@@ -93,7 +93,7 @@ extension SharedClusterTests {
                     guard let parts = line.firstMatch(of: /\[ \] (number \d+) \(by [^,]+, for (\w+)\)/) else {
                         continue
                     }
-                    // Whoever was told first stays the one.
+                    // The person who was told first stays the assignee.
                     expectTrue(seen.updateValue(parts.2, forKey: String(parts.1)) ?? parts.2 == parts.2)
                 }
                 return seen.count == 91

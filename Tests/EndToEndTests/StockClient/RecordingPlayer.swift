@@ -9,17 +9,17 @@ import SyncProtocol
 /// much and brings the same objects, the answer to its MARK, UNBOUND, PONG, or the same error.
 @MainActor
 final class RecordingPlayer {
-    /// By the recording's numbers; several may share one connection of ours.
+    /// The connections by the recording's numbers; several may share one connection of ours.
     var connections: [Int: StockConnection]
     /// Opens the connections whose upgrade is among the lines.
     var users: [Int: StockUser] = [:]
-    /// Which connections end with which client's process.
+    /// The connections that end with each client's process, by the client.
     var processes: [String: [Int]] = [:]
-    /// By the recording's idents.
+    /// The files by the recording's idents.
     var files: [FileIdent: StockFile] = [:]
-    /// In place of the recording's session idents.
+    /// The session idents that stand in place of the recording's.
     var sessions: [SessionIdent: SessionIdent] = [:]
-    /// In place of the recording's path.
+    /// The path that stands in place of the recording's.
     var path: String?
     /// Uploads are said to have been written so many milliseconds ago, not when they were recorded.
     var uploadAge: UInt64?

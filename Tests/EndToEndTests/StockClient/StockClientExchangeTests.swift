@@ -15,7 +15,7 @@ extension SharedClusterTests {
             try await player.play(from: Recording("pbs-first-connect-and-resume").index(of: "unbind 1"))
             let a = try StockScenario.file(player, 2)
             expectEqual(a.image.value("Task", "b", "name")?.contains("changed"), true)
-            // Its own task never came back; the checker has seen to that entry by entry.
+            // The client's own task never came back; the checker has seen to that entry by entry.
             expectTrue(!a.image.has("Task", "a"))
             let (_, late) = try await StockScenario.newcomer(cluster)
             expectTrue(late.image.has("Task", "a"))
@@ -79,7 +79,7 @@ extension SharedClusterTests {
             let changeset = StockScenario.task("twice")
             try await old.send(.upload(changeset, version: version, session: 1, file: file))
             await old.close()
-            // It never saw the acknowledgement, if there was one.
+            // The client never saw the acknowledgement, if there was one.
             file.progress = before
             let again = try await users[0].connect()
             let session = try await again.open(StockScenario.path, file, session: 1)

@@ -31,7 +31,7 @@ extension SharedClusterTests {
                 }
             }
 
-            // One that loses its connection in the middle, and goes on where it was.
+            // The early client loses its connection in the middle, and goes on where it was.
             let user = try await StockUser(cluster)
             @MainActor func cutOff() async throws -> StockFile {
                 let file = StockFile()
@@ -42,11 +42,11 @@ extension SharedClusterTests {
                 return file
             }
             var early = try await cutOff()
-            // All of it may have come before it was looked at.
+            // The whole download may have come before it was looked at.
             while early.entries.count >= 100 { early = try await cutOff() }
             let again = try await user.connect()
             let session = try await again.open(StockScenario.path, early)
-            // Another one writes meanwhile.
+            // A newcomer writes meanwhile.
             let (other, file) = try await StockScenario.newcomer(cluster)
             try await other.upload(StockScenario.task("meanwhile"), 1)
             try await again.download(session)
@@ -68,7 +68,7 @@ extension SharedClusterTests {
             expectTrue(verdict.findingCount == 0 && verdict.replay == "equal" && verdict.base != nil)
         }
 
-        /// As many changesets of a kilobyte each, after the schema, which make more state than one page holds.
+        /// Publishes the schema and as many changesets of a kilobyte each, which make more state than one page holds.
         @MainActor private func publishTasks(to cluster: LocalCluster) async throws {
             let name = String(repeating: "n", count: 1_000)
             var changesets = [try StockScenario.schemaOfTasks()]

@@ -115,7 +115,7 @@ extension SharedClusterTests {
                 file.identity = ClientFileIdent(
                     ident: ident ?? identity.ident, salt: FileSalt(identity.salt.rawValue ^ change))
             }
-            // Who does not know the salt cannot harm the file: the right IDENT is served after it.
+            // A client that does not know the salt cannot harm the file: the right IDENT is served after it.
             let strangers: [(Int, (StockFile) -> Void)] = [
                 (211, { salted($0, nil, by: 1) }), (208, { salted($0, 4_000_000, by: 0) }),
                 (208, { salted($0, 1, by: 0) }), (223, { $0.identity = other }),
@@ -143,7 +143,7 @@ extension SharedClusterTests {
                 expectReset(errors[0], code)
                 expectReset(errors[1], 208)
             }
-            // None of it has cost the file anything.
+            // The wrong IDENTs have cost the witness's file nothing.
             expectEqual(witness.file.identity, other)
             try await witness.sync("after idents that do not hold")
         }

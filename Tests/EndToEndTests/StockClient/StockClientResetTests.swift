@@ -33,7 +33,7 @@ extension SharedClusterTests {
                 expectEqual(realm.report?.changesets?.recovered, 2)
                 expectEqual(realm.partition, StockScenario.path)
             }
-            // Who was told is reported beside what came of it.
+            // The campaign reports who was told beside what came of it.
             let shown = try await StockClientError.within("both are said to have been told") {
                 () async throws -> StockScenario.Campaign? in
                 let shown = try await StockScenario.campaign(campaign, cluster)

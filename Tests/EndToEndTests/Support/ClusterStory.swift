@@ -17,7 +17,7 @@ extension LocalCluster {
         try await other.download()
         try expectEqual(other.ids().count, 20)
 
-        // Whoever owned the realm's slice, another goes on with what was committed.
+        // Another worker goes on with what was committed, whoever owned the realm's slice.
         await kill("worker-1")
         try other.create("meanwhile")
         try await other.upload()

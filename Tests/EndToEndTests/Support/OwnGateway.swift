@@ -25,7 +25,7 @@ extension Trait where Self == OwnGateway {
 struct TestGateway: Sendable {
     @TaskLocal fileprivate static var own: TestGateway?
 
-    /// That of a test with the trait `.ownGateway`.
+    /// The gateway of a test with the trait `.ownGateway`.
     static var mine: TestGateway {
         get throws {
             guard let own else { throw LocalClusterError("the test lacks the trait .ownGateway") }

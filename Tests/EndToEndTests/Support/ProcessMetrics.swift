@@ -5,7 +5,7 @@ import NIOCore
 extension LocalCluster {
     /// A counter or gauge of a process, without dimensions, by its Prometheus name; 0 if it was never touched.
     func metric(_ metric: String, of name: String) async throws -> Double {
-        // Of the process that runs now, whose log goes on where that of one before it ended.
+        // The last such line is of the process that runs now, whose log goes on where that of the one before it ended.
         let line = log(of: name).split(separator: "\n").last { $0.contains("operations endpoint listening") }
         guard let port = line?.firstMatch(of: /port=([0-9]+)/)?.1 else {
             throw LocalClusterError("\(name) does not say where its operations endpoint is")

@@ -93,7 +93,7 @@ extension Trait where Self == SharedCluster {
 
 extension Trait where Self == OwnApp {
     static var ownApps: Self { OwnApp(isMadeWhole: false, workers: 0) }
-    /// For suites whose tests run one after the other, and break their cluster.
+    /// The trait of suites whose tests run one after the other, and break their cluster.
     static func ownAppsInWholeCluster(workers: Int = 2) -> Self { OwnApp(isMadeWhole: true, workers: workers) }
 }
 
@@ -132,7 +132,7 @@ struct ShakenPostgresClusterTests {}
 
 extension LocalCluster {
     @TaskLocal fileprivate static var testsApp: String?
-    /// All of one length: none begins with another.
+    /// The last number that is part of a name. All have one length: none begins with another.
     private static let number = Atomic(1000)
 
     /// The test's own app. The SDK keeps one client of an app in a process, and several tests and clusters run in it.

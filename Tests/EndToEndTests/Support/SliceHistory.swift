@@ -17,14 +17,14 @@ extension LocalCluster {
         return try JSON.decode([OwnedSlice].self, text)
     }
 
-    /// Who owned the slice of the devices' realm, oldest first.
+    /// Returns the owners of the slice of the devices' realm, oldest first.
     func history(ofPartition partition: String) async throws -> [OwnedSlice] {
         try await history("--app", app, "--partition", partition)
     }
 }
 
-/// At most one writer at any time: every epoch belongs to one worker, none is missing, and none began before the one it
-/// followed.
+/// Requires that there is at most one writer at any time: every epoch belongs to one worker, none is missing, and none
+/// began before the one it followed.
 func requireOneWriterAtATime(_ history: [OwnedSlice], sourceLocation: SourceLocation = #_sourceLocation) {
     for changes in Dictionary(grouping: history, by: \.slice).values {
         #expect(changes.map(\.epoch) == Array(1...changes.count), sourceLocation: sourceLocation)

@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// Without an issuer in the settings the service's keys and the audience say enough.
+    /// The service's keys and the audience say enough without an issuer in the settings.
     @Test func anIssuerIsAskedForWhereTheSettingsNameOne() async throws {
         let service = Service()
         var settings = Self.settings([try service.publicKey])
@@ -293,7 +293,7 @@ import Testing
         expectEqual(fetched.withLock { $0 }, 1)
         let replacement = try new.publicKey
         published.withLock { $0 = [replacement] }
-        // Whoever makes keys up does not have them fetched again and again.
+        // A caller that makes keys up does not have the service's keys fetched again and again.
         for _ in 0..<20 { try await expectTrue(find(Service("made up")) == nil) }
         expectEqual(fetched.withLock { $0 }, 1)
         try await expectEqual(find(old), "old")

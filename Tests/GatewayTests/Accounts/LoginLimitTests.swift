@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-/// Who is held off by failed logins, and who is not. The addresses are those that a trusted proxy names.
+/// Failed logins: who is held off by them, and who is not. The addresses are those that a trusted proxy names.
 @Suite(.timeLimit(.minutes(5))) struct LoginLimitTests {
     private static let userpass = "\(GatewayHarness.app)/auth/providers/local-userpass"
     private static let owner = "192.0.2.1"

@@ -42,7 +42,7 @@ private final class Mailbox: MailHook {
     }
 }
 
-/// Whose an address is, by mail. The clients' addresses are those that a trusted proxy names.
+/// The proof by mail of whose an address is. The clients' addresses are those that a trusted proxy names.
 @Suite(.timeLimit(.minutes(5))) struct MailedAccountTests {
     private static let userpass = "\(GatewayHarness.app)/auth/providers/local-userpass"
     private static let (owner, stranger) = ("192.0.2.1", "198.51.100.1")
@@ -240,7 +240,7 @@ private final class Mailbox: MailHook {
         let second = PendingRegistration(origin: "there", replacing: first)
         expectTrue(second.maySendMail(askedFrom: "there"))
         expectTrue(!second.maySendMail(askedFrom: "here") && !second.maySendMail(askedFrom: "anywhere"))
-        // It stays so, whoever comes.
+        // The registration stays so, whoever comes.
         let third = PendingRegistration(origin: "there", replacing: PendingRegistration(second.text))
         expectTrue(!third.maySendMail(askedFrom: "here"))
         for registration in [first, second, third] { expectEqual(PendingRegistration(registration.text), registration) }
@@ -292,7 +292,7 @@ private final class Mailbox: MailHook {
         let out = folder.appending(path: "out").path
         try await script("good", "cat > \(out)").deliver(Data(#"{"a":1}"#.utf8))
         try expectEqual(String(contentsOfFile: out, encoding: .utf8), #"{"a":1}"#)
-        // None of these brings the gateway down: not to read, to fail, to hang, not to be there.
+        // No mail command brings the gateway down: not one that does not read, fails, hangs or is not there.
         for (name, text) in [("deaf", "exit 3"), ("slow", "exec sleep 600")] {
             let hook = try script(name, text)
             let error = await #expect(throws: GatewayError.self) {

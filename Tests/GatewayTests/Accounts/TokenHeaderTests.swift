@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateway
 
-/// Which headers of tokens are shown to what reads them.
+/// The headers of tokens that are shown to what reads them, and those that are not.
 @Suite struct TokenHeaderTests {
     private static func isShown(_ header: String) -> Bool {
         let encoded = Data(header.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
@@ -21,7 +21,7 @@ import Testing
         expectTrue(Self.isShown(header))
     }
 
-    /// It would end the process, or take a second for a kilobyte.
+    /// A reader of such a header would end the process, or take a second for a kilobyte.
     @Test(arguments: [
         #"{"x":20e36}"#, #"{"x":1E30}"#, #"{"x":1.0e300}"#, #"{"x":-9300000000000000000}"#, #"{"x":[1,{"y":2e19}]}"#,
         #"{"kid":"\\","x":20e36}"#, #"{"x":[[[[1]]]]}"#, #"{"x":{"x":{"x":{"x":{}}}}}"#, "{\"x\":\"\0\"}",

@@ -79,7 +79,7 @@ struct AppSocketTests {
                     }
                     return status.hasPrefix("HTTP/1.1 101")
                 }
-                // Those who were there have noticed nothing.
+                // The connections that were there have noticed nothing.
                 _ = try await SessionOpening.open(&first, session: 2, partition: "\"third\"")
             }
         }

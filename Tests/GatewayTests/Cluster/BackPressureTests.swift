@@ -8,10 +8,10 @@ import Testing
 
 @testable import Gateway
 
-/// Who is slow, or sends too much, is alone with it.
+/// A client that is slow, or sends too much, is alone with it.
 @Suite(.needsBroker, .timeLimit(.minutes(5)))
 struct BackPressureTests {
-    /// Which nothing can compress.
+    /// Returns bytes that nothing can compress.
     private static func noise(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255) } }
 
     @Test func aClientThatDoesNotReadDelaysNobodyAndMissesNothing() async throws {
@@ -72,7 +72,7 @@ struct BackPressureTests {
                         acknowledged = try await client.nextDownload().progress.upload.clientVersion
                     }
                 }
-                // Its socket is not read any more.
+                // The client's socket is not read any more.
                 let uploads = await gateway.owner?.uploads.count { $0.realm.app == "flood" } ?? 0
                 expectTrue(uploads < 8)
             }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Gateway
 
-/// Who may sync with an app of which all copies have to end equal.
+/// The clients that may sync with an app of which all copies have to end equal.
 @Suite(.needsBroker, .timeLimit(.minutes(5)))
 struct CompatibilityTests {
     private static func with(_ body: @Sendable @escaping (GatewayHarness, String) async throws -> Void) async throws {

@@ -103,7 +103,7 @@ struct ConnectionTests {
                     expectEqual(last?.progress.download.serverVersion, 5)
                     expectEqual(last?.progress.latest.version, 5)
                 }
-                // One that is live is told at once.
+                // A client that is live is told at once.
                 try await SyncClient.with(port: gateway.port, token: second.access) { cat in
                     _ = try await SessionOpening.open(&cat)
                     try await cat.send(.mark(session: 1, request: 1))

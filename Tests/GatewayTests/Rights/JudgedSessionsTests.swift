@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateway
 
-/// Which sessions are judged again when something changes.
+/// The sessions that are judged again when something changes.
 @Suite struct JudgedSessionsTests {
     private static func judged(_ rules: UInt64, _ users: UInt64) -> JudgedBy { JudgedBy(rules: rules, users: users) }
 

@@ -95,7 +95,7 @@ import Testing
 
     @Test func nothingIsSaidWhereItIsNotKnown() throws {
         try expectTrue(told(refusal("Transient")).integratedClientVersion == nil)
-        // Of every client realm, so of none in particular.
+        // The notice is of every client realm, so of none in particular.
         try expectTrue(told(notice(of: nil)).integratedClientVersion == nil)
         let broken = try told(notice(of: 2)) { script in
             try script.event(

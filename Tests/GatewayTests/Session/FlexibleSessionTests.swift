@@ -154,7 +154,7 @@ import Views
         expectEqual(script.pages.last?.bootstrap?.version, 2)
     }
 
-    /// As in the recording of a stock client: the error, then the session goes on.
+    /// The client is told as in the recording of a stock client: the error, then the session goes on.
     @Test func aClientOfAnotherSchemaVersionIsToldBeforeItsMark() throws {
         var script = Script()
         let app = AppRecord(
@@ -337,7 +337,7 @@ import Views
         expectEqual(script.published.count, 1)
     }
 
-    /// It could be judged by the set before only. The client uploads it again in its next session, behind the set.
+    /// The upload could be judged by the set before only. The client uploads it again in its next session, behind the set.
     @Test func whatWasWrittenUnderASetIsNotTakenWhereTheClientLeavesBeforeItsData() throws {
         var script = try begun()
         try script.answer(to: 5)
@@ -384,7 +384,7 @@ import Views
         expectEqual(script.take(), ["0/steadyState of 1 to 6"])
     }
 
-    /// Of the set in force, whose data has to come again since its user's roles have changed, clients take no QUERY_ERROR.
+    /// Clients take no QUERY_ERROR of the set in force, whose data has to come again since its user's roles have changed.
     @Test(arguments: [true, false]) func aSetInForceThatIsRefusedEndsTheSessionWithTheReason(passes: Bool) throws {
         var script = Script()
         try script.identify(

@@ -108,7 +108,7 @@ import Testing
         guard case .jsonError(1, .badClientFile, _)? = script.takeLog().last else { throw HarnessError("expected 217") }
     }
 
-    /// With memory or room on its disk it goes on as it is, so nothing is reset.
+    /// A client that has memory or room on its disk again goes on as it is, so nothing is reset.
     @Test(arguments: [
         "OutOfMemory: no more memory!", "OutOfDiskSpace: no space left",
         "AddressSpaceExhausted: mmap() failed", "PermissionDenied: the file is protected",
@@ -144,7 +144,7 @@ import Testing
         expectEqual(script.resets.map(\.clientFile), [2])
         try script.client(.upload(SessionScript.upload(3)))
         expectTrue(script.realm.history.isEmpty)
-        // Another one was on its way.
+        // Another violation was on its way.
         try script.event(.violation(Self.tooLarge), 1)
         expectTrue(script.takeLog().isEmpty && script.resets.count == 1)
         try script.event(.recovery(false), 1)

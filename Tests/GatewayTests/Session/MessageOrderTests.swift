@@ -22,7 +22,7 @@ import Testing
         var script = try marked()
         try script.client(.upload(SessionScript.upload(2)))
         expectTrue(script.uploads.isEmpty && script.session(1)?.unacknowledgedBytes == 100)
-        // This one is about what the upload before it leaves.
+        // This mark is about what the upload before it leaves.
         try script.client(.mark(session: 1, request: 2))
         try script.client(.upload(SessionScript.upload(3)))
         try script.release()
@@ -102,7 +102,7 @@ import Testing
         expectTrue(waiting.isLetGo && waiting.bytes == 0)
     }
 
-    /// Its client sends again what was let go, and is told so as soon as that need not wait any more.
+    /// The client sends again what was let go, and is told so as soon as that need not wait any more.
     @Test func uploadsThatWereLetGoComeAgainInAnotherSession() throws {
         var script = try marked()
         try script.client(.upload(SessionScript.upload(2)), bytes: 1 << 20)

@@ -35,7 +35,7 @@ import Testing
         expectTrue(script.takeLog().isEmpty)
         try script.client(.upload(SessionScript.upload(1)))
         expectEqual(script.uploads.last?.rights, Self.newer)
-        // One that was decided before is late.
+        // A judgement that was made before the one in force comes too late.
         try script.cluster(.judged(SessionRights(.none, rulesVersion: 1)), 1)
         expectEqual(script.session(1)?.rights, Self.newer)
     }

@@ -77,7 +77,7 @@ struct BrokerExaminationTests {
         let document = BrokerDefinitions(plan, passwords: [:], without: facts)
         expectEqual(document.changes, ["1 exchange", "1 queue", "3 bindings"])
         expectTrue(document.queues.map(\.name) == ["sluice.slice.1"] && document.users.isEmpty)
-        // It is missing, which is no reason to refuse to make it.
+        // What is missing is no reason to refuse to make it.
         expectEqual(BrokerExamination(plan: plan, facts: facts).conflicts(), [])
     }
 

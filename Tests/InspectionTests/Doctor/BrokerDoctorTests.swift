@@ -95,7 +95,7 @@ import Testing
             }
             defer { beating.cancel() }
             var found: [Diagnosis] = []
-            // Both are heard while it listens, unless the machine has no time for them.
+            // The two workers are heard while the doctor listens, unless the machine has no time for them.
             try await eventually {
                 found = await doctor.examine(for: .seconds(4))
                 return found.contains { $0.subject == "workers" && $0.level == .ok && $0.area == .cluster }

@@ -51,7 +51,7 @@ import Testing
             let problem = #expect(throws: ExportProblem.self) { try ExportReading.files(at: folder) }
             expectEqual(problem?.description.contains("sync/config.json is a link"), true)
             try FileManager.default.removeItem(atPath: link)
-            // Whoever opened it would wait for ever.
+            // A reader that opened the pipe would wait for ever.
             expectEqual(mkfifo(link, 0o600), 0)
             #expect(throws: ExportProblem.self) { try ExportedRules(try ExportReading.files(at: folder)) }
             try FileManager.default.removeItem(atPath: link)
@@ -75,7 +75,7 @@ import Testing
         var flags = 0
         /// Unix, and the file's kind.
         var attributes = 0x8000_0000
-        /// In the file's own header.
+        /// The name in the file's own header.
         var localName: String?
 
         init(_ name: String, _ text: String = "{}") {
@@ -195,7 +195,7 @@ import Testing
         expectEqual(refused { $0.method = 8 }?.contains("damaged"), true)
         // One name in the directory, another in its place.
         expectEqual(refused { $0.localName = "sync/confiG.json" }?.contains("damaged"), true)
-        // It would grow by more than any stream can.
+        // The file would grow by more than any stream can.
         expectEqual(
             refused {
                 $0.method = 8

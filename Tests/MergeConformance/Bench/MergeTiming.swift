@@ -9,7 +9,7 @@ package struct MergeTiming: Sendable {
     package var parse = Duration.seconds(1 << 40)
     package var merge = Duration.seconds(1 << 40)
     package var encode = Duration.seconds(1 << 40)
-    /// Of both sides together.
+    /// The number of instructions of both sides together.
     package private(set) var instructions = 0
     package private(set) var encodedBytes = 0
     package private(set) var modifiedLocal = 0

@@ -5,7 +5,7 @@ package struct InputFile: Sendable {
     /// Far beyond any recording there is, and a bound on what a file can make this process hold.
     package static let defaultLimit = 1 << 30
 
-    /// For reports: the last part of the path.
+    /// The name for reports: the last part of the path.
     package let name: String
     package let bytes: [UInt8]
 

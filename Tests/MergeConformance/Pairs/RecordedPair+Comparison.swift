@@ -1,7 +1,7 @@
 extension RecordedPair {
     enum Comparison {
         case equal
-        /// Over another table of strings.
+        /// The same instructions over another table of strings.
         case equalInstructions
         case different
     }

@@ -93,7 +93,7 @@ package struct QueryCheck {
         else { return nil }
         // The reference forgets keys and [*] before BETWEEN.
         if canonical.contains("['']") { return "between-on-path" }
-        // It reads bounds of other types as integers.
+        // The reference reads bounds of other types as integers.
         return canonical.contains(" between {") && !selected.canonical.contains(" between {")
             ? "between-other-type" : nil
     }

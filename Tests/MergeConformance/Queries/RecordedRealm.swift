@@ -7,7 +7,7 @@ import SyncModel
 struct RecordedRealm: QueryGraph {
     let schema: QuerySchema
     let className: ByteString
-    /// In table order.
+    /// The rows of each class, in table order.
     private(set) var rows: [ByteString: [QueryRow]] = [:]
     private var objects: [ObjectAddress: StoredObject] = [:]
     private var incoming: [ObjectAddress: [Origin]] = [:]

@@ -26,14 +26,14 @@ package struct RecordedChangeset: Decodable, Sendable {
         case version, remote_version, last_integrated_local_version, timestamp, origin_file_ident, changeset
     }
 
-    /// As the side that comes in.
+    /// Returns the changeset as the side that comes in.
     package func incoming() throws(ChangesetError) -> IncomingChangeset {
         IncomingChangeset(
             version: version, lastIntegratedLocalVersion: lastIntegratedLocalVersion, originTimestamp: timestamp,
             originFileIdent: originFileIdent, changeset: try Changeset(parsing: changeset.bytes))
     }
 
-    /// As the side that is here.
+    /// Returns the changeset as the side that is here.
     package func local() throws(ChangesetError) -> LocalChangeset {
         LocalChangeset(
             version: version, originTimestamp: timestamp, originFileIdent: originFileIdent,

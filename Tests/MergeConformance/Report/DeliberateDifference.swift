@@ -15,7 +15,7 @@ package enum DeliberateDifference: String, CaseIterable, Sendable {
     /// Numbers that a set takes for one member are one.
     case twins = "twins"
 
-    /// Those that merging the two sides can show, judged by the instructions that are in them.
+    /// Returns the differences that merging the two sides can show, judged by the instructions that are in them.
     package static func possible(
         between ours: some Sequence<Instruction>, and theirs: some Sequence<Instruction>
     ) -> [DeliberateDifference] {

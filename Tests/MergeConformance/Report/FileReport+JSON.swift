@@ -1,4 +1,4 @@
-/// For scripts: an object a file.
+/// The form of the report for scripts: an object a file.
 extension FileReport: Encodable {
     private enum CodingKeys: String, CodingKey {
         case file, unit, passed, failed, accepted, note, differenceCount = "difference_count", differences, errors, ok

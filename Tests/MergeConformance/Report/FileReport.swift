@@ -6,7 +6,7 @@ package struct FileReport: Sendable {
 
     package var file: String
     package var unit: Unit
-    /// Of the events or cases.
+    /// The verdict on the events or cases.
     package var verdict = Verdict()
     /// How often something differed for a known and accepted reason: deliberate differences by their names, and
     /// `interning`, equal instructions over another table of strings.

@@ -109,7 +109,7 @@ package struct Simulation: Sendable {
         try clients[who - 1].integrate(message)
     }
 
-    /// Until the server has everything and everybody has what the server has.
+    /// Exchanges messages until the server has everything and everybody has what the server has.
     private mutating func exchangeEverything() throws(SimulationFailure) {
         for who in clients.indices.map({ $0 + 1 }) where clients[who - 1].isCutOff {
             try reset(who, .recoverOrDiscard)

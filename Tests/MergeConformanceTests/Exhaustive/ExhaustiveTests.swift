@@ -13,7 +13,8 @@ import Testing
         for (script, failure) in report.failures { Issue.record("\(failure)\n\(script)") }
     }
 
-    /// About five hundred cases of each family; an odd number of moves and a prime do not fall into step.
+    /// Returns the sparseness that leaves about five hundred cases of each family; an odd number of moves and a prime
+    /// do not fall into step.
     private func sparseness(_ family: ExhaustiveFamily) -> Int {
         max(1, family.caseCount / 500) | 1
     }

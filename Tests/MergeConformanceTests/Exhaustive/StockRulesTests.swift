@@ -3,7 +3,7 @@ import MergeConformance
 import TestSupport
 import Testing
 
-/// Which law holds under which setting (docs/merge.md, "Where we differ").
+/// The laws that hold under each setting (docs/merge.md, "Where we differ").
 @Suite(.timeLimit(.minutes(5))) struct StockRulesTests {
     /// What stock clients can bring apart among themselves.
     private static let divergent: Set<String> = [

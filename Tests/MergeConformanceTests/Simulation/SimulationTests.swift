@@ -14,7 +14,7 @@ import Testing
         expectEqual(report.verdict.passed, 8)
     }
 
-    /// With the recorder and applier of stock clients only the families of section 15 may differ.
+    /// Only the families of section 15 may differ with the recorder and applier of stock clients.
     @Test(arguments: SimulationProfile.all.filter { !$0.needsOwnPeers }.map(\.name))
     func convergentMergesSufficeWithoutDictionariesOfEmbeddedObjects(profile name: String) async throws {
         var options = try options(name)

@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// Of long entries a short upload reads what is on its own objects, and the result is as if it had read all.
+    /// A short upload reads what is on its own objects of long entries, and the result is as if it had read all.
     @Test func whatIsOnOtherObjectsNeedNotBeRead() {
         let (all, part) = (MergeMeter(), MergeMeter())
         var changed = 0

@@ -240,7 +240,7 @@ import Testing
         let ours = (0..<count).map { $0 % 2 == 0 ? Instruction.move(0, 1, of: 4) : .move(1, 0, of: 4) }
         let theirs = (0..<count).map { $0 % 2 == 0 ? Instruction.move(2, 3, of: 4) : .move(3, 2, of: 4) }
         try expectTrue(Sides(ours, theirs).steps() < UInt64(count * count + count * 600))
-        // Of two moves of one element one is left, so that none is met twice.
+        // Two moves of one element leave one, so that none is met twice.
         try expectTrue(Sides(ours, ours).steps() < UInt64(count * 600))
     }
 

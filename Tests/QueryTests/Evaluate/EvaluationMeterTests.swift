@@ -64,7 +64,7 @@ import Testing
         let query = try TaskRealm.query("owner LIKE '*\(String(repeating: "a?", count: 3_000))b*'")
         let (holds, meter) = trial(query, object)
         expectTrue(holds == nil && meter.overrun == .object)
-        // It ends where nothing is left, and not a text later.
+        // The evaluation ends where nothing is left, and not a text later.
         expectTrue(meter.steps < Self.perObject + 10_000, "\(meter.steps)")
         expectTrue(meter.explanation?.contains("owner LIKE") == true, "\(meter.explanation ?? "")")
     }

@@ -4,7 +4,7 @@ import RealmState
 import TestSupport
 import Testing
 
-/// Which of a few objects a query selects, by their keys.
+/// The objects that queries select among a few, by their keys.
 @Suite struct SelectionTests {
     private static let objects: [(key: Int64, object: StoredObject)] = [
         (

@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Of paths that lead to one list: of several lists any may satisfy a quantifier.
+    /// Paths lead to one list here: of several lists any may satisfy a quantifier.
     @Test(arguments: UInt64(21)...23)
     func quantifiersAreNegationsOfEachOther(seed: UInt64) throws {
         try LawTrial.each(seed) { trial in

@@ -142,7 +142,7 @@ struct SchoolNumber: Equatable, CustomStringConvertible {
         return SchoolNumber(isNegative: isNegative, digits: product, exponent: left.exponent + right.exponent)
     }
 
-    /// As many digits as decide, and whether others follow.
+    /// Returns as many digits of the quotient as decide, and whether others follow.
     func divided(by other: SchoolNumber) -> (quotient: SchoolNumber, hasMore: Bool) {
         if kind == .nan || other.kind == .nan || kind == .infinite && other.kind == .infinite { return (.nan, false) }
         let isNegative = isNegative != other.isNegative

@@ -81,7 +81,7 @@ extension Scalar {
         }
     }
 
-    /// Without loss, though a double holds not every whole number: first the whole parts, then what is left.
+    /// Compares without loss, though a double holds not every whole number: first the whole parts, then what is left.
     private static func order(_ left: Int64, _ right: Double) -> Int {
         if right.isNaN { return 1 }
         let whole = right.rounded(.down)

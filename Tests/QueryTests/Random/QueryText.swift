@@ -106,7 +106,7 @@ struct QueryText {
         }
     }
 
-    /// Within a subquery the variable may be left out.
+    /// Returns the name of a path; within a subquery the variable may be left out.
     private mutating func name(_ hops: [Hop], _ field: String?) -> String {
         let variable = depth > 0 && oddities?.chance(50) != true ? ["$x\(depth - 1)"] : []
         return (variable + hops.map(\.rawValue) + (field.map { [$0] } ?? [])).joined(separator: ".")

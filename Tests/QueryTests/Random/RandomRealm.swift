@@ -6,7 +6,7 @@ import SeededRandom
 /// A task with random values.
 struct RandomTask: CustomStringConvertible {
     var key: Int64
-    /// By the names of the fields, one for a single value; without those that were never written.
+    /// The values by the names of the fields, one for a single value; without the fields that were never written.
     var written: [String: [Scalar]] = [:]
     var parent: Int64?
     var subtasks: [Int64]

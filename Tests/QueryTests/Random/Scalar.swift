@@ -6,11 +6,11 @@ enum Scalar {
     case null
     case bool(Bool)
     case int(Int64)
-    /// Of a float, double or decimal: a multiple of 1/4, which all three hold exactly, or NaN. Only averages are others.
+    /// A float, double or decimal: a multiple of 1/4, which all three hold exactly, or NaN. Only averages are others.
     case real(Double)
     case string(String)
     case date(seconds: Int64, nanoseconds: Int32)
-    /// To the task with this key.
+    /// A link to the task with this key.
     case link(Int64)
 
     /// The value as a literal of the query language.

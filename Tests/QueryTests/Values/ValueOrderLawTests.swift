@@ -81,7 +81,7 @@ import Testing
                 case (.set, .set): continue
                 case (.int, .int), (.bool, .bool), (.string, .string), (.binary, .binary), (.timestamp, .timestamp),
                     (.objectID, .objectID), (.uuid, .uuid), (.link, .link):
-                    // Of these types memberships are looked up by hash.
+                    // Memberships of these types are looked up by hash.
                     if isEqual != (left == right) { problem = "one of the two equalities" }
                 default: if left == right, !isEqual { problem = "the same bytes are not equal" }
                 }

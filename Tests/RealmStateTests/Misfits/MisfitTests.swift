@@ -75,7 +75,7 @@ import Testing
         try after.apply(builder.changeset)
         expectTrue(builder.changeset.misfits(in: try Sample.make().schema).isEmpty)
         expectEqual(builder.changeset.misfits(in: after.schema).count, 1)
-        // One that is taken away again is known from before.
+        // A class that is taken away again is known from before.
         expectEqual(builder.changeset.misfits(in: try Sample.make().schema, after.schema).count, 1)
     }
 
@@ -111,7 +111,7 @@ import Testing
         expectEqual(after.instructions.map(\.name), ["Clear", "SetInsert", "SetInsert", "SetErase", "SetErase"])
     }
 
-    /// By a merge, of which the reference refuses the result.
+    /// A merge may bring such a changeset, whose result the reference refuses.
     @Test func anEntryThatIsNotThereIsMadeBeforeItIsCleared() throws {
         let (_, after) = try applicable(try Sample.make()) { builder in
             builder.clear(Sample.at("dm", .key("a")), .dictionary)
@@ -225,7 +225,7 @@ import Testing
         for way in ways {
             expectEqual(refusal(way)?.hasPrefix("Dictionary::insert: key must not contain '.'"), true)
         }
-        // Whoever has such an entry can replace the whole.
+        // An app that has such an entry can replace the whole dictionary.
         let (_, changeset) = try state.record { try $0.set(Sample.at("di"), to: .dictionary(["c": .int(2)])) }
         try expectTrue(Changeset(parsing: changeset).misfits(in: state.schema).isEmpty)
         expectEqual(state.value(at: Sample.at("di")), .dictionary(["c": .int(2)]))

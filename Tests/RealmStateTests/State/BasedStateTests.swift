@@ -30,7 +30,7 @@ import Testing
         func sources(linkingTo target: ObjectAddress) -> [(table: TableID, key: ObjectKey)] { [] }
     }
 
-    /// On a base with one object.
+    /// Makes a state on a base with one object.
     private func make() throws -> RealmState {
         var below = RealmState(schema: try SampleRealm.make().schema)
         try below.apply { $0.create("T", .int(1)) }
@@ -55,7 +55,7 @@ import Testing
         expectEqual(new(state.takeChanges()), [.int(1): false, .int(2): true, .int(3): true])
         expectEqual(state.objectCount(of: "T"), 3)
         expectTrue(!state.hasChanges)
-        // They are written now, as far as the state knows.
+        // The objects are written now, as far as the state knows.
         try state.apply { builder in
             builder.update(FieldAddress(address(2), "i"), .int(8))
             builder.erase("T", .int(3))

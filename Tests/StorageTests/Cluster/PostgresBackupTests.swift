@@ -118,7 +118,7 @@ import Testing
                 let registry = SliceRegistry(cluster: "aa", control: control)
                 for number in 0..<2 { _ = try await registry.open(SliceNumber(number), in: stores) }
 
-                // It is a store now: nothing is overwritten.
+                // The target is a store now: nothing is overwritten.
                 let again = await #expect(throws: StoreError.self) {
                     _ = try await SQLiteStores.restore(
                         backup, to: PostgresTables(client), as: restore, work: work, report: { _ in })

@@ -91,7 +91,7 @@ import Testing
         let directory = AppDirectory(store: source, lifetime: .seconds(3600))
         try await expectEqual(directory.app("tasks")?.maxOfflineDays, 1)
         for number in 0..<AppDirectory.maxEntries { _ = try await directory.app("n\(number)") }
-        // It was forgotten with the rest.
+        // The app was forgotten with the rest.
         try await expectEqual(directory.app("tasks")?.maxOfflineDays, AppDirectory.maxEntries + 2)
     }
 }

@@ -33,10 +33,10 @@ import Testing
             }
             expectTrue(numbers == numbers.sorted() && Set(numbers).count == 7)
             try await expectEqual(store.auditEntries(before: nil, limit: 10).map(\.at), [7, 6, 5, 4, 3])
-            // Of a coordinator that died it is not known how its request ended.
+            // If a coordinator died, it is not known how its request ended.
             try await expectTrue(store.auditEntries(before: nil, limit: 1).first?.status == nil)
             try await store.endAudit(numbers[6], status: 201, details: "id=\"a\"")
-            // One that is forgotten by now.
+            // This entry is forgotten by now.
             try await store.endAudit(numbers[0], status: 201, details: nil)
             let newest = try #require(try await store.auditEntries(before: nil, limit: 1).first)
             expectTrue(newest.status == 201 && newest.details == "id=\"a\"" && newest.number == numbers[6])

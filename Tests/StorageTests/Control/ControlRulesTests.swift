@@ -166,7 +166,7 @@ import Testing
                 with: RulesChange(document: document.bytes, author: "ops", at: 1))
         }
         let user = RuleUser(id: "u")
-        // Whoever has an older record of the app decides by the rules of that time.
+        // A process that has an older record of the app decides by the rules of that time.
         for (version, rights) in [(UInt64(1), PartitionRights.readWrite), (2, .none), (1, .readWrite)] {
             app.rulesVersion = version
             try await expectEqual(rules.document(of: app)?.partitionRights(of: user, partition: "\"x\""), rights)

@@ -118,7 +118,7 @@ import Testing
                 let history = try await slice.history(
                     of: HistoryKey(realm: RealmID(2), generation: 1), after: 0, through: 50, maxBytes: 1 << 20)
                 expectEqual(history.count, 50)
-                // It goes on living there.
+                // The copy goes on living there.
                 let epoch = try await slice.take("v")
                 var batch = SliceBatch()
                 batch.history = [HistoryKey(realm: RealmID(2), generation: 1): [Sample.entry(51)]]

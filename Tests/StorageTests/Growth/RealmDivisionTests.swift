@@ -3,7 +3,7 @@ import SyncModel
 import TestSupport
 import Testing
 
-/// Which realms leave their slices, and under which numbers they arrive.
+/// The realms that leave their slices, and the numbers under which they arrive.
 struct RealmDivisionTests {
     private static let counts = [(1, 2), (3, 7), (8, 16)]
 

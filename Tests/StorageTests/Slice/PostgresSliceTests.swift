@@ -11,7 +11,7 @@ import Testing
 @Suite(.needsPostgres, .timeLimit(.minutes(5))) struct PostgresSliceTests {
     let slice = SliceNumber(3)
 
-    /// As many realms as a batch of messages names at most, with a client file, an object and a version each.
+    /// Returns a batch of realms with a client file, an object and a version each.
     func batch(_ realms: ClosedRange<Int64>) -> SliceBatch {
         var batch = SliceBatch()
         for id in realms {
@@ -149,7 +149,7 @@ import Testing
             try await expectEqual(store.claim(by: "a", now: 0, leaseUntil: hour, gone: nil), .owned(Epoch(1)))
             let claim = try await store.claim(by: "b", now: 1 << 50, leaseUntil: (1 << 50) + hour, gone: nil)
             guard case .heldBy("a", let until) = claim else { throw StoreError(.fenced, "\(claim)") }
-            // Of the database's time, which is today's.
+            // The time is the database's, which is today's.
             expectTrue(until > 1_600_000_000_000)
             try await store.renew(epoch: Epoch(1), leaseUntil: 1)
             try await expectEqual(store.ownership().map { $0.leaseUntil >= until }, true)

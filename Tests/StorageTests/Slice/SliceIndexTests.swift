@@ -114,7 +114,7 @@ import Testing
             expectEqual(keys(try await store.objects(query([point([1])]), maxBytes: .max)).contains(5), false)
             try await expectEqual(store.countEntries(query([point([2])]), limit: 99), 11)
             try await expectEqual(store.countEntries(query([IndexRange(low: [], high: [0xFF])]), limit: 99), 40)
-            // One that another commit removes and adds is there.
+            // An entry that another commit removes and adds is there.
             batch.indexRemovals = [Self.realm: [Self.entry(7, [3])]]
             batch.indexEntries = [Self.realm: [Self.entry(7, [3])]]
             try await store.commit(batch, epoch: epoch)

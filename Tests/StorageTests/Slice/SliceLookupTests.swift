@@ -107,7 +107,7 @@ import Testing
             try await store.commit(batch, epoch: try await store.take())
             let resets = try await store.resets(of: RealmUser(realm: RealmID(1), user: "u"))
             expectEqual(resets.openCases.map(\.identOld.rawValue), (6...limit + 5).reversed())
-            // Of two that were seen at the same time, the one with the higher ident comes first.
+            // The one with the higher ident comes first of two that were seen at the same time.
             expectTrue(
                 resets.waiting.count == Int(limit) && resets.waiting.prefix(4).map(\.ident.rawValue) == [3, 2, 5, 4])
         }

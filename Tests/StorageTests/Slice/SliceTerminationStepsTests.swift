@@ -36,7 +36,8 @@ import Testing
             try await expectEqual(store.countClientFiles(campaign: "c-2"), 0)
             try await expectEqual(store.terminationSteps(), [Self.steps])
 
-            // Whoever has gone a step further says so with the same commit; what needs no mark counts as looked at.
+            // An owner that has gone a step further says so with the same commit; what needs no mark counts as looked
+            // at.
             let first = try await store.mark(Self.steps, limit: 3, epoch: epoch)
             expectTrue(first.last == Sample.file(4).key && !first.isMarked)
             try await expectEqual(store.terminationSteps(), [first])

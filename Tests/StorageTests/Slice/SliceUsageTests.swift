@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Before images, and what client files of a flexible realm have asked for.
+    /// The before images count, and what client files of a flexible realm have asked for.
     @Test(arguments: SliceVariant.allCases)
     func whatIsKeptForViewsCounts(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in

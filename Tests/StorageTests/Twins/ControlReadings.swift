@@ -2,10 +2,11 @@ import Storage
 import SyncModel
 
 extension ControlStore {
-    /// All that is kept of apps, rules, accounts, admin tokens and campaigns.
+    /// Returns all that is kept of apps, rules, accounts, admin tokens and campaigns.
     ///
     /// - Parameters:
-    ///   - turn: which app's accounts and rules are read, and which campaigns' client realms: a quarter of them at a time.
+    ///   - turn: which app's accounts and rules are read, and which campaigns' client realms: a quarter of them at a
+    ///     time.
     ///   - limit: of pages that are read beside everything.
     func readings(turn: Int, limit: Int) async throws -> [Reading] {
         var readings = [

@@ -99,7 +99,7 @@ extension SliceDraft {
         if base.isComplete || random.below(3) == 0 {
             batch.historyTrims[base.historyKey] = base.lastEntry
             batch.baseRemovals.append(base)
-            // Its version stays taken in this batch: what is trimmed goes before what comes.
+            // The base's version stays taken in this batch: what is trimmed goes before what comes.
         } else {
             base.isComplete = true
             batch.bases.append(base)
@@ -138,7 +138,7 @@ extension SliceDraft {
                 schema: realm.schema, nextIdent: realm.nextIdent, campaign: random.below(3) == 0 ? nil : name("e"),
                 at: tick(), found: random.below(9)))
         situation.realms.removeAll { $0.id == realm.id }
-        // Its name is free at once.
+        // The erased realm's name is free at once.
         guard random.below(2) == 0 else { return }
         batch.realms.append(
             RealmRecord(

@@ -8,7 +8,7 @@ struct SliceDraft {
     var now: UInt64
     /// How many things have got a name so far.
     var made: Int
-    /// As the batch leaves it.
+    /// The situation as the batch leaves it.
     var situation: SliceSituation
     /// What was named before.
     let scope: SliceScope

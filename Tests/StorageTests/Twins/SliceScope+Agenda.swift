@@ -23,7 +23,7 @@ extension SliceScope {
             Reading("page of due reset cases", try await store.dueResetCases(at: time, limit: limit)),
             Reading("client files to forget", forgettable.sorted { $0.place < $1.place }),
             Reading("users to forget", Set(usage)), Reading("since when", usage.map { usageOf[$0]?.at }),
-            // Their numbers are the engine's own.
+            // The numbers of the outbox records are the engine's own.
             Reading("outbox", outbox.map(\.record)), Reading("page of the outbox", rest.map(\.record)),
             Reading("unswept erasures", try await store.unsweptErasures(limit: .max)),
             Reading("page of unswept erasures", try await store.unsweptErasures(limit: limit)),

@@ -13,7 +13,7 @@ struct SliceProbe: Sendable {
 }
 
 extension SliceScope {
-    /// All that the contract lets anybody read, with pages and details of one realm.
+    /// Reads all that the contract lets anybody read, with pages and details of one realm.
     func everything(in store: any SliceStore, _ realm: RealmID, _ probe: SliceProbe) async throws -> [Reading] {
         try await contents(of: store, listing: probe.listsAll ? realms : [realm]) + pages(of: store, in: realm, probe)
             + agenda(of: store, probe)

@@ -10,7 +10,7 @@ struct SliceSituation {
     var bases: [BaseRecord] = []
     var generations: [AppGenerationRecord]
     var steps: [TerminationSteps]
-    /// By realm.
+    /// The erasures in the order of their realms.
     var erasures: [ErasureRecord]
     var outbox: [String]
 

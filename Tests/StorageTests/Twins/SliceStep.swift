@@ -86,7 +86,7 @@ extension SliceStep: CustomStringConvertible {
 }
 
 extension SliceBatch {
-    /// Those parts that change something.
+    /// The parts of the batch that change something.
     fileprivate var changes: String {
         Mirror(reflecting: self).children.compactMap { child in
             guard let part = child.value as? any Collection, !part.isEmpty else { return nil }

@@ -27,7 +27,7 @@ struct SliceStepMaker {
         return SliceStep(place: random.below(SliceTwin.places), epoch: epoch, action: action)
     }
 
-    /// Through which of an engine's stores is read what a step has done.
+    /// Picks which of an engine's stores is read to see what a step has done.
     mutating func place() -> Int { random.below(SliceTwin.places) }
 
     mutating func probe() -> (realm: RealmID, probe: SliceProbe) {

@@ -56,7 +56,8 @@ struct PoolCommit: Sendable, CustomStringConvertible {
             now: encoded(touched.map { ($0, now[$0]) }), addressed: addressed)
     }
 
-    /// Of half of the commits only what each version has changed.
+    /// Returns the image of an object before a version; in half of the commits it has only what the version has
+    /// changed.
     private func image(_ slot: PoolSlot, _ object: PoolObject?, before index: Int) -> BeforeImages.Image {
         let whole = object?.stored(as: slot.pool)
         let following = versions[(index + 1)...].first { $0.before[slot] != nil }
@@ -80,7 +81,7 @@ struct PoolCommit: Sendable, CustomStringConvertible {
     }
 }
 
-/// Whom commits concern, told session by session and object by object.
+/// A model of the fan that tells whom commits concern, session by session and object by object.
 struct NaiveFan {
     struct Session {
         var file: FileIdent

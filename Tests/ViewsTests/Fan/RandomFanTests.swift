@@ -6,7 +6,7 @@ import Testing
 
 @testable import Views
 
-/// Whom commits concern, in random histories of a gateway's sessions and of a realm.
+/// Tests of whom commits concern, in random histories of a gateway's sessions and of a realm.
 @Suite struct RandomFanTests {
     @Test(arguments: 1...30) func whatTheFanTellsIsWhatEverySessionsOwnViewSays(_ seed: UInt64) throws {
         var history = FanHistory(seed: seed, roles: try PoolRole.all())

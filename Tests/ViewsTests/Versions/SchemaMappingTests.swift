@@ -128,7 +128,7 @@ import Testing
         let shown = try #require(new.visible.table("Item"))
         func value(_ name: ByteString) -> Value? { shown.column(name).map { object[$0] } }
         expectEqual(value("note"), .string(""))
-        // It was never set, and is no null: the realm's has none.
+        // The property was never set, and is not null: the realm's property never is.
         expectEqual(value("b"), .int(0))
         guard case .embedded(let part) = value("part") else {
             Issue.record("no part")

@@ -34,7 +34,7 @@ extension SeededGenerator {
             refused: refused.map {
                 RefusedWrite(className: $0.className, key: $0.key, reason: below(2) == 0 ? .view : .permission)
             },
-            // Of an object of an asymmetric class no client has a copy.
+            // No client has a copy of an object of an asymmetric class.
             objects: below(6) == 0 ? [] : objects)
     }
 

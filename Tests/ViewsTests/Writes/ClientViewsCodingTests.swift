@@ -8,7 +8,7 @@ import Testing
 
 /// The bytes in which a client file's views are kept.
 @Suite struct ClientViewsCodingTests {
-    /// All that is kept of a client file, to be compared.
+    /// The contents that are kept of a client file, to be compared.
     private struct Contents: Equatable {
         var segments: [Segment]
         var roles: String
@@ -61,7 +61,7 @@ import Testing
                 var damaged = bytes
                 damaged[position] = UInt8(random.below(256))
                 guard let read = try? ClientViews(decoding: damaged) else { continue }
-                // It is written as what has been read.
+                // What has been read is written as the same contents.
                 guard let again = try? ClientViews(decoding: read.encoded()), Contents(again) == Contents(read) else {
                     Issue.record("seed \(seed): \(damaged) is read as \(read)")
                     return
@@ -86,7 +86,7 @@ import Testing
                 "\(index): \(before), \(after), \(grows)")
             bytes = after
         }
-        // They were 12 MB.
+        // The texts were once 12 MB.
         expectTrue(bytes < 110_000, "\(bytes)")
         let read = try ClientViews(decoding: views.encoded())
         expectTrue(Contents(read) == Contents(views))

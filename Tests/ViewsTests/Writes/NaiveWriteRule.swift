@@ -14,7 +14,7 @@ struct NaiveWriteRule {
 
     let test: WriteCase
 
-    /// At the version where one view takes another's place both are in force.
+    /// Returns the views in force at a version: both at the version where one view takes another's place.
     ///
     /// - Parameter stood: the number of the view that the client had before; it has had that one, or later ones.
     func views(at version: UInt64, having stood: Int = 0) -> [View] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Views
 
-/// Which writes count, in random histories of an object and of a client's views.
+/// Tests of which writes count, in random histories of an object and of a client's views.
 @Suite struct RandomWriteTests {
     @Test func theJudgeDecidesAsTheRuleSaysVersionByVersion() {
         var verdicts: [String: Int] = [:]
@@ -27,8 +27,8 @@ import Testing
         expectTrue(verdicts.count == 6 && verdicts.values.allSatisfy { $0 > 100 }, "\(verdicts)")
     }
 
-    /// Of some states nobody can tell whether a view had the object: nothing is refused that would have counted, and whoever may have been sent an
-    /// erasure is sent the object anew.
+    /// Nobody can tell from some states whether a view had the object: nothing is refused that would have counted, and a client that may have been
+    /// sent an erasure is sent the object anew.
     @Test func whatCannotBeToldIsNobodysFault() {
         var lacking = 0
         for seed in UInt64(30_001)...38_000 {
@@ -49,9 +49,9 @@ import Testing
                 switch (whole, found) {
                 case (.merge(true), .merge(let resyncs)), (.insert(true), .insert(let resyncs)): resyncs
                 case (.merge(false), .merge), (.insert(false), .insert), (.giveWay, .giveWay): true
-                // It may have had it.
+                // The client may have had the object.
                 case (.refuse, _), (.giveWay, .merge(true)): true
-                // It makes what it had all along, as far as can be told.
+                // The client makes what it had all along, as far as can be told.
                 case (.merge, .giveWay): test.write.creates && !test.write.beginsWithErasure
                 case (.insert, .merge): true
                 default: false

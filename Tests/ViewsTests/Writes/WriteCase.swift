@@ -84,7 +84,7 @@ struct WriteCase: CustomStringConvertible {
                 owners: Set((1...3).filter { _ in random.below(5) < 3 }), shown: random.below(4) == 0 ? 1 : 0)
             let old = start
             if index > 0 { start += UInt64(random.below(Int(latest + 1 - min(start, latest)))) }
-            // Its pages may have begun before.
+            // The view's pages may have begun before.
             let since = index > 0 && random.below(2) == 0 ? old + UInt64(random.below(Int(start - old) + 1)) : nil
             segments.append(
                 .init(

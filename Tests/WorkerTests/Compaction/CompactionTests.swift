@@ -55,7 +55,7 @@ import Testing
         while try await !client.download(from: harness, maxBytes: 1) { pages += 1 }
         expectEqual(pages, Int(base.entries) - 1)
         expectTrue(client.cursor == 60 && client.digest == author.digest)
-        // It goes on like everybody else.
+        // The new client goes on like everybody else.
         try client.make(Changes.set(3, title: "by the new one"), at: 10_000)
         try await client.settle(with: harness)
         try await author.settle(with: harness)
@@ -121,7 +121,7 @@ import Testing
             let refused = try published.one(RefusedAnswer.self)
             expectTrue(refused.code == code && refused.action == "ClientReset" && !refused.tryAgain)
             expectTrue(refused.campaign != nil)
-            // It is accounted for, once.
+            // The client file is accounted for once.
             try expectEqual(published.every(FoundReport.self).count, (attempt == 0 ? 1 : 0))
         }
     }
@@ -140,7 +140,7 @@ import Testing
         }
         try await expectEqual(bases(harness).map(\.version), [60, 100])
         try await expectEqual(harness.record().historyBase, 59)
-        // Its connection is lost, and it goes on where it was.
+        // The reader loses its connection, and goes on where it was.
         try await reader.connect(to: harness, session: 3)
         while try await !reader.download(from: harness, maxBytes: 1) {}
         try await reader.settle(with: harness)

@@ -201,7 +201,7 @@ import Views
         try expectTrue(!hasHeard(author) && !hasHeard(other))
     }
 
-    /// Who guesses what somebody else has sent hears the same whether or not the guess is right.
+    /// A client that guesses what somebody else has sent hears the same whether or not the guess is right.
     @Test func nobodyIsToldWhetherAGuessIsRight() async throws {
         let (harness, first) = try await begun()
         var author = first
@@ -212,10 +212,10 @@ import Views
         func make(_ key: Int64) -> (inout Changeset) -> Void {
             { $0.instructions.append(.createObject(table: $0.strings.intern("Event"), object: .int(key))) }
         }
-        // Of an object that the stranger may not make: the right values, and wrong ones.
+        // The stranger may not make this object, be it with the right values or with wrong ones.
         try stranger.write(at: 11, Self.event(1, owner: 1, a: 42))
         try stranger.write(at: 12, Self.event(1, owner: 1, a: 41))
-        // Of keys under which the stranger may make objects: nothing is told, whether or not there is one.
+        // The stranger may make objects under these keys: nothing is told, whether or not there is one.
         try stranger.write(at: 13, make(1))
         try stranger.write(at: 14, Self.all(make(2), Self.set(2, "a", 42)))
         try stranger.write(at: 15, make(2))
@@ -295,7 +295,7 @@ import Views
             Self.all(
                 Self.link("Event", to: "Item"), Self.link("Event", "list", to: "Item", .list),
                 Self.link("Event", "map", to: "Item", .dictionary)))
-        // One that is there, and one that nobody has made.
+        // The item with key 7 is there, and nobody has made the one with key 8.
         try author.write(at: 10, Items.create(7, .init(owner: 0, a: 1)))
         try author.write(
             at: 11,

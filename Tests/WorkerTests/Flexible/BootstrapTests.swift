@@ -42,7 +42,7 @@ import Views
 
         try await reader.connect(to: harness, session: 3, user: "u2")
         try await expectEqual(reader.bootstrap(1, Items.query([0]), from: harness), ViewingClient.mustReconnect)
-        // Who is not sure to have heard that has to be told again.
+        // A client that is not sure to have heard that has to be told again.
         try await reader.connect(to: harness, session: 4, user: "u2")
         try await expectEqual(reader.bootstrap(1, Items.query([0]), from: harness), ViewingClient.mustReconnect)
         try await reader.leave(harness, user: "u2")
@@ -156,8 +156,9 @@ import Views
         expectEqual(Items.items(reader.state), (try await Items.items(harness)))
     }
 
-    /// Of a key that a client has made an object of without a connection another one is in its new view: it is sent that, which others erase
-    /// before the data has come. What erases it at the client erases the client's own with it.
+    /// A client has made an object without a connection, and its new view has another object of the same key: the
+    /// client is sent the other one, which others erase before the data has come. What erases that one at the client
+    /// erases the client's own with it.
     @Test(arguments: [false, true])
     func anObjectOfOnesOwnSurvivesAnotherOfItsKeyThatComesAndGoes(uploadsBetween: Bool) async throws {
         let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
@@ -253,7 +254,7 @@ import Views
     @Test func whatAClientFarBehindErasedAndMadeAnewIsKept() async throws {
         let (harness, behind) = try await farBehind(protocolVersion: 14)
         var reader = behind
-        // One that others have changed, and one that they have left alone.
+        // The reader makes an object anew that others have changed, and one that they have left alone.
         for key in [1, 35] as [Int64] {
             try reader.write(at: 30, Items.erase(key))
             try reader.write(at: 31, Items.create(key, .init(owner: 0, a: 70 + key)))

@@ -137,7 +137,7 @@ import Views
         expectEqual(other.sessionsEnded, 1)
         try await expectTrue(other.bootstrap(2, Items.query([0, 1]), from: harness) == nil)
         try await expectEqual(Items.items(other.state), Items.items(harness))
-        // Its own writes go on.
+        // The client's own writes go on.
         try other.write(at: 40, Items.set(1, "a", 9))
         try await other.upload(to: harness)
         try await writer.download(from: harness)

@@ -62,7 +62,8 @@ import Views
         try await expectTrue(Items.expectSoundIndexes(harness))
     }
 
-    /// Over all objects of the class, by an index, and over what enters the view and then what leaves it.
+    /// Looks at the progress over all objects of the class, by an index, and over what enters the view and then what
+    /// leaves it.
     @Test func progressRisesInEqualSteps() async throws {
         var scene = try await scene()
         func expectEqualSteps(_ shares: [Double], _ what: String) {
@@ -112,7 +113,7 @@ import Views
         expectTrue(counts.keep(5_000, of: item, at: 5) == 5_000 && counts.keep(10, of: other, at: 5) == 10)
         expectTrue(counts.count(of: item, at: 505) == 5_000 && counts.count(of: item, at: 506) == nil)
         expectTrue(counts.count(of: other, at: 105) == 10 && counts.count(of: other, at: 106) == nil)
-        // Of an earlier history.
+        // A count of a later version is of an earlier history.
         expectTrue(counts.count(of: item, at: 4) == nil)
         expectEqual(counts.keep(ObjectCounts.most, of: item, at: 7), 2 * ObjectCounts.most)
     }
@@ -143,7 +144,8 @@ import Views
         expectTrue(scanned(scene.store) == 0 && found(scene.store) == 5)
         try await expectEqual(
             copy(&scene, #"{"Item": "owner IN {1, 2} and a > 0"}"#), all.filter { $0.value.owner != 0 })
-        // Of a range it is known now; nothing else was looked at for the owners.
+        // The slice's owner knows by now that sets ask for a range; nothing but the index was looked at for the items'
+        // owners.
         expectEqual(scanned(scene.store), 0)
         try await scene.harness.finishSteps()
         scene.store.objectsScanned.withLock { $0 = 0 }

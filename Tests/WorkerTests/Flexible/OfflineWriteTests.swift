@@ -14,7 +14,7 @@ import Views
     private typealias Items = FlexibleItems
     private static let all = Set<Int64>([0, 1, 2])
 
-    /// One that writes, and one whose view has the items of owner 0.
+    /// A client that writes, and another one whose view has the items of owner 0.
     private struct Pair {
         let harness: OwnerHarness
         var writer: ViewingClient
@@ -114,7 +114,8 @@ import Views
         }
     }
 
-    /// As in the reference: the object that is there comes in its place, and its user has done nothing wrong.
+    /// The reference does the same: the object that is there comes in place of the client's, whose user has done
+    /// nothing wrong.
     @Test func anObjectOfAKeyThatIsTakenGivesWayInSilence() async throws {
         var pair = try await Pair.make()
         var client = try await ViewingClient.join(
@@ -137,7 +138,7 @@ import Views
         try await client.upload(to: pair.harness)
         try await client.download(from: pair.harness)
         try await expectTrue(Items.items(pair.harness)[1] == .init(owner: 0, a: 8) && client.told.isEmpty)
-        // One of a key that is taken out of its sight is lost, and its user is told.
+        // An object whose key is taken out of the client's sight is lost, and the user is told.
         try pair.writer.write(at: 20, Items.create(3, .init(owner: 1, a: 0)))
         try await pair.writer.upload(to: pair.harness)
         try client.write(at: 21, Items.create(3, .init(owner: 0, a: 9)))

@@ -89,7 +89,7 @@ import Views
         try await expectTrue(client.bootstrap(3, Self.item("owner == 0"), from: harness) == nil)
     }
 
-    /// To say that it has a set does not bring a client to one that it was never sent.
+    /// A client does not get a set that it was never sent by saying that it has it.
     @Test func aSetThatNobodyTookIsRefusedAtIdent() async throws {
         let (harness, client) = try await scene(#"{"global": ["owner"]}"#)
         _ = try await harness.send(harness.bindRequest(session: 2, user: "u1", needsIdent: false)).one(BoundAnswer.self)

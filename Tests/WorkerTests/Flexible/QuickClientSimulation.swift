@@ -60,7 +60,7 @@ final class QuickClientSimulation {
     private var time: UInt64 = 100
     private let app = AppRecord(id: OwnerHarness.app, syncMode: .flexible, createdAt: 1)
     private let roles: String
-    /// Of the writes that clients were told do not count.
+    /// The writes that clients were told do not count, by client and reason.
     private(set) var undone: [String] = []
     /// Writes that were made while the data of the set that they were made under had still to come.
     private(set) var early = 0
@@ -167,7 +167,7 @@ final class QuickClientSimulation {
         case 5, 6:
             guard let key, !Self.shared.contains(key) else { return }
             try client.write(at: timestamp, Items.set(key, "owner", Int64(pick(0...2))))
-            // Its user goes on with what it has put out of its view.
+            // The user goes on with an item that the client has put out of its view.
             if pick(0...1) == 0 { try client.write(at: timestamp, Items.set(key, "a", Int64(pick(0...9)))) }
         case 7:
             guard let key else { return }

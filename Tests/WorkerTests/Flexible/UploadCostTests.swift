@@ -16,7 +16,7 @@ import Views
     private typealias Items = FlexibleItems
     private static let all = Set<Int64>([0, 1, 2])
 
-    /// One that writes to item 1, and one that changes it offline.
+    /// Makes a client that writes to item 1, and another one that changes the item offline.
     private func pair(
         versions: Int, changesets: Int, on store: CountingStore, limits: WorkerLimits = WorkerLimits(),
         takesTurns: Bool = false

@@ -96,7 +96,7 @@ import Views
         return items(objects, mapping.visible)
     }
 
-    /// Of a user who may read and write everything.
+    /// Returns the roles of a user who may read and write everything.
     private static func roles() throws -> String {
         let text = #"""
             {"queryable": {"global": ["a", "b", "note", "gone"]},

@@ -96,7 +96,7 @@ import Views
         let history = try await harness.store.history(
             of: HistoryKey(realm: record.id, generation: 1), after: 0, through: record.latest.version, maxBytes: .max)
         let images = history.reduce(0) { $0 + $1.images.count }
-        // It was 75 MiB.
+        // The images once took 75 MiB.
         expectTrue(images < 16_000, "\(images)")
         let changesets = history.suffix(300).reduce(0) { $0 + $1.entry.changeset.count }
         let after = try await harness.store.usage(ofApp: OwnerHarness.app).bytes
@@ -204,7 +204,7 @@ import Views
                 client.bootstrap(UInt64(1 + index), Self.item("x\(index) == 0"), from: harness) == nil)
             try await client.upload(to: harness)
         }
-        // Its uploads have confirmed that it has the last one: the others are of no use.
+        // The client's uploads have confirmed that it has the last set: the others are of no use.
         try client.write(at: 10, Items.create(1, owner: 0, a: 1))
         try await client.upload(to: harness)
         try await client.download(from: harness)

@@ -62,7 +62,7 @@ struct HistoryIndexTests {
         index.prepend(older)
         expectEqual(index.base, 0)
         expectEqual(found(index, [1]), [1, 3])
-        // One that does not end where the others begin would leave a hole.
+        // A segment that does not end where the others begin would leave a hole.
         index.prepend(IndexSegment(after: 7))
         expectEqual(index.base, 0)
     }

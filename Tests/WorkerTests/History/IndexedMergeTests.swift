@@ -102,7 +102,7 @@ import Testing
                 idents.insert(authors[index].file.ident)
                 messages.append(try AMQPMessage(upload))
             }
-            // Of what is erased only the operator may: uploads meet it in the history.
+            // Only the operator may erase parts of the schema: uploads meet such an erasure in the history.
             if Int.random(in: 0..<100, using: &edits.random) < schemaPercent, let erasure = edits.erasure(from: server)
             {
                 let event = ChangesetMessage(

@@ -104,7 +104,7 @@ import Testing
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         try await harness.send(harness.upload(file, [Changes.schema()]))
-        // One that the realm has not reached, by then.
+        // The IDENT names a version that the realm has not reached by then.
         let latest = try await harness.record().latest
         let early = harness.identifyRequest(
             file, session: 2, download: DownloadCursor(serverVersion: 2, clientVersion: 0),
@@ -119,7 +119,7 @@ import Testing
         try await expectTrue(harness.send(late).all.isEmpty)
     }
 
-    /// Of a version that knows no questions: one that may be old is put off, as it was before.
+    /// A gateway of a version that knows no questions has an IDENT that may be old put off, as it was before.
     @Test func aGatewayThatCannotBeAskedHasItsClientTryAgain() async throws {
         let scene = try await Scene.make().succeeded()
         var request = scene.identify
@@ -186,7 +186,7 @@ import Testing
         try await expectEqual(
             harness.identify(file, session: 5, download: cursor, latest: latest).one(RefusedAnswer.self)
                 .integrated, 3)
-        // It says less than it could, and not more than it is.
+        // The IDENT says less than it could, and not more than is true.
         try await expectEqual(harness.identify(file, session: 6).one(RefusedAnswer.self).integrated, 3)
         let ahead = DownloadCursor(serverVersion: 9, clientVersion: 9)
         try await expectTrue(

@@ -56,7 +56,7 @@ import Testing
         try await expectEqual(harness.store.realm(harness.realm)?.latest.version, 2)
         try await expectEqual(harness.titles(), [1: "one"])
         try await expectEqual(harness.control.schema(ofApp: OwnerHarness.app), schema)
-        // Its client file is as it was.
+        // The reader's client file is as it was.
         let notice = try await harness.send(harness.upload(reader, session: 2, rights: .reading, [Changes.schema()]))
             .one(IntegratedNotice.self)
         expectEqual(notice.acknowledgements.map(\.upload.clientVersion), [1])

@@ -19,7 +19,7 @@ import Testing
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         let rules = RulesMessage(app: OwnerHarness.app, version: 1)
-        // Of another kind, or of an app that stays: nobody waits for those.
+        // Nobody waits for messages of another kind, or of an app that stays.
         try await harness.send(rules, id: "m:frozen")
         try await expectTrue(!harness.store.isSeen(messageID: "m:frozen"))
         _ = try await move(harness)

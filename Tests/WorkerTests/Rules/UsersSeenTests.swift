@@ -25,7 +25,7 @@ import Testing
         expectEqual(seen.verdict(on: "b", of: "tasks", at: 6), .changed)
         expectEqual(seen.verdict(on: "c", of: "tasks", at: 5), .current)
         expectEqual(seen.verdict(on: "c", of: "tasks", at: 4), .unknown(after: 4))
-        // Of another app of the same name.
+        // Another app has the same name.
         seen.see(1, of: "tasks", createdAt: 2)
         expectTrue(seen.newest(of: "tasks") == 1 && seen.verdict(on: "a", of: "tasks", at: 1) == .current)
     }
@@ -128,7 +128,7 @@ import Testing
         _ = try await bench.upload(2, users: nil, 2).one(IntegratedNotice.self)
     }
 
-    /// By the coordinator's message, where it stands in the queue; no settings are read again.
+    /// The coordinator's message takes effect where it stands in the queue; no settings are read again.
     @Test func aUserChangesWhereTheMessageStandsInTheQueue() async throws {
         let first = try await Bench.make()
         let apps = AppDirectory(store: first.harness.apps, lifetime: .seconds(3600))

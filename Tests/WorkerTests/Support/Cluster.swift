@@ -103,11 +103,11 @@ final class Cluster: Sendable {
             do {
                 try await task.value
             } catch is CancellationError {
-                // Its grace was over; `RoleRunner` takes that for an orderly end, too.
+                // The worker's grace was over; `RoleRunner` takes that for an orderly end, too.
             }
         }
 
-        /// As a crash: nothing is handed over.
+        /// Ends the worker as a crash does: nothing is handed over.
         func kill() async {
             await service.abandon()
             task.cancel()

@@ -28,7 +28,7 @@ extension OwnerHarness {
 
     func record() async throws -> RealmRecord { try #require(try await store.realm(realm)) }
 
-    /// Of the state as the store has it.
+    /// Returns the digest of the state as the store has it.
     func digest() async throws -> StateDigest {
         let record = try await record()
         let schema = record.schema.isEmpty ? Schema() : try Schema(decoding: record.schema)

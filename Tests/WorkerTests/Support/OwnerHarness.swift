@@ -25,7 +25,7 @@ final class OwnerHarness: Sendable {
     let takesTurns: Bool
     /// The version of the app's rules by which sessions are let in.
     let rulesVersion = Mutex<UInt64>(0)
-    /// Of a flexible realm, those that nobody has taken.
+    /// The notices of a flexible realm that nobody has taken.
     private let notices = Mutex<[IntegratedNotice]>([])
 
     private init(
@@ -143,7 +143,7 @@ final class OwnerHarness: Sendable {
             sentAt: time.now(), patience: 10_000, rights: rights == .all ? self.rights : rights)
     }
 
-    /// To read and write, by the rules that sessions are let in by.
+    /// The rights to read and write, by the rules that sessions are let in by.
     var rights: SessionRights { SessionRights(.readWrite, rulesVersion: rulesVersion.withLock { $0 }) }
 
     func bindRequest(
@@ -170,7 +170,7 @@ final class OwnerHarness: Sendable {
         IdentifyRequest(context: context(session), user: user, clientFile: file, download: download, latest: latest)
     }
 
-    /// As a gateway whose session waits for the answer: it confirms when it is asked.
+    /// Identifies a session as a gateway does that waits for the answer: the gateway confirms when it is asked.
     func identify(
         _ file: ClientFileIdent, session: UInt64, user: String = "u", download: DownloadCursor = DownloadCursor(),
         latest: SaltedServerVersion = SaltedServerVersion(version: 0, salt: 0)

@@ -15,7 +15,7 @@ extension SliceOwner {
             try await work.read(ahead: deliveries)
             var handler = MessageHandler(work: work)
             for delivery in deliveries {
-                // One that waits for steps has nobody here to let go first.
+                // There is nobody here whom a message that waits for steps could let go first.
                 while try await !handler.take(delivery) {
                     try await work.flush()
                     guard try await SliceSteps(work: work).goOneRound() else {

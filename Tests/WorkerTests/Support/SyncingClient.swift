@@ -16,7 +16,7 @@ struct SyncingClient {
     private struct Entry {
         var version: ClientVersion
         var timestamp: SyncTimestamp
-        /// As it was made; no bytes for what came from the server.
+        /// The bytes of the changeset as it was made; no bytes for what came from the server.
         var original: [UInt8]
         var changeset: Changeset
         /// The last server version that was integrated when it was made.

@@ -32,7 +32,7 @@ struct ViewingClient {
     private(set) var progress = SyncProgress()
     /// The set in force.
     private(set) var active = ViewDefinition(version: 0, queries: "{}", roles: "")
-    /// All that it was ever sent.
+    /// The changesets that the client was ever sent.
     private(set) var received: [[UInt8]] = []
     private(set) var told: [CompensationNotice] = []
     /// What the coordinator was told of the sets that it has asked for.
@@ -56,7 +56,7 @@ struct ViewingClient {
     private(set) var refusedCatchUp: String?
     /// How often it was told to come again since it was far behind.
     private(set) var sessionsEnded = 0
-    /// Of subscription sets' data.
+    /// The number of pages of subscription sets' data.
     private(set) var pages = 0
     /// What each page that a gateway sends has said of how much of the data is done.
     private(set) var shares: [Double] = []
@@ -194,7 +194,7 @@ struct ViewingClient {
         position = DownloadCursor(
             serverVersion: notice.latest.version, clientVersion: max(position.clientVersion, part.clientVersion))
         if let own = notice.acknowledgements.first(where: { $0.clientFile == file.ident }) { acknowledged = own.upload }
-        // Of nothing the client need not be told.
+        // A part without entries is nothing that the client need be told.
         guard !part.entries.isEmpty else { return }
         received += part.entries.map(\.changeset)
         try integrate(part.entries, position, notice.latest, acknowledged)
@@ -338,7 +338,7 @@ struct ViewingClient {
 
     // MARK: Message by message
 
-    /// It comes again, and uploads again what nobody has said that it is integrated.
+    /// Has the client come again, which uploads again what nobody has said that it is integrated.
     mutating func comeAgain() {
         uploaded = progress.upload
         gone = 0

@@ -9,7 +9,7 @@ struct ViewingGateway {
     private struct Line {
         var letters: [(notice: IntegratedNotice, stretch: FannedStretch?, group: ViewFan.Outcome.Group?)] = []
         var heardOf: ServerVersion = 0
-        /// It is asking for a page, or has to.
+        /// The client is asking for a page, or has to.
         var isPaging = true
     }
 

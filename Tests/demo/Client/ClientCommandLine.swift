@@ -3,7 +3,7 @@ struct ClientCommandLine: Codable {
     enum Action: String, Codable {
         case open, seed, load, upload, download, suspend, resume, digest, awaitReset, object, count
         case editOffline, editOnline
-        /// Which user it is, and the backup of a manual reset.
+        /// Asks which user the client is, and for the backup of a manual reset.
         case identify
     }
 

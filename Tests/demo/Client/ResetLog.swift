@@ -6,7 +6,7 @@ final class ResetLog: Sendable {
     struct State {
         var error: String?
         var backupPath: String?
-        /// Until the manual reset was handled.
+        /// The token until the manual reset was handled.
         var token: SyncError.ActionToken?
         var isOver = false
     }

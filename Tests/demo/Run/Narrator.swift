@@ -4,7 +4,7 @@ import LocalCluster
 /// What the demo tells the person in front of it; reads the same on a terminal and in a log.
 struct Narrator: Sendable {
     let start = ContinuousClock.now
-    /// With --json, standard output is kept for the JSON line.
+    /// The handle to write to; with --json, standard output is kept for the JSON line.
     let handle: FileHandle
 
     init(toStandardError: Bool) {

@@ -11,7 +11,7 @@ final class BurningCluster: Sendable {
     let gateways: [String]
     /// Where the clients connect to: spreads them over the gateways.
     let entrance: TCPProxy
-    /// Between each worker and gateway, by name, and the broker.
+    /// The proxies between each worker and gateway, by name, and the broker.
     let lines: [String: TCPProxy]
     /// The file system that the stores are alone on, if there could be one.
     let disk: Disk?

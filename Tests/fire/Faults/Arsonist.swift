@@ -47,7 +47,7 @@ struct Arsonist: Sendable {
         case .killGateway, .stopGateway, .pauseGateway, .cutGateway: cluster.gateways
         case .killCoordinator, .pauseCoordinator: ["coordinator"]
         case .moveClock: cluster.workers + ["coordinator"]
-        // Of these there is one, and a second one at the same time would undo the first too early.
+        // There is one of these, and a second fault at the same time would undo the first too early.
         case .killBroker, .restartBroker, .dropConnections, .memoryAlarm, .deleteSliceQueue: ["broker"]
         case .fillDisk: ["disk"]
         case .cutClients: ["entrance"]

@@ -8,7 +8,7 @@ enum HostFault: String, CaseIterable, Codable, Sendable {
     case cutOneWay
     /// What a host sends passes slowly.
     case slowHost
-    /// Some of what a host is sent is lost.
+    /// A part of what a host is sent is lost.
     case lossyHost
     /// SIGKILL to a broker node, or SIGSTOP and SIGCONT.
     case killNode, pauseNode

@@ -130,7 +130,7 @@ final class ViewClient: Sendable {
         let isNew = die < 50 || chosen == nil
         guard !isNew, let chosen else { return try make(in: group, realm) }
         try realm.write {
-            // It may have left the view since.
+            // The card may have left the view since.
             guard let card = realm.dynamicObject(ofType: "Card", forPrimaryKey: chosen) else { return }
             if die < 75 { card["text"] = "rewritten \(id)" } else { card["group"] = target }
         }
@@ -189,7 +189,8 @@ final class UndoneWrites: Sendable {
     private let keys = Mutex<(all: Set<String>, outside: Set<String>)>(([], []))
 
     var all: Set<String> { keys.withLock { $0.all } }
-    /// Those that were said to lie outside of the client's subscriptions. No client makes any such card: only its roles may forbid a write.
+    /// The keys of writes that were said to lie outside of the client's subscriptions. No client makes any such card:
+    /// only its roles may forbid a write.
     var outside: Set<String> { keys.withLock { $0.outside } }
 
     func heard(_ error: any Error) {

@@ -10,7 +10,7 @@ enum ViewWorld {
     }
 
     static let groups: Set<String> = ["g0", "g1", "g2", "g3", "g4"]
-    /// Those that everybody sees and writes at any time.
+    /// The groups that everybody sees and writes at any time.
     static let common: Set<String> = ["g0", "g1", "g2"]
 
     static let classes = [

@@ -1,6 +1,6 @@
 /// One kind of attack: what a stranger does until its deadline.
 struct Attack: Sendable {
-    /// Its name in the table and for `--attack`.
+    /// The attack's name in the table and for `--attack`.
     var name: String
     /// What it tries to use up, in a line.
     var summary: String

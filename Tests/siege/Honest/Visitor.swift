@@ -12,7 +12,7 @@ struct Visitor: Sendable {
     let exchange: HTTPExchange
     let ledger: HonestLedger
 
-    /// Until it is cancelled.
+    /// Visits the app until the task is cancelled.
     func visit(every pace: Duration) async {
         var account: Account?
         var known: Line.Session?

@@ -7,7 +7,7 @@ final class Watch: Sendable {
 
     init(processes: @escaping @Sendable () -> [String: Int32]) { self.processes = processes }
 
-    /// Until it is cancelled.
+    /// Looks at the memory until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             look()

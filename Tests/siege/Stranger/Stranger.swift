@@ -34,7 +34,7 @@ final class Stranger: Sendable {
 
     var isOver: Bool { ContinuousClock.now >= deadline || Task.isCancelled }
 
-    /// One of the addresses that strangers come from, none of which is the honest app's.
+    /// Returns one of the addresses that strangers come from, none of which is the honest app's.
     static func address(_ number: Int) -> String { "127.0.\(2 + number / 250 % 200).\(1 + number % 250)" }
 
     func port(_ number: Int) -> Int { target.gatewayPorts[number % target.gatewayPorts.count] }

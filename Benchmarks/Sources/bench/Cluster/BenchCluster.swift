@@ -9,9 +9,9 @@ final class BenchCluster: Sendable {
     static let flexibleApp = "bench-flexible"
     let cluster: LocalCluster
     let store: BenchStore
-    /// Of a user who may open any realm of the app.
+    /// The access token of a user who may open any realm of the app.
     let accessToken: String
-    /// Of a user of the app in flexible mode; empty if the measurement has none.
+    /// The access token of a user of the app in flexible mode; empty if the measurement has none.
     let flexibleToken: String
     private let folder: String
     private let database: BenchDatabase
@@ -45,7 +45,7 @@ final class BenchCluster: Sendable {
         _ body: @escaping @Sendable ([BenchCluster]) async throws -> Void
     ) async throws {
         raiseFileLimit()
-        // All of a measurement's clients are one user, whom nobody is to slow down.
+        // A measurement's clients all belong to one user, whom nobody is to slow down.
         let quotas = ["CONNECTS", "BINDS", "UPLOADS"].flatMap { ["SLUICE_QUOTAS_\($0)", "SLUICE_QUOTAS_USER_\($0)"] }
         let environment = quotas.reduce(into: environment.merging(["SLUICE_QUOTAS_USER_SOCKETS": "20000"]) { $1 }) {
             $0[$1] = "1000000"
@@ -154,7 +154,7 @@ struct PrivateBroker: Sendable {
     var folder: String
     private var script: String { BuiltBinary.engine + "/Tests/broker" }
 
-    /// Its AMQP URL, once it takes clients.
+    /// Starts the broker and returns its AMQP URL once it takes clients.
     func start() async throws -> String {
         let output = try await ShellCommand.run(script, ["start", folder])
         guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("AMQP_URL=") }) else {

@@ -3,7 +3,7 @@ import ArgumentParser
 /// Where a measured cluster keeps its data.
 enum BenchStore: Hashable, Sendable, ExpressibleByArgument {
     case sqlite
-    /// With as many milliseconds added to the way to the database, and to the way back.
+    /// PostgreSQL, with as many milliseconds added to the way to the database, and to the way back.
     case postgres(delay: Int)
 
     /// `sqlite`, `postgres`, or `postgres+1ms`.

@@ -54,7 +54,7 @@ private struct RelayLoop {
         var source: Int32
         var sink: Int32
         var chunks: [(due: Int64, bytes: [UInt8])] = []
-        /// Of the first chunk, what has gone already.
+        /// The bytes of the first chunk that have gone already.
         var sent = 0
         var held = 0
         /// The sink takes no more for now.

@@ -22,7 +22,7 @@ extension ScriptedClient {
         }
     }
 
-    /// Its lists are empty afterwards.
+    /// Erases an item and creates it again; its lists are empty afterwards.
     private mutating func recreate(_ item: ScriptedObject) {
         erase(item)
         create(item)

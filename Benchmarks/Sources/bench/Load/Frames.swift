@@ -58,7 +58,7 @@ struct DownloadHead {
     var latestSalt: UInt64 = 0
     var uploadedClientVersion: UInt64 = 0
     var plainBytes: UInt64 = 0
-    /// In flexible mode, whose data it is, and which part of it.
+    /// The subscription set whose data a DOWNLOAD in flexible mode has, and which part of that data.
     var batch: (set: UInt64, state: UInt64)?
 
     init() {}

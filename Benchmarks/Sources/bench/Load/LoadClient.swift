@@ -15,7 +15,7 @@ final class LoadClient {
 
     /// The partition, or what stands for it in errors.
     let partition: String
-    /// In flexible mode, what it subscribes to before it is live; empty: to nothing.
+    /// The queries that a client in flexible mode subscribes to before it is live; empty: it subscribes to nothing.
     private let queries: [String: String]
     private var asked: UInt64 = 0
     /// The number of the subscription set whose data it has.

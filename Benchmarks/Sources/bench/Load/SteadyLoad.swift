@@ -90,7 +90,8 @@ final class SteadyLoad: @unchecked Sendable {
     }
 
     struct Interruption: Sendable {
-        /// Of each realm: the longest that anything sent, or on its way, since the beginning took to be acknowledged.
+        /// The longest time, in seconds, that anything which each realm sent, or had on its way, since the beginning
+        /// took to be acknowledged.
         var gaps: [Double]
         var endedSessions: Int
     }

@@ -102,7 +102,7 @@ struct LocalItem {
     var priority: Int
     var done: Bool
 
-    /// Of each owner there are 1,000 in a realm of 1,000,000.
+    /// Makes the item with this id. Each owner has 1,000 items in a realm of 1,000,000.
     init(_ id: Int) {
         self.id = id
         owner = "user-\(id % 1000)"
@@ -131,7 +131,7 @@ struct LocalFigures: Codable {
             peak_mb)
     }
 
-    /// Of this process, in MB.
+    /// Returns a memory figure of this process by its name in `/proc/self/status`, in MB.
     static func memory(_ name: String) -> Double {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") } ?? ""

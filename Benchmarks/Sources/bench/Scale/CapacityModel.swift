@@ -5,9 +5,9 @@ struct CapacityModel {
     /// What clients do in the hour in which they do most.
     struct Load {
         var clientRealms: Double
-        /// Of all client realms, how many are connected.
+        /// The share of all client realms that are connected.
         var connected: Double
-        /// Of a connected client, a minute.
+        /// The changes that a connected client makes in a minute.
         var changesPerMinute: Double
         /// How long a client stays connected.
         var sessionMinutes: Double
@@ -25,13 +25,13 @@ struct CapacityModel {
     struct Machines {
         var slices: Double
         var brokerCopies: Double
-        /// Between worker and database, there and back, in milliseconds.
+        /// The time between worker and database, there and back, in milliseconds.
         var roundTrip: Double
         /// A commit in the database, in milliseconds.
         var commit: Double
         /// Cores of a machine of any role.
         var cores: Double
-        /// Of a core, a link or a slice, how much may be in use in that hour.
+        /// The share of a core, a link or a slice that may be in use in that hour.
         var utilisation: Double
         /// Kilobytes that a gateway has for sessions.
         var sessionMemory: Double
@@ -48,7 +48,7 @@ struct CapacityModel {
         var resource: String
         var unit: String
         var asked: Double
-        /// Of one: of a machine, a slice, a broker.
+        /// What one unit gives: a machine, a slice, a broker.
         var each: Double
         var units: Double { max((asked / each).rounded(.up), 1) }
         /// The client realms at which one of it is full.

@@ -52,7 +52,7 @@ struct SimulateTermination: ParsableCommand {
         guard result.reset.count == clientRealms else {
             throw BenchFailure("\(result.reset.count) of \(clientRealms) client realms were reset")
         }
-        // Those that were connected were told first, and come back within the spread.
+        // Clients that were connected were told first, and come back within the spread.
         let count = result.told.count
         let back = result.reset.prefix(max(count, 1))
         var table = TextTable("seconds", "half", "99 %", "last")

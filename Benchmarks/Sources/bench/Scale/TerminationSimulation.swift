@@ -12,12 +12,12 @@ struct TerminationSimulation {
         var clientRealms: Int
         /// How many are connected when the termination comes; the others come over time.
         var connected: Double
-        /// After how many hours, on average.
+        /// The hours after which the others come, on average.
         var awayHours: Double
         var slices: Int
         var gatewayCores: Int
         var workerCores: Int
-        /// Of one broker node, each of which does all of the broker's work.
+        /// The cores of one broker node; each node does all of the broker's work.
         var brokerCores: Int
         var objects: Int
         var objectBytes: Int
@@ -95,7 +95,7 @@ struct TerminationSimulation {
         for client in 0..<setup.clientRealms {
             slices[client % setup.slices].clientRealms += 1
             let isConnected = share() < setup.connected
-            // Those that are away learn of their reset when they come.
+            // Clients that are away learn of their reset when they come.
             let time = isConnected ? 0 : -log(max(share(), 1e-12)) * setup.awayHours * 3600
             push(time, Int32(client), .learning)
         }
@@ -109,7 +109,7 @@ struct TerminationSimulation {
         return result
     }
 
-    /// From 0 to 1.
+    /// Returns a random number from 0 to 1.
     private mutating func share() -> Double { Double(random.next() >> 11) / Double(1 << 53) }
 
     private mutating func push(_ time: Double, _ client: Int32, _ step: Step, frees: Bool = false) {
@@ -167,7 +167,7 @@ struct TerminationSimulation {
             case (_, .integrating): costs.changeInBulk.worker * Double(setup.unsynced)
             default: costs.session.worker
             }
-        // Which slice is free again is told by the client, or for the slice's own steps by their negative number.
+        // The client says which slice is free again; for the slice's own steps, the slice's negative number does.
         let whose = client == Self.marking ? -Int32(index) - 1 : client
         push(workers.work(milliseconds, at: now), whose, step, frees: true)
     }

@@ -4,7 +4,7 @@ struct UnitCosts {
     struct Work {
         var gateway = 0.0
         var worker = 0.0
-        /// For each copy that a broker node keeps.
+        /// The time of a broker node for each copy that it keeps.
         var broker = 0.0
         var coordinator = 0.0
     }

@@ -4,7 +4,7 @@ internal import Changesets
 public import Foundation
 
 extension _QueryableCollection {
-    /// Those of the objects that meet a predicate that was made of a format; see `Results.filter(_:)`.
+    /// Returns the objects that meet a predicate that was made of a format; see `Results.filter(_:)`.
     public func filter(_ predicate: NSPredicate) -> Results<Element> { _results.filter(predicate) }
 }
 #endif

@@ -39,12 +39,12 @@ extension LinkingObjects: _QueryableCollection {
 }
 
 extension _QueryableCollection {
-    /// Those of the objects that meet a query, as in `where { $0.owner == user.id && !$0.done }`; as live as this collection is.
+    /// Returns the objects that meet a query, as in `where { $0.owner == user.id && !$0.done }`; as live as this collection.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
         ValueConversion.orTrap { try _results.filtered { isIncluded(.root).expression.predicate } }
     }
 
-    /// Those of the objects that meet a query; see `Results.filter(_:_:)`.
+    /// Returns the objects that meet a query; see `Results.filter(_:_:)`.
     public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Element> {
         ValueConversion.orTrap { try _results.filtered { try QueryPredicate(format: predicateFormat, args) } }
     }
@@ -62,6 +62,6 @@ extension _QueryableCollection {
     /// The same objects sorted by several properties; see `Results.sorted(by:)`.
     public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> { _results.sorted(by: descriptors) }
 
-    /// Of the objects that are equal in all these properties, the first only.
+    /// Returns the objects without those that equal an earlier one in all these properties.
     public func distinct(by keyPaths: [String]) -> Results<Element> { _results.distinct(by: keyPaths) }
 }

@@ -43,7 +43,7 @@ extension QueryPredicate {
 }
 
 extension Results {
-    /// Those of the objects that meet a predicate that was made of a format; see `filter(_:_:)`. A predicate made of a block traps.
+    /// Returns the objects that meet a predicate that was made of a format; see `filter(_:_:)`. A predicate made of a block traps.
     public func filter(_ predicate: NSPredicate) -> Results<Element> {
         ValueConversion.orTrap { try filtered { QueryPredicate(predicate) } }
     }

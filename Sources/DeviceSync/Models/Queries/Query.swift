@@ -168,7 +168,7 @@ extension Query where T: AddableType {
 // MARK: - Use
 
 extension Results where Element: Object {
-    /// Of the objects that are equal in all these properties, the first only.
+    /// Returns the objects without those that equal an earlier one in all these properties.
     public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
         distinct(by: keyPaths.map { KeyPathNames.of($0) })
     }

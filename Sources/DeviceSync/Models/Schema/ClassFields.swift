@@ -4,12 +4,12 @@
 enum ClassFields {
     struct Field {
         var name: String
-        /// From the beginning of an object.
+        /// The distance from the beginning of an object, in bytes.
         var offset: Int
         var type: Any.Type
     }
 
-    /// Those of a class and of the classes that it inherits from, base class first.
+    /// Returns the stored properties of a class and of the classes that it inherits from, base class first.
     static func of(_ type: AnyClass) -> [Field] {
         var fields: [Field] = []
         // The option says that the type is a class.

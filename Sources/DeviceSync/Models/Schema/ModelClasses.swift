@@ -18,7 +18,7 @@ enum ModelClasses {
         return classes.filter { $0 != Object.self && $0 != EmbeddedObject.self && $0 != AsymmetricObject.self }
     }()
 
-    /// Those that a realm has whose configuration names none. What is only the base of other models has no properties.
+    /// The classes that a realm has whose configuration names none. Classes without properties are left out: they are only the base of other models.
     static var ofDefaultSchema: [ObjectBase.Type] {
         all.filter { $0.shouldIncludeInDefaultSchema() && !ModelSchema.of($0).all.isEmpty }
     }

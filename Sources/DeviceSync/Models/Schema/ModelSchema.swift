@@ -13,7 +13,8 @@ final class ModelSchema: Sendable {
     let name: String
     /// The same, as realms have it.
     let storedName: ByteString
-    /// In the order of their declarations, those of a base class first; without what links to the object.
+    /// The properties in the order of their declarations, those of a base class first; without those that hold what links
+    /// to the object.
     let properties: [ModelProperty]
     /// The same, and what links to the object.
     let all: [ModelProperty]
@@ -51,7 +52,7 @@ final class ModelSchema: Sendable {
     private init(_ type: ObjectBase.Type) {
         let name = ModelName.of(type)
         let names = type.propertiesMapping()
-        // Which role a property has stands in the objects.
+        // A sample object is made since objects hold the roles of their properties.
         let sample = type.init()
         var all: [ModelProperty] = []
         for field in ClassFields.of(type) {

@@ -29,7 +29,7 @@ public protocol _CustomPersistable: _Scalar {
 }
 
 extension _CustomPersistable {
-    /// That of what is kept.
+    /// The type of the value that is kept.
     public static var _type: PropertyType { PersistedType._type }
     /// What the default of `PersistedType` stands for; if it stands for none, this traps.
     public static func _initial() -> Self {

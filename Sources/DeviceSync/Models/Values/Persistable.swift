@@ -74,7 +74,7 @@ public struct _PropertyShape: Sendable {
     /// Whether the property holds values that know of no object, and that are no collections.
     var isPlain: Bool { collection == .none && target == nil && type != .any && !isBacklink }
 
-    /// That of a collection of such elements.
+    /// Returns the shape of a collection of such elements.
     func collected(in collection: PropertyCollection) -> _PropertyShape {
         var shape = self
         shape.collection = collection
@@ -123,7 +123,7 @@ public struct _Field: Sendable {
 // MARK: - Optionals
 
 extension Optional: _Storable where Wrapped: _OptionalContent {
-    /// That of the wrapped type, and it may be null.
+    /// The shape of the wrapped type, except that the value may be null.
     public static var _shape: _PropertyShape {
         var shape = Wrapped._shape
         shape.isOptional = true

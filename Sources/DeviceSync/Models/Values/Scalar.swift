@@ -248,7 +248,7 @@ extension Decimal128: _Scalar, MinMaxType, AddableType {
 public protocol PersistableEnum: _Scalar, RawRepresentable, CaseIterable, _Indexable where RawValue: _Scalar {}
 
 extension PersistableEnum {
-    /// That of the raw values.
+    /// The type of the raw values.
     public static var _type: PropertyType { RawValue._type }
     /// The first case.
     public static func _initial() -> Self {

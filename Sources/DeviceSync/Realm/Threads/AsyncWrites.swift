@@ -9,7 +9,7 @@ struct AsyncWrites: Sendable {
     private var last: AsyncTransactionId = 0
     /// Asked for, and not begun.
     private var waiting: Set<AsyncTransactionId> = []
-    /// Under way.
+    /// The number of commits that are under way.
     private var commits = 0
     private var isRunning = false
     /// Whether the transaction that is open, or was the last one, is to be committed.

@@ -31,7 +31,7 @@ enum Confinement: Sendable {
         self = .queue(queue)
     }
 
-    /// By which code finds out on which queue it runs.
+    /// The key by which code finds out on which queue it runs.
     private static let key = DispatchSpecificKey<ObjectIdentifier>()
 
     /// Marks the main queue by the key, which a queue of an app never has.

@@ -7,7 +7,7 @@ package enum EngineFault: String, CaseIterable, Sendable {
     case forgetsReciprocals = "forgets-reciprocals"
     /// An entry that was merged away is stored as if it had not changed.
     case forgetsEmptyReciprocals = "forgets-empty-reciprocals"
-    /// Of two changes of the same time the server prefers the other one.
+    /// The server prefers the other one of two changes of the same time.
     case flipsTies = "flips-ties"
     /// A client applies what comes as it came.
     case appliesUntransformed = "applies-untransformed"

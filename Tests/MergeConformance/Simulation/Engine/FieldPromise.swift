@@ -7,7 +7,7 @@ struct FieldPromise {
         case untouched
         /// How often each value was inserted.
         case inserted([Value: Int])
-        /// As the client left it.
+        /// The list is as the client left it.
         case copied
         case uncertain
     }
@@ -21,7 +21,7 @@ struct FieldPromise {
     private var list = List.untouched
     /// What dictionary entries hold, nil for those that were removed.
     private var entries: [ByteString: Value?] = [:]
-    /// Which values a set holds, and which it does not.
+    /// The values that a set holds (true), and those that it does not hold (false).
     private var members: [Value: Bool] = [:]
 
     init(isErased: Bool) { self.isErased = isErased }

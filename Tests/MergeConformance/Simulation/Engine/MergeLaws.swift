@@ -104,8 +104,8 @@ package struct MergeLaws: Sendable {
         return different(TransformResult(incoming: results, modifiedLocal: modified), local)
     }
 
-    /// Without the entries that are as they were: also those that a merge has changed there and back again, such as an
-    /// insert that made room for another which was then erased.
+    /// Returns the result without the entries that are as they were: also without those that a merge has changed there
+    /// and back again, such as an insert that made room for another which was then erased.
     private func different(_ result: TransformResult, _ local: [LocalChangeset]) -> TransformResult {
         var result = result
         result.modifiedLocal.removeAll { reciprocal in

@@ -20,7 +20,7 @@ package struct SimulationRandom: Sendable {
         elements.isEmpty ? nil : elements[below(elements.count)]
     }
 
-    /// One of the choices, each as often as its weight says.
+    /// Picks one of the choices, each as often as its weight says.
     package mutating func pick<Element>(_ choices: [(weight: Int, Element)]) -> Element? {
         var left = below(choices.reduce(0) { $0 + $1.weight })
         for (weight, element) in choices {

@@ -1,7 +1,7 @@
 package import Merge
 package import SyncModel
 
-/// Which of a client's own history entries are of no more use (docs/merge.md, "Trimming").
+/// The rule by which entries of a client's own history are of no more use (docs/merge.md, "Trimming").
 package enum HistoryTrimming {
     /// The version up to which entries can go, and their reciprocals with them.
     ///

@@ -13,9 +13,9 @@ package struct SimulatedClient: Sendable {
         var timestamp: UInt64
         /// The last server version that was integrated when this one was made.
         var serverVersion: ServerVersion
-        /// As it was recorded; this is what is uploaded.
+        /// The changeset as it was recorded; this is what is uploaded.
         var changeset: [UInt8]
-        /// As what came from the server has left it; nil while that has not changed it.
+        /// The changeset as what came from the server has left it; nil while that has not changed it.
         var reciprocal: [UInt8]?
 
         var outline: ClientHistoryEntry {

@@ -6,9 +6,9 @@ import SyncModel
 package enum SimulatedReset: String, CaseIterable, Sendable {
     /// What was not uploaded is lost.
     case discard = "reset"
-    /// It is replayed. Where that cannot be done, the realm stays as it is, and without the server.
+    /// What was not uploaded is replayed. Where that cannot be done, the realm stays as it is, and without the server.
     case recover
-    /// It is replayed, and lost where that cannot be done.
+    /// What was not uploaded is replayed, and lost where that cannot be done.
     case recoverOrDiscard = "recover-or-discard"
 }
 
@@ -110,7 +110,7 @@ extension SimulatedClient {
 
     // MARK: A new file
 
-    /// Under the fresh copy's identifier and at its version; versions of its own go on.
+    /// Returns the client under the fresh copy's identifier and at its version; the client's own versions go on.
     private func restarted(
         _ fresh: FreshCopy, state: RealmState, entries: [Entry]
     ) throws(SimulationFailure) -> SimulatedClient {

@@ -134,7 +134,8 @@ package struct SimulatedServer: Sendable {
 
     // MARK: Merging
 
-    /// As the worker does it: with those versions alone that touch what the upload touches, and few of them at a time.
+    /// Merges as the worker does: with those versions alone that touch what the upload touches, and few of them at a
+    /// time.
     private func merge(_ integration: inout UploadIntegration, _ file: ClientFile) throws(SimulationFailure) {
         let touches = integration.touches()
         let keys = KeyFilter(touches.keys)

@@ -7,7 +7,7 @@ extension RecordingTransaction {
         do throws(RecordingError) {
             try attempt(edit)
         } catch {
-            // It did not fit, and nothing of it has been recorded.
+            // The edit did not fit, and nothing of it has been recorded.
         }
     }
 

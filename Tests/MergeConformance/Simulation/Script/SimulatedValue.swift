@@ -5,7 +5,7 @@ import RealmState
 package struct SimulatedValue: Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, CaseIterable, Sendable {
         case null, int, bool, string, binary, time, float, double, decimal, oid, uuid
-        /// To the object of that number in the class `target`.
+        /// A link to the object of that number in the class `target`.
         case link
         /// Empty, as everything that holds something is.
         case list, dictionary, object

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which target is fed: `FUZZ_TARGET`. libFuzzer has the main function, and all arguments are its own.
+/// Returns the target that is fed: `FUZZ_TARGET`. libFuzzer has the main function, and all arguments are its own.
 public func fuzzedTarget<Target: RawRepresentable & CaseIterable>() -> Target where Target.RawValue == String {
     let name = getenv("FUZZ_TARGET").map { String(cString: $0) } ?? ""
     guard let target = Target(rawValue: name) else {
@@ -12,7 +12,7 @@ public func fuzzedTarget<Target: RawRepresentable & CaseIterable>() -> Target wh
 
 /// What an input may take. A trap is what the fuzzer notices, and keeps the input for.
 public enum InputBudget {
-    /// Of processor time: what else the machine does is not the input's fault.
+    /// The processor time that an input may take: what else the machine does is not the input's fault.
     static let milliseconds = 1000
     static let bytes = 256 << 20
 
