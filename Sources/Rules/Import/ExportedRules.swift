@@ -89,7 +89,10 @@ package struct ExportedRules: Sendable {
                 Dictionary(classes.map { (classNames[$0.key] ?? $0.key, $0.value) }) { first, _ in first })
         }
         if let indexed = sync["indexed_queryable_fields_names"]?.arrayValue?.first { queryable["indexed"] = indexed }
-        return queryable.isEmpty ? nil : .object(queryable)
+        guard !queryable.isEmpty else { return nil }
+        // In development mode the dead service added what clients queried, whether or not single classes had properties of their own.
+        if queryable["classes"] == nil { queryable["classes"] = .object([:]) }
+        return .object(queryable)
     }
 
     /// Exports number roles; the number means nothing elsewhere.

@@ -157,7 +157,7 @@ struct FlexibleUploads: SlicePart {
         }
         let plan = UploadPlan(trials, pasts, course.putRight)
         let asked = stretch.views.steps
-        course.judging += reading.steps + asked
+        course.judging += reading.steps + asked + stretch.views.readSteps
         work.steps += reading.steps + asked
         let (integration, merged): (UploadIntegration, [Changeset?])
         do {

@@ -36,8 +36,9 @@ struct ImageTrimming: SlicePart {
             try await step(name)
         } catch {
             guard MessageHandler.isDamage(error) else { throw error }
-            // The realm's properties with images are all kept.
+            // All before images are kept until the next time.
             work.memory.trims.end(name)
+            work.memory.realms[name]?.flexible.trim = nil
             logger.error(
                 "it cannot be told which properties a damaged realm's clients look at",
                 metadata: ["app": "\(name.app)", "realm": "\(name.partition)", "error": "\(error)"])

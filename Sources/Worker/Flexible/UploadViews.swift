@@ -15,8 +15,10 @@ final class UploadViews {
     let mapping: SchemaMapping?
     /// The schema version of the client's copy.
     let schemaVersion: SchemaVersion?
-    /// What reading views and asking them has taken, in steps of merging.
+    /// What asking views has taken, in steps of merging.
     private(set) var steps: UInt64 = 0
+    /// What reading them has taken, which the slice's owner counts by itself (`ViewCache.takeSteps`).
+    private(set) var readSteps: UInt64 = 0
 
     private let base: WriteJudge<Int>
     private let context: RealmContext
@@ -29,8 +31,7 @@ final class UploadViews {
     private var present: [ObjectAddress: (seen: [Value?], isIn: Bool)] = [:]
     private var filters: [ObjectAddress: TableRole.FilterMemo] = [:]
 
-    /// The steps for reading a byte of a set, and for asking a view about an object.
-    private static let stepsPerByte: UInt64 = 12
+    /// The steps of merging that asking a view about an object takes.
     private static let stepsPerAsking: UInt64 = 64
 
     init(_ views: ClientViews, in context: RealmContext) {
@@ -106,7 +107,7 @@ final class UploadViews {
         let before = context.flexible.views.bytesRead
         // What was a view when it was asked for is one still: the schema only grows.
         let view = (try? context.view(definition, as: schemaVersion, in: schema)) ?? .nothing
-        steps += UInt64(context.flexible.views.bytesRead - before) * Self.stepsPerByte
+        readSteps += UInt64(context.flexible.views.bytesRead - before) * ViewCache.stepsPerByte
         read[number] = view
         return view
     }

@@ -7,6 +7,8 @@ import Views
 /// all.
 struct ViewCache {
     static let maxBytes = 8 << 20
+    /// The cost of reading a byte of queries or roles that nobody has read before, in steps of merging.
+    static let stepsPerByte: UInt64 = 64
     /// What so many messages have used stays.
     private static let recentUses: UInt64 = 4
     private struct Key: Hashable {
@@ -27,6 +29,7 @@ struct ViewCache {
     private(set) var bytes = 0
     /// The bytes of the queries and roles that were read because they were not in the cache.
     private(set) var bytesRead = 0
+    private var bytesCounted = 0
     private(set) var reads = 0
     private var uses: UInt64 = 0
     /// Equal queries of several views are one.
@@ -38,6 +41,12 @@ struct ViewCache {
 
     /// A message is dealt with.
     mutating func begin() { uses &+= 1 }
+
+    /// Returns what reading views has taken since the last call, in steps of merging.
+    mutating func takeSteps() -> UInt64 {
+        defer { bytesCounted = bytesRead }
+        return UInt64(bytesRead - bytesCounted) * Self.stepsPerByte
+    }
 
     /// - Parameter version: the schema version of the client's copy.
     mutating func view(
