@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func whoMayComeIsSaidWhenAnAppIsCreatedAndNeverAgain() async throws {
+    @Test func compatibilityIsSetAtAnAppsCreationAndNeverAgain() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in
                 let created = try await coordinator.request(
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrongIsNamed() async throws {
+    @Test func invalidRequestsAreRefusedWithTheReason() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
             try await harness.withCoordinator { coordinator in

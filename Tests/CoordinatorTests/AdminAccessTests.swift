@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func whatWasChangedIsInTheAuditLogAndNoSecret() async throws {
+    @Test func changesAreAuditedWithoutSecrets() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in
                 let token = try await Self.token("operate", called: "ci", coordinator)

@@ -29,7 +29,7 @@ import Testing
         expectTrue(all[1].owner == nil && all[1].standBy == ["a"])
     }
 
-    @Test func whatASliceIsBusyWithIsWhatItsOwnerSays() throws {
+    @Test func aSlicesActivityIsTakenFromItsOwner() throws {
         var view = ClusterView()
         func busy(_ changesets: Int) -> [SliceActivity] {
             [SliceActivity(slice: SliceNumber(0), apps: [.init(app: "tasks", changesets: changesets)])]

@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func whatGatewaysHaveOfTheAppIsKnownToBeAtRisk() async throws {
+    @Test func bytesThatGatewaysHoldCountAsUnsynced() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
             try await harness.withCoordinator { coordinator in

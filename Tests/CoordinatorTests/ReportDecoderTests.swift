@@ -31,7 +31,7 @@ import Testing
             ("\u{0}\u{ff}", "outcome"),
             ("{\"campaign\":1}", "notified"),
         ] as [(String, String?)])
-    func whatCannotBeDecodedIsPoisonWithAReason(body: String, type: String?) {
+    func undecodableReportsArePoisonWithAReason(body: String, type: String?) {
         guard case .poison(let reason) = decode(body, type: type) else {
             // A tick's time is not looked at: it says nothing but that it came.
             expectEqual(type, "tick")

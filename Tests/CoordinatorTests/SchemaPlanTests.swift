@@ -65,7 +65,7 @@ import Testing
         return (app, elements, drafts)
     }
 
-    @Test func whatOnlyAddsMakesNoVersion() throws {
+    @Test func pureAdditionsMakeNoSchemaVersion() throws {
         let wanted = Self.changed(
             Self.base, Self.property("Item", "extra", "list<string>"),
             SchemaElement(className: "New", type: "object(_id: int)"))
@@ -97,7 +97,7 @@ import Testing
         expectEqual(drafts[0].changes.count, 5)
     }
 
-    @Test func whatComesBackHasItsValues() throws {
+    @Test func restoredPropertiesGetTheirOldColumnsBack() throws {
         let second = Self.changed(
             Self.base, Self.property("Item", "a", "string"), SchemaElement(className: "Old", type: ""),
             Self.property("Old", "x", ""))
@@ -127,7 +127,7 @@ import Testing
         (property("Item", "a@v1", "int"), "no name"), (property("Nowhere", "a", "int"), "not in the schema"),
         (SchemaElement(className: "Box", type: ""), "not in the schema"),
     ])
-    func whatCannotBeIsRefused(_ change: SchemaElement, _ words: String) {
+    func impossibleChangesAreRefused(_ change: SchemaElement, _ words: String) {
         do throws(SchemaProblem) {
             _ = try SchemaPlan.draft(from: Self.base, Self.app(), to: Self.changed(Self.base, change))
             Issue.record("nothing was refused")

@@ -70,7 +70,7 @@ import Testing
         SchemaElement(className: "Gone", type: "embedded"),
     ]
 
-    @Test func whatNoObjectUsesIsTakenBack() async throws {
+    @Test func schemaElementsThatNoObjectUsesArePruned() async throws {
         try await CoordinatorHarness.with { harness in
             try await Self.fill(harness)
             try await harness.withCoordinator { coordinator in

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func whatIsStagedIsForgotten() async throws {
+    @Test func aDeletedDraftIsForgotten() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in
                 try await eventually { coordinator.isServing }

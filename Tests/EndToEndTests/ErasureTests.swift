@@ -29,7 +29,7 @@ extension SharedClusterTests {
             var finishedAt: UInt64?
         }
 
-        @Test func whoeverHasAnErasedRealmResetsNowOrLater() async throws {
+        @Test func clientsOfAnErasedRealmResetNowOrLater() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp()
             let connected = try await Device(cluster)

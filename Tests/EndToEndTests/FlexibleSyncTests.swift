@@ -223,7 +223,7 @@ extension SharedClusterTests {
             try await ben.eventually(has: ["ben", "list", "second"])
         }
 
-        @Test func whatIsOnlySentStaysAtTheServer() async throws {
+        @Test func asymmetricObjectsStayAtTheServer() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp("--sync-mode", "flexible")
             try await cluster.setRules(Self.rules, of: cluster.app)

@@ -19,7 +19,7 @@ extension SharedClusterTests {
             }
         }
 
-        @Test func whatAnOperatorMistypesIsRefused() async throws {
+        @Test func operatorsMistakesAreRefused() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp()
             func expect(
@@ -79,7 +79,7 @@ extension SharedClusterTests {
             }
         }
 
-        @Test func whoIsStoppedWhileItWaitsForTheBrokerEndsInOrder() async throws {
+        @Test func processesStoppedWhileWaitingForTheBrokerEndCleanly() async throws {
             let cluster = try SharedCluster.cluster
             let roles = ["worker", "coordinator", "gateway"]
             for role in roles {

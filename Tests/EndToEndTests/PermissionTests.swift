@@ -46,7 +46,7 @@ extension SharedClusterTests {
             try expectTrue(other.ids().isEmpty)
         }
 
-        @Test func whoMayOnlyReadReadsAndWhatTheyWriteIsPutRight() async throws {
+        @Test func readersReadAndTheirWritesArePutRight() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp()
             let writer = try await Device(cluster)
@@ -75,7 +75,7 @@ extension SharedClusterTests {
             expectTrue(campaigns.contains("permission denied") || campaigns.contains("discarded"))
         }
 
-        @Test func whoWritesAnywayIsToldWhereTheAppSaysSo() async throws {
+        @Test func forbiddenWritesAreReportedWhereTheAppSaysSo() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp()
             let writer = try await Device(cluster)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct RepublishingTests {
-    @Test func whatIsPublishedAgainIsItsPublishersAndStays() {
+    @Test func republishedMessageLosesUserAndExpirationAndPersists() {
         var message = AMQPMessage(body: #"{"type": "reset", "id": "reset-7"}"#)
         message.properties.userID = "shell"
         message.properties.expiration = "1000"

@@ -24,7 +24,7 @@ import Testing
     @Test(arguments: [
         "", "10.0.0.0/33", "10.0.0/8", "proxy.example.net", "10.0.0.0/8,", "::/129", "10.0.0.0/-1", "1/2/3",
     ])
-    func whatNamesNoAddressIsRefused(_ text: String) {
+    func textsThatNameNoAddressAreRefused(_ text: String) {
         #expect(throws: AddressRanges.Invalid.self) { try AddressRanges(text) }
     }
 

@@ -40,8 +40,8 @@ private final class Lines: Sendable {
         expectTrue(line.hasSuffix(" INFO sluice.test: started again n=1 why=\"two words\"\n"))
     }
 
-    /// What clients call things must not steer the terminal of whoever watches.
-    @Test(arguments: [LogFormat.json, .text]) func whatSteersTerminalsIsEscaped(format: LogFormat) throws {
+    /// Names that clients give must not steer the terminal of whoever watches.
+    @Test(arguments: [LogFormat.json, .text]) func charactersThatSteerTerminalsAreEscaped(format: LogFormat) throws {
         let lines = Lines()
         let evil = "\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{2066}x\r\u{8}"
         logger(format, lines).info("made \(evil)", metadata: ["class": "\(evil)", "plain": "äß漢\u{1F600}"])
@@ -89,7 +89,7 @@ private final class Lines: Sendable {
         expectTrue(flood.count + leftOut.reduce(0, +) <= 2_000)
     }
 
-    @Test func whatWasLeftOutIsToldOnceThereIsRoom() {
+    @Test func linesLeftOutAreCountedOnceThereIsRoom() {
         let throttle = LogThrottle(burst: 2, perSecond: 1)
         let start = ContinuousClock.now
         func ask(_ seconds: Int) -> Int? { throttle.leftOut(before: .info, "a", at: start + .seconds(seconds)) }

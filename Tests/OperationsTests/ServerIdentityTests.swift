@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeUsedChangesNothing() async throws {
+    @Test func anUnusableCertificateChangesNothing() async throws {
         try await Self.withAuthorities { certificates in
             let identity = try Self.identity(certificates)
             try await Self.serve(identity) { port in

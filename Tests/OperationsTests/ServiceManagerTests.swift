@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: ["", "@", "/", "relative/path", "vsock:2:1234", "/" + String(repeating: "x", count: 108)])
-    func whatIsNoSocketOfThisMachineIsPassedOver(_ name: String) {
+    func namesOfNoLocalSocketAreIgnored(_ name: String) {
         expectTrue(NotifySocket(name) == nil)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Operations
 
 @Suite struct SettingNamesTests {
-    @Test func whatNobodyReadsIsNamedWithTheNearest() throws {
+    @Test func unknownSettingsAreNamedWithTheNearest() throws {
         let environment = [
             "SLUICE_SLICE": "8", "SLUICE_SLICES": "8", "SLUICE_CONFIG": "x", "HOME": "/", "SLUICE_FROBNICATION": "1",
             "SLUICE_TEST_AMQP_URL": "x", "SLUICE_VECTORS": "y",

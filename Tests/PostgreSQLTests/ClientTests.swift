@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrongIsTold() async throws {
+    @Test func statementErrorsAreTold() async throws {
         try await withClient { client in
             let table = await #expect(throws: PostgresError.self) { try await client.query("SELECT * FROM nowhere") }
             expectEqual(table?.kind, .undefinedTable)
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func whoMayNotComeInIsToldAtOnce() async throws {
+    @Test func deniedConnectionsFailAtOnce() async throws {
         let url = try TestPostgres.requireURL()
         let scheme = "postgres://"
         let place = try #require(url.split(separator: "@").last)
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func whatIsTooMuchIsRefused() async throws {
+    @Test func statementsBeyondTheWaitingLimitAreRefused() async throws {
         try await withClient({ change in
             change.connections = 1
             change.maxWaiting = 2
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func whoIsCancelledWhileWaitingIsLetGo() async throws {
+    @Test func statementCancelledWhileWaitingIsLetGo() async throws {
         try await withClient({ change in
             change.connections = 1
             change.sessions = 0

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func whatThrowsChangesNothing() async throws {
+    @Test func throwingTransactionsChangeNothing() async throws {
         struct Refused: Error {}
         try await withClient { client in
             await #expect(throws: Refused.self) {

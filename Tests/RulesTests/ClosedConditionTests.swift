@@ -63,7 +63,7 @@ import Testing
         expectTrue(10_000_000 - steps.left < 50 * 10_000, "\(10_000_000 - steps.left)")
     }
 
-    @Test func whatIsUsedUpIsNotGoneOverAnyFurther() throws {
+    @Test func evaluationStopsWhenItsStepsAreUsedUp() throws {
         let parts = JSONValue.array((0..<1_000).map { ["owner_id": .string("\($0)")] })
         let closed = try filter(JSONWriter.text(of: ["$or": parts])).root.closed(
             in: RuleScope(user: RuleUser(id: "u")))

@@ -12,7 +12,7 @@ import Testing
         return try #require(check.document).ownPartitions(of: user)
     }
 
-    @Test func whatOnlyTheUserMayOpenIsItsOwn() throws {
+    @Test func partitionsOnlyTheUserMayOpenAreItsOwn() throws {
         try expectEqual(own("own"), ["\"\(user.id)\""])
         try expectEqual(own("ownOrPublic"), ["\"\(user.id)\""])
         try expectTrue(own("open").isEmpty && own("none").isEmpty && own("read").isEmpty)

@@ -39,7 +39,7 @@ import Testing
         expectTrue(moved.partition != nil)
     }
 
-    @Test func whatCannotBeSaidOfAPropertyIsRefused() throws {
+    @Test func rulesThatNoPropertyCanExpressAreRefused() throws {
         let rules = try document(#"{"partition":{"read":{"%%user.id":{"$in":["%%partition"]}},"write":false}}"#)
         expectTrue(rules.movedToFlexible(field: "_partition", makesRoles: true) == nil)
         try expectTrue(document("{}").movedToFlexible(field: "_partition", makesRoles: true) == nil)

@@ -36,7 +36,7 @@ import Testing
         expectTrue(stored.queryable == document.queryable && stored.bytes == document.bytes)
     }
 
-    @Test func whatIsAddedIsOfOneClass() throws {
+    @Test func addedQueryableFieldsBelongToTheirClass() throws {
         let old = try document(
             #"{"defaultRoles": "readOwnWriteOwn", "classes": {"News": "readAll"}, "values": {"a": 1}}"#)
         let json = try #require(old.adding(queryable: ["Task": ["done", "at"], "News": ["topic"]]))

@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Learning more about a user never turns a known verdict round, where what is unset is not compared with literals.
-    @Test(arguments: 0..<20) func whatIsUnsetNeverDecides(_ seed: UInt64) throws {
+    @Test(arguments: 0..<20) func anUnsetValueNeverDecides(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<50 {
             let expression = try filter(JSONWriter.text(of: condition(&random, depth: 3).withoutPresence))

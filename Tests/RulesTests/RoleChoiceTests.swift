@@ -56,7 +56,7 @@ import Testing
         #"{"%%user.custom_data.team":null}"#, #"{"%%user.custom_data.verified":{"$ne":true}}"#,
         #"{"$not":{"%%user.custom_data.verified":true}}"#, #"{"%%user.custom_data.level":{"$in":[null,0]}}"#,
     ])
-    func whoLacksSomethingIsShutOutByARoleThatAsksForIt(_ condition: String) throws {
+    func rolesDenyingUsersThatLackAValueApplyToThem(_ condition: String) throws {
         let denial =
             #"{"name":"strangers","apply_when":\#(condition),"document_filters":{"read":false,"write":false}}"#
         let rules = try document(#"{"defaultRoles":[\#(denial),\#(role("all"))]}"#)

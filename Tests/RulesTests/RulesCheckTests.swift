@@ -143,7 +143,7 @@ import Testing
     ]
 
     @Test(arguments: errors)
-    func whatIsWrongIsFoundInItsPlace(_ one: Case) {
+    func errorsAreFoundAtTheirPath(_ one: Case) {
         let check = RulesCheck(Array(one.json.utf8))
         expectTrue(check.document == nil)
         expectTrue(check.errors.map(\.code) == [one.code] && check.errors.first?.path == one.path, "\(check.errors)")
@@ -189,7 +189,7 @@ import Testing
         RulesCheck(Array(json.utf8), app: .init(syncMode: mode, emailsAreConfirmed: confirmed)).warnings
     }
 
-    @Test func whatIsMissingIsSaidOfTheModeThatTheAppHas() {
+    @Test func missingRulesAreReportedForTheAppsModeOnly() {
         expectEqual(Self.warnings("{}", .partition).map(\.code), [.noPartitionRules])
         expectEqual(Self.warnings(#"{"classes":{"Dog":[]}}"#, .flexible).map(\.code), [.noRoles])
         expectTrue(Self.warnings(#"{"classes":{"Dog":"readAll"}}"#, .flexible).isEmpty)

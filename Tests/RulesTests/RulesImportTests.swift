@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoExportIsRefused() throws {
+    @Test func filesThatAreNoExportAreRefused() throws {
         for files in [
             [:], ["config.json": "{}"], ["readme.json": "{}", "other/x.json": "{}"],
             ["sync/config.json": #"{"timezone":"x"}"#],
@@ -305,7 +305,7 @@ import Testing
         ])
     }
 
-    @Test func whatCannotBeEnforcedIsRefusedPlaceByPlace() throws {
+    @Test func unenforceableConditionsAreRefusedPlaceByPlace() throws {
         let made = RulesImport(try Self.withFunctions(), denyingIncompatible: false)
         expectTrue(!made.isUsable && made.denied.isEmpty)
         let errors = made.findings.filter { $0.severity == .error }
@@ -332,7 +332,7 @@ import Testing
         expectEqual(document.roleChoice(ofClass: "Dog", for: server).role?.read, false)
     }
 
-    @Test func whatIsWrongElsewhereStaysAnError() throws {
+    @Test func otherErrorsStayErrorsWhenDenyingIncompatibleConditions() throws {
         let export = try Self.export(["sync/config.json": #"{"type":"flexible","queryable_fields_names":[7]}"#])
         let made = RulesImport(export, denyingIncompatible: true)
         expectTrue(!made.isUsable && made.denied.isEmpty)

@@ -31,7 +31,7 @@ import Testing
 
     /// `{}` is everybody, however it is written.
     @Test(arguments: ["{}", "true", #"{"%%true":true}"#, #"{"$and":[{},true]}"#, #"{"%%true":{"%%true":true}}"#])
-    func whatAlwaysHoldsIsForEverybody(_ condition: String) throws {
+    func conditionsThatAlwaysHoldMeanEverybody(_ condition: String) throws {
         let partition = try document(#"{"partition":{"read":\#(condition),"write":\#(condition)}}"#)
         expectEqual(partition.summary(for: .partition), "every user may read and write every partition")
         let readable = try document(#"{"partition":{"read":\#(condition),"write":{"%%partition":"x"}}}"#)
@@ -85,7 +85,7 @@ import Testing
         try expectTrue(document(#"{"classes":{\#(many)}}"#).summary(for: .flexible).contains("9 classes"))
     }
 
-    @Test func whatAnUpgradeMadeIsSaid() throws {
+    @Test func rulesMadeByAnUpgradeAreSummarizedAsSuch() throws {
         let rules = try document(#"{"generated":"upgrade","partition":"open","defaultRoles":"readAndWriteAll"}"#)
         for mode in SyncMode.allCases {
             expectTrue(rules.summary(for: mode).hasSuffix("(made by an upgrade, so that nobody was shut out)"))

@@ -68,7 +68,7 @@ import Testing
         try checker.send(.bind(Bind(session: 1, target: "null", needsIdent: false)))
     }
 
-    @Test func whatCrossesAnUnbindIsTaken() throws {
+    @Test func messagesCrossingAnUnbindAreTaken() throws {
         var checker = try Self.live()
         try checker.send(.unbind(session: 1))
         try checker.receive(Self.download)

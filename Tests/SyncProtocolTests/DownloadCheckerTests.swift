@@ -41,7 +41,7 @@ import Testing
         // Not yet known to the server which version it had seen.
         download(up: (6, 0)),
     ])
-    func whatMovesForwardPasses(_ download: Download) throws {
+    func downloadMovingForwardPasses(_ download: Download) throws {
         var checker = Self.checker()
         try checker.check(download)
         expectEqual(checker.progress, download.progress)
@@ -68,7 +68,7 @@ import Testing
             session: 1, progress: checker().progress,
             detail: .flexible(FlexibleBatch(queryVersion: 0, state: .steadyState, progress: 1))),
     ])
-    func whatBreaksARuleIsRefusedAndChangesNothing(_ download: Download) {
+    func downloadBreakingARuleIsRefusedAndChangesNothing(_ download: Download) {
         for role in [DownloadChecker.Role.sending, .receiving] {
             var checker = Self.checker(role)
             let before = checker

@@ -151,7 +151,7 @@ import Testing
         expectEqual(checker.receive(Self.upload(7, 10, locked: 10)), .accept)
     }
 
-    @Test func whatWasAcknowledgedMayComeAgain() throws {
+    @Test func acknowledgedUploadsMayComeAgain() throws {
         var checker = try Self.live()
         expectEqual(
             checker.receive(Self.upload(4, 8, locked: 10, entries: [Self.entry(3, 8), Self.entry(4, 8)])), .accept)

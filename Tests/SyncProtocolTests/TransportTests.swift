@@ -45,7 +45,7 @@ import Testing
         #expect(throws: NegotiationRefusal.tooMany) { try SubprotocolNegotiation.choose(from: [header]) }
     }
 
-    @Test func whatIsOfferedIsChosenAndRead() throws {
+    @Test func offeredSubprotocolIsChosenAndRead() throws {
         for mode in SyncMode.allCases {
             let offer = SubprotocolNegotiation.offer(mode: mode)
             expectEqual(offer.count, 5)

@@ -43,7 +43,7 @@ import Testing
         expectTrue(bytes < 32_000, "\(bytes)")
     }
 
-    @Test func whatIsSmallIsKeptAsReleasesBeforeKeptIt() throws {
+    @Test func smallObjectsAreKeptAsInEarlierReleases() throws {
         let table = try #require(Self.item)
         var columns = ImagedColumns()
         _ = columns.add(try view("team == 'a' AND done == true"), since: 0)
@@ -61,7 +61,7 @@ import Testing
         expectEqual(BeforeImages([image]).encoded(), writer.bytes)
     }
 
-    @Test func whatRolesLookAtIsInEachImageAndWhatIsTooLargeInNone() throws {
+    @Test func imagesKeepPropertiesOfRolesAndOmitTooLargeValues() throws {
         let table = try #require(Self.item)
         let owner = try #require(table.column("owner_id")).id
         let secret = try #require(table.column("secret")).id
@@ -99,7 +99,7 @@ import Testing
     }
 
     /// Objects change at random; each state is told from the versions after it, as far as it was kept.
-    @Test func whatWasIsToldFromWhatIs() throws {
+    @Test func earlierStatesAreResolvedFromImages() throws {
         let table = try #require(Self.item)
         let names = ["owner_id", "team", "done", "secret"]
         for seed in UInt64(1)...300 {
@@ -195,8 +195,8 @@ import Testing
         expectTrue(!view.contains(others, table.id, .int(1)))
     }
 
-    /// A client is left with the same object as otherwise if something of the object's past is lacking, whatever the client holds.
-    @Test func whatCannotBeToldCostsAnErasureAndNoCopy() {
+    /// A client ends up with the same object even if a part of the object's past is lacking, whatever the client holds.
+    @Test func unclearPastLeavesTheClientWithTheSameObject() {
         let places: [HeldObject.Place] = [.missing, .outside, .inView]
         func held(_ touches: [(Bool, HeldObject.Place)]) -> HeldObject {
             var held = HeldObject(at: 10)

@@ -21,7 +21,7 @@ import Testing
     private var table: TableSchema { get throws { try #require(ViewTests.schema.table("Item")) } }
     private func column(_ name: ByteString) throws -> ColumnID { try #require(try table.column(name)?.id) }
 
-    @Test func whatAViewMayHaveIsFoundByItsQueryAndItsRole() throws {
+    @Test func indexedColumnsComeFromTheQueryAndTheRole() throws {
         func columns(_ view: View) throws -> [ColumnID]? {
             try #require(view["Item"]).accesses.map { $0.compactMap(\.column) }
         }

@@ -20,7 +20,7 @@ import Testing
             ("parent != NULL", "parent"), ("SUBQUERY(branches, $b, $b.type == 'x').@count > 0", "branches"),
             ("name IN {1}", nil), ("value + 1 > 2", "value"), ("2 < value", "value"),
         ] as [(String, String?)])
-    func whatIsNotQueryableIsNamed(query: String, field: String?) throws {
+    func objectionNamesTheFieldThatIsNotQueryable(query: String, field: String?) throws {
         let queryable = try PlaceRealm.queryable(#"{"classes": {"Shop": ["name"]}}"#)
         let objection = try PlaceRealm.view(query).objection(by: queryable)
         expectEqual((objection == nil), (field == nil))

@@ -67,7 +67,7 @@ import Testing
         expectTrue(none.groups.isEmpty && none.lost.isEmpty && fan.position == 10)
     }
 
-    @Test func whatRolesWantOfAPropertyIsLookedUpToo() throws {
+    @Test func propertyConditionsOfRolesAreLookedUpToo() throws {
         var fan = fan()
         for (session, user) in [(1, "a1"), (2, "b2")] as [(UInt64, String)] {
             let roles = try ViewTests.roles(ViewTests.own, user: user)
@@ -96,7 +96,7 @@ import Testing
         expectTrue(concerned(outcome) == [1] && outcome.groups.first?.slots == [own])
     }
 
-    @Test func whoWasNotThereHasToAsk() throws {
+    @Test func sessionsThatMissedNoticesHaveToAsk() throws {
         var fan = fan()
         let roles = try ViewTests.roles(Self.everything)
         _ = fan.follow(1, file: 11, definition("owner_id == 'a'", roles), at: 5)
@@ -109,7 +109,7 @@ import Testing
         expectEqual(fan.pass(to: 9).lost.sorted(), [1, 2, 3])
     }
 
-    @Test func whoIsFurtherThanTheNoticeIsNotTold() throws {
+    @Test func sessionAheadOfTheNoticeIsNotLost() throws {
         var fan = fan()
         let roles = try ViewTests.roles(Self.everything)
         _ = fan.pass(to: 5)

@@ -141,7 +141,7 @@ import Testing
         (#""additional_fields": {"read": true, "write": false}"#, false),
         (#""fields": {"elsewhere": {"write": true}}"#, false),
     ])
-    func whoMayWriteNothingOfAnObjectMakesAndErasesNone(role: (access: String, writes: Bool)) throws {
+    func roleWithoutWriteAccessMakesAndErasesNoObjects(role: (access: String, writes: Bool)) throws {
         let roles = try Self.roles(
             #"{"name": "w", "apply_when": {}, "document_filters": {"read": true, "write": true}, \#(role.access)}"#)
         let found = try #require(try view("TRUEPREDICATE", roles)["Item"]?.role)
@@ -180,7 +180,7 @@ import Testing
         expectTrue(ClosedRoles(text: "{}") == nil && ClosedRoles(text: "") == nil)
     }
 
-    @Test func whatIsKeptIsReadBack() throws {
+    @Test func keptColumnsImagesAndViewsAreReadBack() throws {
         let roles = try Self.roles(Self.own)
         let view = try view("done == false", roles)
         var columns = ImagedColumns()
@@ -218,7 +218,7 @@ import Testing
     }
 
     /// A client that was away for long has written to many objects of which it is sent the present state.
-    @Test func whatHasBeenSentAnewSinceIsNotSentTwice() {
+    @Test func laterRenewalsReplaceEarlierOnes() {
         var views = ClientViews()
         for version in 1...3_000 { views.add(Self.renewal(ServerVersion(UInt64(version)), of: [Int64(version % 2)])) }
         expectTrue(views.compensations.map(\.version) == [2_999, 3_000] && !views.isFull)

@@ -38,13 +38,13 @@ import Testing
             ObjectWrite(creates: creates, erases: erases, beginsWithErasure: erases))
     }
 
-    @Test func whatTheClientHadAllTheTimeIsMerged() {
+    @Test func writeToObjectAlwaysInViewIsMerged() {
         expectEqual(verdict([], now: 1), .merge(resyncs: false))
         expectEqual(verdict([(false, 1)], now: 1), .merge(resyncs: false))
         expectEqual(verdict([(true, 1)], now: 1), .merge(resyncs: false))
     }
 
-    @Test func whatOthersTookOutOfTheViewIsMergedToo() {
+    @Test func writeToObjectTakenOutByOthersIsMerged() {
         expectEqual(verdict([(false, 1)], now: 2), .merge(resyncs: false))
         expectEqual(verdict([(false, 1)], now: nil), .merge(resyncs: false))
         expectEqual(verdict([(false, 1), (false, 2)], now: 1), .merge(resyncs: true))
@@ -52,7 +52,7 @@ import Testing
     }
 
     /// The client has the object until it hears that the object has left the view, and its user goes on with it.
-    @Test func whatTheClientItselfTookOutOfItsViewIsMergedToo() {
+    @Test func writeToObjectTakenOutByTheClientIsMerged() {
         expectEqual(verdict([(true, 1)], now: 2), .merge(resyncs: false))
         expectEqual(verdict([(true, 1), (false, 2)], now: 1), .merge(resyncs: true))
         // The client has been sent the erasure, and makes the object again.
@@ -69,7 +69,7 @@ import Testing
         expectEqual(verdict([(false, nil), (false, 2)], now: nil, creates: true), .insert(resyncs: false))
     }
 
-    @Test func whatTheClientMadeItHas() {
+    @Test func objectMadeByTheClientCountsAsHeld() {
         expectEqual(verdict([(true, nil)], now: 1), .merge(resyncs: false))
         expectEqual(verdict([(true, nil), (false, 1)], now: 2), .merge(resyncs: false))
         expectEqual(verdict([(true, nil), (true, 1)], now: nil, creates: true), .insert(resyncs: false))
@@ -84,9 +84,9 @@ import Testing
             .insert(resyncs: false))
     }
 
-    /// Another's object of the same key was in the new view when its pages began, and is gone when they end: the client may have been sent it
-    /// and its erasure, which takes the client's own with it.
-    @Test func whatWasThereWhilePagesBroughtANewViewIsSentAnew() {
+    /// Another client's object of the same key was in the new view when its pages began, and is gone when they end: the
+    /// client may have been sent that object and its erasure, which takes the client's own object with it.
+    @Test func objectPresentDuringANewViewsPagesIsSentAnew() {
         let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (12, [2])]
         let touches: [(own: Bool, before: Int64?)] = [(false, nil), (false, 2)]
         expectEqual(verdict(views: views, since: 11, touches, now: nil, creates: true), .insert(resyncs: true))
@@ -106,8 +106,8 @@ import Testing
             .merge(resyncs: false))
     }
 
-    /// The client was far behind: all that had been touched since where it stood was erased at it, and sent anew.
-    @Test func whatWasRenewedIsSentAnew() {
+    /// The client was far behind: every object touched since its version was erased at it and sent anew.
+    @Test func renewedObjectIsSentAnew() {
         let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (12, [1])]
         expectEqual(verdict(views: views, since: 10, isRenewal: true, [(false, 1)], now: 1), .merge(resyncs: true))
         expectEqual(
@@ -123,8 +123,8 @@ import Testing
             .insert(resyncs: true))
     }
 
-    /// An object that is shown otherwise by new roles is erased at the client and sent anew.
-    @Test func whatIsShownOtherwiseIsSentAnew() {
+    /// An object that new roles show differently is erased at the client and sent anew.
+    @Test func objectShownDifferentlyIsSentAnew() {
         let views: [(ServerVersion, Set<Int64>)] = [(0, [1]), (12, [1])]
         expectEqual(verdict(views: views, isShownAlike: false, [], now: 1), .merge(resyncs: true))
         expectEqual(verdict(views: views, isShownAlike: true, [], now: 1), .merge(resyncs: false))
@@ -132,7 +132,7 @@ import Testing
             verdict(views: [(0, [1]), (12, [2])], isShownAlike: false, [(true, nil)], now: 3), .merge(resyncs: false))
     }
 
-    @Test func whatTheClientErasesItIsToldOfIfItMayHaveBeenSentItAnew() {
+    @Test func erasureIsToldIfTheObjectMayHaveBeenResent() {
         expectEqual(verdict([], now: 1, erases: true), .merge(resyncs: false))
         expectEqual(verdict([(false, 1)], now: 1, erases: true), .merge(resyncs: false))
         expectEqual(verdict([(false, 1), (false, 2)], now: 1, erases: true), .merge(resyncs: true))
@@ -143,7 +143,7 @@ import Testing
         expectEqual(verdict([], now: nil, creates: true, erases: true), .insert(resyncs: false))
     }
 
-    @Test func whatItNeverHadItCannotChange() {
+    @Test func objectNeverHeldCannotBeChanged() {
         expectEqual(verdict([], now: 2), .refuse)
         expectEqual(verdict([], now: nil), .refuse)
         expectEqual(verdict([(false, 2)], now: 1), .refuse)

@@ -9,7 +9,7 @@ import Testing
 
 /// Clients that date their changes far ahead are known: what they write wins every conflict.
 @Suite struct AheadTimeTests {
-    @Test func whatIsMoreThanADayAheadCounts() {
+    @Test func onlyTimesMoreThanADayAheadCount() {
         let day = AheadTime.patience
         func ahead(_ times: [UInt64], at now: UInt64 = 1_000) -> AheadTime {
             AheadTime(times.map { SyncTimestamp($0) }, at: SyncTimestamp(now))

@@ -85,7 +85,7 @@ import Testing
     }
 
     /// The owner's memory and its store are what they would be if the message had come later.
-    @Test(arguments: [true, false]) func whatComesAfterItFindsTheRealmAsIfItHadNotCome(usesIndex: Bool) async throws {
+    @Test(arguments: [true, false]) func messagesAfterABadOneFindTheRealmUntouched(usesIndex: Bool) async throws {
         var limits = WorkerLimits()
         limits.usesHistoryIndex = usesIndex
         let scene = try await Scene.make(limits: limits)

@@ -69,7 +69,7 @@ import Testing
         try await expectEqual(harness.titles().count, 39)
     }
 
-    @Test(arguments: 0..<3) func whoAsksForItIsToldToComeBackMuchLater(_ request: Int) async throws {
+    @Test(arguments: 0..<3) func damagedRealmsClientsAreToldToRetryMuchLater(_ request: Int) async throws {
         let store = CountingStore()
         let harness = try await OwnerHarness.make(on: store)
         store.damaged.withLock { $0 = Self.realm }
@@ -84,7 +84,7 @@ import Testing
         expectTrue(published.dead.isEmpty)
     }
 
-    @Test func whatIsSaidAgainAnywayIsNoDeadLetter() async throws {
+    @Test func anUnbindOfADamagedRealmIsNoDeadLetter() async throws {
         let store = CountingStore()
         let harness = try await OwnerHarness.make(on: store)
         let file = try await harness.join(session: 1)

@@ -10,7 +10,7 @@ import Testing
 
 /// Whether clients may bring classes and properties along.
 @Suite(.timeLimit(.minutes(5))) struct DevelopmentModeTests {
-    @Test func whatClientsDeclareIsTheAppsFromThenOn() async throws {
+    @Test func classesThatClientsDeclareJoinTheAppsSchema() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         try await harness.send(harness.upload(file, [Changes.schema()]))
@@ -49,7 +49,7 @@ import Testing
     }
 
     /// An owner remembers settings for a second, and a client does not come again after a refusal.
-    @Test func whoeverTurnsItOnIsHeardAtOnce() async throws {
+    @Test func turningOnDevelopmentModeTakesEffectAtOnce() async throws {
         let control = try await OwnerHarness.make().control
         let known = AppDirectory(store: control, lifetime: .seconds(600))
         let harness = try await OwnerHarness.make(control: control, apps: known)
@@ -159,7 +159,7 @@ import Testing
         try expectTrue(notice.every(RefusedAnswer.self).isEmpty)
     }
 
-    @Test func whatDoesNotApplyIsNobodysSchema() async throws {
+    @Test func aRefusedDeclarationDoesNotChangeTheAppsSchema() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         try await harness.send(harness.upload(file, [Changes.schema()]))
@@ -171,7 +171,7 @@ import Testing
         try await expectEqual(harness.control.schema(ofApp: OwnerHarness.app), known)
     }
 
-    @Test func whatAnOperatorPublishesMayAddClassesAlways() async throws {
+    @Test func operatorsMayAddClassesOutsideDevelopmentMode() async throws {
         let harness = try await OwnerHarness.make()
         try await harness.developmentMode(false)
         try await harness.send(
@@ -184,7 +184,7 @@ import Testing
         expectEqual(notice.acknowledgements.map(\.upload.clientVersion), [1])
     }
 
-    @Test func whatOneUserAddsHasABoundAndOthersGoOn() async throws {
+    @Test func additionsOfOneUserAreBoundedAndOthersGoOn() async throws {
         var limits = WorkerLimits()
         limits.quotas[.userSchemaElements] = 3
         let harness = try await OwnerHarness.make(limits: limits)
@@ -201,7 +201,7 @@ import Testing
         try await expectTrue(harness.control.schema(ofApp: OwnerHarness.app).contains { $0.property == "done" })
     }
 
-    @Test func whatAnOperatorTakesBackMakesRoomAtOnceAndHurtsNoRealmThatHasIt() async throws {
+    @Test func elementsTakenBackMakeRoomAndHurtNoRealm() async throws {
         let harness = try await OwnerHarness.make()
         let many = (0..<SchemaElement.maxPerApp).map { SchemaElement(className: "C\($0)", type: "embedded") }
         try await harness.control.extendSchema(ofApp: OwnerHarness.app, with: many)

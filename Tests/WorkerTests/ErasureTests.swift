@@ -68,7 +68,7 @@ import Testing
         expectEqual(a.ident, 2)
     }
 
-    @Test func whoComesBackMustResetOntoTheEmptyRealm() async throws {
+    @Test func returningClientsMustResetOntoTheEmptyRealm() async throws {
         let (harness, a, _) = try await filled()
         try await harness.send(erasure(harness, reason: "moved away"))
         try await harness.finishSteps()

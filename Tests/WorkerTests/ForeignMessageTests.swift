@@ -9,7 +9,7 @@ import Testing
 
 /// Messages of publishers that say who they are and how long they matter, as the broker lets them.
 @Suite(.timeLimit(.minutes(5))) struct ForeignMessageTests {
-    @Test func whatIsSetAsideIsPublishedByTheWorkerAndForGood() async throws {
+    @Test func deadLettersArePersistentWithoutForeignUserOrExpiration() async throws {
         let harness = try await OwnerHarness.make()
         var poison = try AMQPMessage(ChangesetMessage(realm: harness.realm, upload: nil, entries: []))
         poison.body = [2, 9, 9]

@@ -9,7 +9,7 @@ import Testing
 
 /// What the queue of the dead letters does not take is not lost.
 @Suite(.needsBroker, .timeLimit(.minutes(5))) struct FullDeadLetterTests {
-    @Test func whatCannotBeSetAsideStaysInItsQueueUntilThereIsRoom() async throws {
+    @Test func messagesAFullDeadLetterQueueRefusesWaitForRoom() async throws {
         try await Cluster.with(hearsDeadLetters: false) { cluster in
             let dead = cluster.topology.dead
             let readiness = Readiness()

@@ -90,7 +90,7 @@ import Testing
         expectEqual(conclusions.map(\.result), [.notNeeded, .interrupted, .notNeeded])
     }
 
-    @Test func whatIsMergedAndOvertakenIsSuperseded() {
+    @Test func aMergedCaseThatIsOvertakenIsSuperseded() {
         var subject = opened()
         let conclusions = run(
             &subject, freshCopy + merge + [.marked, .overtaken(campaign: "d"), .overtaken(campaign: "e")])

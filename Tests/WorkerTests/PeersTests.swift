@@ -34,7 +34,7 @@ import Testing
         for view in views { expectTrue(slices.contains { view.role(in: $0, at: 50) == .first }) }
     }
 
-    @Test func whoIsSilentOrLeavesCountsNoMore() {
+    @Test func aSilentOrLeavingPeerCountsNoMore() {
         var peers = Peers(own: "a", patience: 100)
         peers.heard(heartbeat("b"), at: 0)
         expectEqual(peers.living(at: 99).sorted(), ["a", "b"])

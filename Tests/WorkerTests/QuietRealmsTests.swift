@@ -24,7 +24,7 @@ import Testing
         try await expectTrue(tick().isEmpty)
     }
 
-    @Test func whatIsKeptHasABound() {
+    @Test func theNumberOfRealmsKeptIsBounded() {
         var quiet = QuietRealms()
         let position = QuietRealms.Position(generation: 1, latest: SaltedServerVersion(version: 1, salt: 1))
         for number in 0...QuietRealms.maxRealms {
@@ -36,7 +36,7 @@ import Testing
         expectEqual(quiet.tick().count, 0)
     }
 
-    @Test func whatDidNotLeaveIsForTheNextTick() {
+    @Test func realmsDroppedFromATickComeInTheNext() {
         var quiet = QuietRealms()
         let (first, second) = (RealmName(app: "tasks", partition: "1"), RealmName(app: "tasks", partition: "2"))
         let position = QuietRealms.Position(generation: 1, latest: SaltedServerVersion(version: 1, salt: 1))

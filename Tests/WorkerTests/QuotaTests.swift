@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [Quota.bytes, .userBytes])
-    func whoIsAtItsQuotaMayStillRemove(quota: Quota) async throws {
+    func clientsAtTheirQuotaMayStillRemoveObjects(quota: Quota) async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         let title = String(repeating: "x", count: 2_000)
@@ -112,7 +112,7 @@ import Testing
         expectEqual(refusals, 1)
     }
 
-    @Test func whoAddsLittleCostsNoReadingAndNoRow() async throws {
+    @Test func smallAdditionsReadNoUserUsageAndWriteNoRow() async throws {
         let store = CountingStore()
         let harness = try await OwnerHarness.make(on: store)
         let file = try await harness.join(session: 1)

@@ -160,7 +160,7 @@ import Testing
         expectEqual(refusal.action, "ClientReset")
     }
 
-    @Test func whatASessionHasSaidBeforeIsNotHeardTwice() async throws {
+    @Test func repeatedRequestsOfASessionAreIgnored() async throws {
         let harness = try await OwnerHarness.make()
         let a = try await harness.join(session: 1)
         let b = try await harness.join(session: 2)

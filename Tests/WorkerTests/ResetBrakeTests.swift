@@ -38,7 +38,7 @@ import Testing
         expectEqual(goOn(of: 300, clientFiles: 0), 10)
     }
 
-    @Test func whatComesOverMoreThanAMinuteIsTheClientsOwnAffair() {
+    @Test func resetsSpreadOverMoreThanAMinuteAreNotHeld() {
         expectTrue(goOn(of: 500, clientFiles: 100, apart: 6_000) == nil)
     }
 

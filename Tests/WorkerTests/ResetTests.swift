@@ -70,7 +70,7 @@ import Testing
         try await expectEqual(harness.titles(), [1: "kept"])
     }
 
-    @Test(arguments: [true, false]) func whoComesLaterIsToldTheReasonToo(_ isTermination: Bool) async throws {
+    @Test(arguments: [true, false]) func clientsThatComeLaterAreToldTheReasonToo(_ isTermination: Bool) async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         let long = String(repeating: "é", count: 600)

@@ -37,7 +37,7 @@ import Testing
         Dictionary(uniqueKeysWithValues: (1...Self.objects).map { ($0, "title \($0)") })
     }
 
-    @Test func whoBeginsAnewComesAgainAndOthersHaveTheirTurn() async throws {
+    @Test func newClientsWaitForTheRestartWhileOthersAreServed() async throws {
         let harness = try await terminated()
         let digest = try await harness.digest()
         let early = try await harness.send(harness.bindRequest(session: 2)).one(RefusedAnswer.self)
@@ -68,7 +68,7 @@ import Testing
         try await expectEqual(harness.titles(), titles())
     }
 
-    @Test func whatAShellPublishesWaitsForIt() async throws {
+    @Test func anEventPublishedByAShellWaitsForTheRestart() async throws {
         let harness = try await terminated()
         let event = ChangesetMessage(
             realm: harness.realm, upload: nil,

@@ -8,7 +8,7 @@ import Testing
 
 /// What makes a realm restart after a termination, and what does not: all who were connected are heard of at once.
 @Suite(.timeLimit(.minutes(5))) struct RestartTests {
-    @Test func whoMustResetIsToldSoWithoutARestart() async throws {
+    @Test func clientsThatMustResetAreToldWithoutARestart() async throws {
         let harness = try await OwnerHarness.make()
         let old = try await terminated(harness)
         _ = try await harness.unbind(old, session: 1)
@@ -31,7 +31,7 @@ import Testing
         try await expectEqual(harness.titles(), [1: "one"])
     }
 
-    @Test func whoseTurnHasNotComeCausesNoRestart() async throws {
+    @Test func aClientBeforeItsTurnCausesNoRestart() async throws {
         var limits = WorkerLimits()
         limits.resetsAtOnce = 0
         limits.resetsPerSecond = 1

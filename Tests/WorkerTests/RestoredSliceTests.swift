@@ -52,7 +52,7 @@ import Testing
         expectTrue(again.lostAfter == 2 && again.campaign == campaign && again.message == ResetReason.restored)
     }
 
-    @Test func whoIsNotAheadGoesOn() async throws {
+    @Test func aClientThatIsNotAheadGoesOn() async throws {
         let store = MemorySliceStore()
         let before = try await OwnerHarness.make(on: store)
         let file = try await before.join(session: 1)

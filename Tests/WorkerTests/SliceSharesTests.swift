@@ -94,7 +94,7 @@ import Testing
         expectTrue(shares.mayGo(heavy, app: nil))
     }
 
-    @Test func whatComesBehindWaitsToo() {
+    @Test func messagesBehindOneLeftWaitForTheNextTurn() {
         let shares = Shares()
         expectTrue(shares.begin([heavy, light], at: 0))
         shares.leave(heavy)

@@ -14,7 +14,7 @@ import Testing
     /// More often than the broker delivers a message.
     private static let tries = 30
 
-    @Test func whatComesWhileTheStoreIsAwayIsDoneAfterwards() async throws {
+    @Test func messagesArrivingDuringAStoreOutageAreHandledAfterwards() async throws {
         let store = CountingStore()
         try await Cluster.with(slices: 1, stores: [store]) { cluster in
             var limits = WorkerLimits()
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func whoWaitsForAnotherOwnersLeaseAfterTheOutageSaysNothingOfTheStore() async throws {
+    @Test func workersWaitingForAnothersLeaseAfterAnOutageAreReady() async throws {
         let store = CountingStore()
         try await Cluster.with(slices: 1, stores: [store]) { cluster in
             var limits = WorkerLimits()

@@ -60,7 +60,7 @@ import Testing
         expectTrue(new.ident > files[6].ident)
     }
 
-    @Test func whoHasResetBeforeItsRowWasReachedIsFoundWithItsOutcome() async throws {
+    @Test func clientsResettingBeforeTheirRowIsReachedAreStillFound() async throws {
         let (harness, files) = try await filled()
         try await harness.send(termination())
         // The client of the last file is told by its gateway and makes its fresh copy at once.

@@ -25,7 +25,7 @@ import Testing
         try await expectEqual(harness.titles(), [1: "milk"])
     }
 
-    @Test func whatWasIntegratedIsSkippedAndAcknowledgedAgain() async throws {
+    @Test func anIntegratedUploadIsSkippedAndAcknowledgedAgain() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         let upload = harness.upload(file, [Changes.schema(), Changes.create(1, title: "milk")])

@@ -45,7 +45,7 @@ extension BrokerTests {
             }
         }
 
-        @Test func whatACancelledConsumerHoldsItCanStillAcknowledge() async throws {
+        @Test func cancelledConsumerCanStillAcknowledgeItsDeliveries() async throws {
             try await withHandOver { _, channel, active, held, standby in
                 try await active.cancel()
                 try await active.ack(upTo: held[4])

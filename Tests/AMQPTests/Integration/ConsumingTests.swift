@@ -201,7 +201,7 @@ extension BrokerTests {
             }
         }
 
-        @Test func whatArrivedBeforeACancellationCanStillBeTaken() async throws {
+        @Test func deliveriesBeforeACancellationCanStillBeTaken() async throws {
             try await withQueue { connection, channel, queue in
                 try await fill(channel, queue, 3)
                 let consumer = try await channel.consume(queue: queue)
@@ -259,7 +259,7 @@ extension BrokerTests {
             }
         }
 
-        @Test func whatWaitsBeyondTheSpoolsBoundWaitsInItsFileAndComesWhole() async throws {
+        @Test func spooledDeliveriesWaitInTheFileAndComeWhole() async throws {
             try await withQueue { connection, channel, queue in
                 let size = 4 << 20
                 for index in 0..<12 {

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: ["amqp://", "amqp:///", "amqp://localhost", "amqp://localhost:5672/", "amqp://guest:guest@/"])
-    func whatIsLeftOutTakesItsDefault(url: String) throws {
+    func omittedURLPartsTakeTheirDefaults(url: String) throws {
         let configuration = try AMQPConfiguration(url: url)
         expectEqual(configuration.endpoints, [.init(host: "localhost", port: 5672)])
         expectEqual(configuration.credentials, .plain(user: "guest", password: "guest"))
@@ -69,7 +69,7 @@ import Testing
         "amqp://u:sesame@h?cacertfile=/ca.pem", "amqp://u:sesame@h?verify=verify_peer",
         "amqp://u:sesame@h?auth_mechanism=external",
     ])
-    func whatCannotBeReadIsAnErrorWithoutThePassword(url: String) {
+    func unreadableURLsAreErrorsWithoutThePassword(url: String) {
         let error = #expect(throws: AMQPError.self) { _ = try AMQPConfiguration(url: url) }
         expectEqual(error?.code, .invalidArgument)
         expectEqual(error?.description.contains("sesame"), false)

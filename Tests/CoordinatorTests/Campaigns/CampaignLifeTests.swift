@@ -72,7 +72,7 @@ import Testing
 
     /// The one realm of an app in flexible mode has no partition: what slices, gateways and clients say of it is of one client realm.
     @Test(arguments: ControlVariant.allCases)
-    func whatIsSaidOfAFlexibleRealmComesTogether(_ variant: ControlVariant) async throws {
+    func reportsAboutAFlexibleRealmComeTogether(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
             let realm = RealmName(flexible: "tasks")
             try await store.insert(AppRecord(id: "tasks", syncMode: .flexible, createdAt: 1))

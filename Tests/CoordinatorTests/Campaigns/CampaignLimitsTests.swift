@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ControlVariant.inMemory)
-    func whatWaitsForAFoundReportIsBounded(_ variant: ControlVariant) async throws {
+    func reportsWaitingForAFoundReportAreBounded(_ variant: ControlVariant) async throws {
         var limits = CampaignLimits()
         limits.parkedOutcomes = 20
         limits.earlyEntries = 5

@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: ControlVariant.allCases)
-    func whatComesBeforeTheFoundReportWaitsForIt(_ variant: ControlVariant) async throws {
+    func reportsBeforeTheFoundReportWaitForIt(_ variant: ControlVariant) async throws {
         try await variant.withCampaign(slices: 1) { store in
             let effects = try await store.apply(
                 [notified(2, at: 70), outcome(3, .recovered), outcome(2, .discarded, campaign: "c1")], slices: 1, at: 20

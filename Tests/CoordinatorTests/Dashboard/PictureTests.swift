@@ -102,7 +102,7 @@ import Testing
         expectTrue(history.isDue(at: 5))
     }
 
-    @Test func whatComesIsWhatPilesUpAndWhatIsDealtWith() {
+    @Test func incomingMessagesAreBacklogGrowthPlusMessagesHandled() {
         var history = ClusterHistory()
         history.look(at: [slice(0, ready: 100, rate: 10)], now: 10_000)
         expectTrue(history.inPerSecond(of: SliceNumber(0)) == nil)
@@ -139,7 +139,7 @@ import Testing
 }
 
 @Suite(.needsBroker, .timeLimit(.minutes(5))) struct PictureRoutesTests {
-    @Test func whatWorkersAndGatewaysSayIsInThePicture() async throws {
+    @Test func reportsOfWorkersAndGatewaysAreInThePicture() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in
                 try await eventually { coordinator.isServing }

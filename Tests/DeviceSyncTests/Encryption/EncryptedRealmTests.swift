@@ -37,7 +37,7 @@ struct EncryptedRealmTests {
         }
     }
 
-    @Test func whatIsWrittenIsThereAtTheNextOpening() throws {
+    @Test func writtenObjectsAreThereAtTheNextOpening() throws {
         let folder = Folder()
         for round in 0..<3 {
             let realm = try Realm(configuration: folder.encrypted)

@@ -30,7 +30,7 @@ struct EncryptedSyncTests {
         return realm
     }
 
-    @Test func whatIsDownloadedIsEncrypted() async throws {
+    @Test func downloadedObjectsAreEncrypted() async throws {
         let server = TestServer()
         try await server.start()
         let device = Device(server)

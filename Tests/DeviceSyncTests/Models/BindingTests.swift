@@ -39,7 +39,7 @@ struct BindingTests {
         return realm
     }
 
-    @Test func whatAnInitializerSetsDoesNotHideTheRealm() throws {
+    @Test func valuesSetByAnInitializerDoNotHideTheRealm() throws {
         let realm = try realm()
         let found = try #require(realm.object(ofType: Prepared.self, forPrimaryKey: 1))
         expectTrue(found.name == "stored" && Array(found.tags) == ["stored"] && found.watched == 9)

@@ -96,7 +96,7 @@ struct MigrationTests {
         @Persisted(primaryKey: true) var _id: String
     }
 
-    @Test func whatNoMigrationCanDoThrowsAndKeepsTheRealm() throws {
+    @Test func impossibleMigrationThrowsAndKeepsTheRealm() throws {
         try makeOld()
         var other = configuration { _, _ in Issue.record("the block of a migration that cannot be") }
         other.objectTypes = [OtherKey.self]

@@ -99,7 +99,7 @@ struct ModelCollectionTests {
         expectTrue(person.streets.map(\.name) == ["b", "c"] && person.home == nil)
     }
 
-    @Test func whatLinksToAnObjectFollowsTheLinks() throws {
+    @Test func linkingObjectsFollowTheLinks() throws {
         let dog = Dog(value: ["name": "Rex"])
         try realm.write {
             realm.add(dog)

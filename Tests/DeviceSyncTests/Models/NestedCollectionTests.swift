@@ -85,7 +85,7 @@ struct NestedCollectionTests {
         expectTrue(list.isInvalidated && list.isEmpty)
     }
 
-    @Test func whatIsAssignedIsCopied() throws {
+    @Test func assignedCollectionsAreCopied() throws {
         let template = List<AnyRealmValue>()
         template.append(objectsIn: [1, ["k": "v"]])
         let (first, second) = (try note("a", .list(template)), try note("b", .list(template)))
@@ -215,7 +215,7 @@ struct NestedCollectionTests {
             AnyRealmValue.fromArray([1, 2]) != [2, 1] && AnyRealmValue.fromDictionary(["a": 1]) != ["a": 1, "b": 2])
     }
 
-    @Test func whatIsUnchangedIsNotWrittenByAnUpdate() throws {
+    @Test func unchangedContentIsNotWrittenByAnUpdate() throws {
         let note = try note()
         let version = realm.instance.core.snapshot.version
         try realm.write {

@@ -33,7 +33,7 @@ struct NetworkMonitorTests {
     }
 
     @Test(arguments: Recorded.allCases)
-    func whatComesIsToldFromWhatGoes(message: Recorded) {
+    func networkGainsAreToldFromLosses(message: Recorded) {
         expectEqual(RouteMessages.tellOfNewWays(message.bytes), message.isNewWay)
         // Behind another message, and with one byte missing.
         expectEqual(RouteMessages.tellOfNewWays(Recorded.routeGone.bytes + message.bytes), message.isNewWay)

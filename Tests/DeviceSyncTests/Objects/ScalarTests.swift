@@ -21,7 +21,7 @@ struct ScalarTests {
         "", ".", "e5", "1e", "1.2.3", "--1", "1 ", "12345678901234567890123456789012345", "1E7000", "٣",
         "1E-9223372036854775808",
     ])
-    func whatIsNoDecimalIsRefused(text: String) {
+    func textsThatAreNoDecimalAreRefused(text: String) {
         #expect(throws: Realm.Error.self) { try Decimal128(string: text) }
     }
 

@@ -101,7 +101,7 @@ struct FirstOpeningTests {
         expectEqual(uploadedChangesets(server), 0)
     }
 
-    @Test func whatASecondOpeningAddsIsUploadedAtOnce() async throws {
+    @Test func classesOfASecondOpeningAreUploadedAtOnce() async throws {
         let server = TestServer()
         try await server.start()
         let device = Device(server)

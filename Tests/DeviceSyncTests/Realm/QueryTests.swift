@@ -118,7 +118,7 @@ struct QueryTests {
         expectEqual(updates.withLock { $0 }, [[0, 0, 2]])
     }
 
-    @Test func whatAnObserverWasLeftOutOfComesWithTheNextCommit() throws {
+    @Test func changesAnObserverMissedComeWithTheNextCommit() throws {
         let queue = DispatchQueue(label: "test.observer")
         let updates = Mutex<[[Int]]>([])
         let token = realm.dynamicObjects("Task").observe(on: queue) { change in

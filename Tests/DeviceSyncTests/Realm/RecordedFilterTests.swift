@@ -61,7 +61,7 @@ struct RecordedFilterTests {
         expectEqual((recording.difference(query, arguments) == nil), holds)
     }
 
-    @Test func whatOrdersObjectsIsNoFilter() throws {
+    @Test func sortLimitAndDistinctAreNoFilters() throws {
         let folder = Folder()
         let realm = try Realm(configuration: folder.configuration)
         let tasks = realm.dynamicObjects("Task")

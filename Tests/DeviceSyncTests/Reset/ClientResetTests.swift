@@ -242,7 +242,7 @@ struct ClientResetTests {
         expectTrue(device.clientErrors.isEmpty)
     }
 
-    @Test func whatTheAppDoesNotHandleIsDoneAtTheNextLaunch() async throws {
+    @Test func unhandledResetIsDoneAtTheNextLaunch() async throws {
         let server = TestServer()
         try await server.start()
         let device = Device(server)

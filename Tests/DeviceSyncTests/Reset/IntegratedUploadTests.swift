@@ -36,7 +36,7 @@ struct IntegratedUploadTests {
         return (realm, device)
     }
 
-    @Test func whatTheServerHasAlreadyIsNotDoneTwice() async throws {
+    @Test func integratedUploadsAreNotMadeTwice() async throws {
         let server = TestServer()
         server.tellsIntegrated = true
         let (realm, device) = try await resetCounter(server, .recoverUnsyncedChanges())

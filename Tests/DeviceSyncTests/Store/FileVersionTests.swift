@@ -40,7 +40,7 @@ struct FileVersionTests {
         expectTrue(realm.dynamicObjects("Task")[99].primaryKey as? String == "99")
     }
 
-    @Test func whatHasChangedLeavesTheMemory() throws {
+    @Test func changedObjectsLeaveTheMemory() throws {
         let folder = Folder()
         let realm = try self.realm(folder)
         let first = try #require(version(realm))
@@ -129,7 +129,7 @@ struct FileVersionTests {
     }
 
     /// The objects are changed before the realm stands on a version of the file that has them.
-    @Test func whatIsChangedSoonAfterItWasMadeIsFoundByWhatItIs() throws {
+    @Test func indexedAndLinkRowsFollowChangesSoonAfterCreation() throws {
         let folder = Folder()
         let realm = try folder.models()
         try realm.write {

@@ -27,7 +27,7 @@ struct FlexibleSchemaVersionTests {
         server.forgetMessages()
     }
 
-    @Test func whatWasWrittenIsUploadedAndTheFileBeginsAnew() async throws {
+    @Test func offlineWritesAreUploadedAndTheFileBeginsAnew() async throws {
         try await server.start()
         let device = FlexibleDevice(server)
         try await offline(device)
@@ -71,7 +71,7 @@ struct FlexibleSchemaVersionTests {
         expectEqual(opened.titles().keys.sorted(), ["offline"])
     }
 
-    @Test func whatWasWrittenIntoAnOutdatedFileIsUploadedFirst() async throws {
+    @Test func writesToAnOutdatedFileAreUploadedFirst() async throws {
         try await server.start()
         let device = FlexibleDevice(server)
         try await offline(device)

@@ -322,7 +322,7 @@ struct FlexibleSyncTests {
         expectEqual(server.keys, ["inside"])
     }
 
-    @Test func whatIsOnlyUploadedIsNotKept() async throws {
+    @Test func asymmetricObjectsAreUploadedAndNotKept() async throws {
         let device = try await started()
         _ = try await device.login()
         var schema = Device.schema

@@ -14,7 +14,7 @@ struct InterruptionTests {
     private func hasUnbound(_ server: TestServer) -> Bool { server.messages.contains { $0.name == "unbind" } }
     private func hasComplained(_ server: TestServer) -> Bool { server.messages.contains { $0.name == "json_error" } }
 
-    @Test func whatCannotBeStoredNowIsDownloadedAgain() async throws {
+    @Test func downloadsThatCannotBeStoredAreRepeated() async throws {
         let server = TestServer()
         try await server.start()
         let device = Device(server)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5)))
 struct SyncingTests {
-    @Test func whatOneClientWritesAnotherReads() async throws {
+    @Test func writesOfOneClientAreReadByAnother() async throws {
         let server = TestServer()
         try await server.start()
         let first = Device(server)

@@ -16,7 +16,7 @@ struct AbsenceTests {
         var files: [File]
     }
 
-    @Test func whoComesBackTooLateResetsAndKeepsWhatWasWrittenAway() async throws {
+    @Test func longAbsentClientResetsAndKeepsItsOfflineWrites() async throws {
         try await withCluster(workers: 1, slices: 2) { try await comeBackTooLate($0) }
     }
 

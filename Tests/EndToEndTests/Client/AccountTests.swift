@@ -77,7 +77,7 @@ extension SharedClusterTests {
             try await expectTrue(auth.fetchAPIKeys().isEmpty)
         }
 
-        @Test func whatOperatorsStoreOfAUserReachesIt() async throws {
+        @Test func customDataStoredByOperatorsReachesTheUser() async throws {
             let cluster = try SharedCluster.cluster
             let id = try await cluster.newApp()
             let user = try await Phone.user(of: id)

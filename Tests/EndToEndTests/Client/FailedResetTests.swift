@@ -88,7 +88,7 @@ extension SharedClusterTests.ClientResetTests {
 
         /// A disk has spoilt what was written last and not uploaded. Where the app allows it, the reset goes on without, at once: each block
         /// runs once, and nobody is asked.
-        @Test func whatCannotBeBroughtBackIsDroppedInTheSameResetWhereTheAppAllowsIt() async throws {
+        @Test func unrecoverableWritesAreDroppedInTheSameResetIfAllowed() async throws {
             let app = try await cluster.newApp()
             let blocks = ResetBlocks()
             let phone = try await Phone(of: app, blocks.recoveringOrDiscarding)

@@ -35,9 +35,10 @@ extension SharedClusterTests {
             try phone.realm.write { try body(form) }
         }
 
-        /// One phone makes the form, the other gets it; what both change inside of it, online, offline and over a client reset, ends up with both.
+        /// One phone makes the form, the other gets it; the changes of both inside of it, made online, offline and over
+        /// a client reset, end up with both.
         @Test(arguments: ["stockClients", "convergent"])
-        func whatTwoPhonesChangeInsideOfOneValueEndsUpWithBoth(compatibility: String) async throws {
+        func changesOfTwoPhonesInsideOneValueReachBoth(compatibility: String) async throws {
             let cluster = try SharedCluster.cluster
             let app = try await cluster.newApp("--compatibility", compatibility)
             let one = try await phone(of: app)

@@ -35,7 +35,7 @@ extension SharedClusterTests.SessionTests {
 
         /// An app asks one of its sessions to reconnect. That ends the wait of all of them, each of which has a connection of its own, and
         /// where there is still no server they begin anew with a second.
-        @Test(.ownGateway) func whoAsksForAReconnectEndsTheWaitOfAllTheAppsSessions() async throws {
+        @Test(.ownGateway) func reconnectRequestEndsTheWaitOfAllSessions() async throws {
             let cluster = try SharedCluster.cluster
             let app = try await cluster.newApp()
             let phones = [try await Phone(of: app), try await Phone(of: app)]

@@ -9,7 +9,7 @@ extension SharedClusterTests.OpeningTests {
     @MainActor @Suite struct RelaunchTests {
         /// A user who has logged in once is known at every launch, with the same data. Nobody logs in again: at first
         /// there is no server, and then one that lets nobody in any more.
-        @Test(.ownGateway) func whoHasLoggedInOnceFindsTheSameDataAtEveryLaunch() async throws {
+        @Test(.ownGateway) func sameDataIsFoundAtEveryLaunchAfterOneLogin() async throws {
             let cluster = try SharedCluster.cluster
             let id = try await cluster.newApp()
             let installed = try InstalledApp(id, of: cluster)

@@ -161,8 +161,8 @@ extension SharedClusterTests {
             expectTrue(view.objects.first?.isSelected == true && view.objects.first?.isVisible == false)
         }
 
-        /// Whatever a query asks, its author is told what is wrong with it, goes on, and nobody else notices.
-        @Test func whatIsNoQueryIsRefusedAndTheSessionGoesOn() async throws {
+        /// The author of a bad query is told what is wrong with it, whatever it asks, and goes on; nobody else notices.
+        @Test func badQueriesAreRefusedAndTheSessionGoesOn() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp("--sync-mode", "flexible")
             let careless = try await Device(try await StockUser(cluster))

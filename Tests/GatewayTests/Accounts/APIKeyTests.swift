@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrongIsSaid() async throws {
+    @Test func invalidNamesDuplicatesAndKeysAreRefused() async throws {
         try await Self.with { gateway in
             let tokens = try await gateway.logInByPassword()
             for body in [

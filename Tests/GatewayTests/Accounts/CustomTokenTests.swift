@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func whatTheServiceDidNotSignForThisAppIsRefused() async throws {
+    @Test func tokensNotSignedForThisAppAreRefused() async throws {
         let (service, stranger) = (Service(), Service())
         let long = String(repeating: "x", count: 257)
         try await Self.with(Self.settings([try service.publicKey])) { gateway in

@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func whoKnowsThePasswordUsesNothingUp() async throws {
+    @Test func loginsWithTheRightPasswordUseNothingUp() async throws {
         let one = GatewayLimits.Rate(burst: 1, perMinute: 0)
         try await Self.with({
             ($0.address, $0.account, $0.app) = (one, one, one)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func whatAStrangerSaysOfItsAddressDoesNotCount() async throws {
+    @Test func forwardedAddressesFromUntrustedClientsDoNotCount() async throws {
         try await GatewayHarness.with(configure: {
             $0.limits.failedLogins.address = .init(burst: 2, perMinute: 0)
         }) { gateway in
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func whatNoAccountHasIsRefusedWithoutWork() async throws {
+    @Test func impossibleCredentialsAreRefusedWithoutCounting() async throws {
         try await Self.with({ $0.address = .init(burst: 1, perMinute: 0) }) { gateway in
             for (name, password) in [
                 ("a@b.c", ""), ("", "secret-1"), ("a@b.c", String(repeating: "x", count: 129)),

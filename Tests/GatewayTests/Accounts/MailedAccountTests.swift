@@ -200,7 +200,7 @@ private final class Mailbox: MailHook {
         }
     }
 
-    @Test func whoAsksOftenIsHeldOffWhateverTheMailbox() async throws {
+    @Test func mailRequestsOfOneClientAreLimitedAcrossMailboxes() async throws {
         let mailbox = Mailbox()
         try await Self.with(mailbox, configure: { $0.limits.mailAddressRate = .init(burst: 3, perMinute: 0) }) {
             gateway in

@@ -17,7 +17,7 @@ import Testing
         #"{"jwk":{"kty":"EC","key_ops":["verify"]},"crit":["exp"],"exp":1790000000,"v":-1.5}"#,
         #"{"kid":"12345678901234567890e5 \" {{{{{{","alg":"ES256"}"#,
     ])
-    func whatTokensNeedIsShown(header: String) {
+    func ordinaryTokenHeadersAreShown(header: String) {
         expectTrue(Self.isShown(header))
     }
 
@@ -26,7 +26,7 @@ import Testing
         #"{"x":20e36}"#, #"{"x":1E30}"#, #"{"x":1.0e300}"#, #"{"x":-9300000000000000000}"#, #"{"x":[1,{"y":2e19}]}"#,
         #"{"kid":"\\","x":20e36}"#, #"{"x":[[[[1]]]]}"#, #"{"x":{"x":{"x":{"x":{}}}}}"#, "{\"x\":\"\0\"}",
     ])
-    func whatWouldCostTheGatewayIsNot(header: String) {
+    func costlyTokenHeadersAreNotShown(header: String) {
         expectTrue(!Self.isShown(header))
     }
 }

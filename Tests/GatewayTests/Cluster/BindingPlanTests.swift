@@ -53,8 +53,8 @@ import Testing
         expectEqual(plan.count, 0)
     }
 
-    /// Such a key is bound by itself, and no other pattern stands for it.
-    @Test func whatIsTheSameOfAllAppsIsWantedOfEach() {
+    /// A key such as `*.settings` is bound by itself, and no other pattern stands for it.
+    @Test func keysOfAllAppsAreWantedOfEachApp() {
         var plan = BindingPlan(linger: 1_000)
         plan.retain("*.settings")
         expectEqual(plan.next(), [.bind("*.settings")])
@@ -158,8 +158,9 @@ import Testing
         expectEqual(broker.bound.count, 500)
     }
 
-    /// What counts as bound is bound, whatever comes and goes, fails or is declared anew; and in the end nothing else is.
-    @Test(arguments: 0..<20 as Range<UInt64>) func whatCountsAsBoundIsBound(seed: UInt64) {
+    /// Keys that count as bound are bound, whatever comes and goes, fails or is declared anew; and in the end nothing
+    /// else is.
+    @Test(arguments: 0..<20 as Range<UInt64>) func keysThatCountAsBoundAreBound(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var plan = BindingPlan(linger: 2_000)
         var broker = Broker()

@@ -82,7 +82,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func whatOneClientUploadsTheOtherDownloads() async throws {
+    @Test func uploadsOfOneClientAreDownloadedByOthers() async throws {
         try await GatewayHarness.with(broker: true) { gateway in
             let (first, second) = (try await gateway.logInAnonymously(), try await gateway.logInAnonymously())
             try await SyncClient.with(port: gateway.port, token: first.access) { ann in

@@ -75,7 +75,7 @@ struct LinkWatchTests {
         }
     }
 
-    @Test func whatDidNotChangeIsNotToldAgain() async throws {
+    @Test func unchangedLinkStateIsNotToldAgain() async throws {
         let link = Link([.connected(generation: 1), .connected(generation: 1)])
         try await link.watched {
             try await eventually("up") { link.told == ["down", "recover", "up"] }

@@ -27,7 +27,7 @@ import Testing
         expectTrue(quotas.isEmpty && quotas.bytes == 0)
     }
 
-    @Test func whatIsTakenComesBackWithTime() {
+    @Test func spentAllowanceComesBackWithTime() {
         var limits = EvaluationLimits()
         limits.stepsPerRealm = 1_000
         limits.stepsPerRealmAndMillisecond = 10

@@ -38,7 +38,7 @@ import Testing
         return keys
     }
 
-    @Test func whatIsPublishedAfterABindingIsHeardAlsoInAStorm() async throws {
+    @Test func messagesAfterABindingAreHeardEvenInAStorm() async throws {
         let (shared, channel, queue) = try await Self.open("storm")
         let bindings = TopicBindings(queue: queue, exchange: shared.topology.realms, linger: .seconds(1))
         bindings.use(channel, generation: 1)

@@ -63,7 +63,7 @@ import Testing
         expectEqual(due(&sessions).keys.sorted(), [1, 2, 3, 4, 5, 6])
     }
 
-    @Test func whatFailedIsTriedAgainAndWhoLeftIsNot() {
+    @Test func sessionsPutBackAreDueAgainUnlessTheyLeft() {
         var sessions = Self.three
         sessions.cover(Self.judged(2, 11), changed: ["a"])
         var taken = sessions.takeDue(atMost: 2)

@@ -46,7 +46,7 @@ struct PermissionTests {
     }
 
     @Test(arguments: [(.keep, "ApplicationBug"), (.delete, "DeleteRealm")] as [(AppRecord.OnReadDenied, ErrorAction)])
-    func whoMayNotReadIsToldSoAndNothingIsMade(then: AppRecord.OnReadDenied, action: ErrorAction) async throws {
+    func userWithoutReadRightIsToldAndNothingIsMade(then: AppRecord.OnReadDenied, action: ErrorAction) async throws {
         try await GatewayHarness.with(broker: true, rules: TestRules.own) { gateway in
             _ = try await gateway.store.updateApp("tasks") { $0.onReadDenied = then }
             let tokens = try await gateway.logInAnonymously()

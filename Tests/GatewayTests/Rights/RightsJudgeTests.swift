@@ -35,12 +35,12 @@ import Testing
         return first
     }
 
-    /// A client only says that it came from a partition.
+    /// The partition that a client came from is only the client's word.
     @Test(
         arguments: [
             (#""a""#, #""a""#), (#""b""#, nil), (nil, nil), ("no partition", nil),
         ] as [(String?, String?)])
-    func whatAClientMakesIsOfAPartitionThatItsUserMayWriteTo(said: String?, taken: String?) async throws {
+    func homePartitionCountsOnlyWhereItsUserMayWrite(said: String?, taken: String?) async throws {
         let judgement = try await judged(
             Self.movedRules, RightsWish(user: "a", partition: "", home: said))
         expectTrue(judgement.home == taken && judgement.session.rights == .readWrite)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [RuleUser.Kind.normal, .server])
-    func whoHasLoggedInWithAnAPIKeyIsAProgram(kind: RuleUser.Kind) async throws {
+    func rulesTellServerUsersFromNormalOnes(kind: RuleUser.Kind) async throws {
         let partition = try await judged(
             #"{"partition": {"read": true, "write": {"%%user.type": "server"}}}"#,
             RightsWish(user: "a", kind: kind, partition: #""p""#), mode: .partition)

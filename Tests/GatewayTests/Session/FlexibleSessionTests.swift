@@ -338,7 +338,7 @@ import Views
     }
 
     /// The upload could be judged by the set before only. The client uploads it again in its next session, behind the set.
-    @Test func whatWasWrittenUnderASetIsNotTakenWhereTheClientLeavesBeforeItsData() throws {
+    @Test func uploadWaitingForASetIsDroppedOnConnectionLoss() throws {
         var script = try begun()
         try script.answer(to: 5)
         try ask(&script, 1)
@@ -475,7 +475,7 @@ import Views
         expectEqual(script.take().last, "mark")
     }
 
-    @Test func whatWasUndoneIsToldBeforeItComes() throws {
+    @Test func undoneWritesAreToldBeforeTheirDownload() throws {
         var script = try begun()
         try script.answer([entry(7)], to: 7, latest: 9, compensations: [undone, undone])
         expectEqual(script.undoneAt(), [7, 7])
@@ -488,7 +488,7 @@ import Views
     }
 
     /// A client keeps as much of a steady-state DOWNLOAD as it had committed when it was stopped, and all or nothing of a bootstrap.
-    @Test func whatCountsOnlyTogetherIsABootstrap() throws {
+    @Test func entriesThatCountOnlyTogetherComeAsABootstrap() throws {
         var script = try begun()
         try script.answer(to: 5)
         try ask(&script, 1)
@@ -605,7 +605,7 @@ import Views
         expectEqual(script.followed.last?.version, 13)
     }
 
-    @Test func whatANoticeSaysOfObjectsCountsInMailboxes() {
+    @Test func objectsInANoticeCountTowardMailboxBytes() {
         var notice = IntegratedNotice(
             realm: RealmName(flexible: "tasks"), generation: 1, follows: 5,
             latest: SaltedServerVersion(version: 6, salt: 7), entries: [], acknowledgements: [])
@@ -616,7 +616,7 @@ import Views
         expectTrue(FannedNotice(notice).bytes >= alone + 8_000)
     }
 
-    @Test func whatComesWhileAPageIsUnderWayIsAskedForAfterIt() throws {
+    @Test func noticeDuringAPageIsAskedForAfterIt() throws {
         var script = try begun()
         let pages = script.pages.count
         try script.cluster(notice(6, group: group))
@@ -625,7 +625,7 @@ import Views
         expectTrue(script.pages.count == pages + 1 && script.pages.last?.after.serverVersion == 6)
     }
 
-    @Test func whatTheGatewayHasHeardBeforeTheSessionFollowedIsAskedFor() throws {
+    @Test func versionsHeardBeforeTheSessionFollowedAreAskedFor() throws {
         var script = try begun()
         try script.answer(to: 5)
         let pages = script.pages.count

@@ -173,7 +173,7 @@ import Testing
         expectEqual(follows, [0, 2, 4])
     }
 
-    @Test func whatTheBrokerHasNotConfirmedIsPublishedAgainInOrder() throws {
+    @Test func unconfirmedUploadsArePublishedAgainInOrder() throws {
         var script = try SessionScript.live()
         script.environment.isLinkUp = false
         for version: ClientVersion in [2, 3] { try script.client(.upload(SessionScript.upload(version))) }

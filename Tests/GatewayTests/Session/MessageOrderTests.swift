@@ -33,7 +33,7 @@ import Testing
         expectEqual(script.session(1)?.unacknowledgedBytes, 0)
     }
 
-    @Test func whatRefusesAnUploadComesBehindTheAnswerToAMarkBeforeIt() throws {
+    @Test func uploadErrorsFollowTheAnswerToAnEarlierMark() throws {
         let reset = SyncProtocolError(.badServerVersion, session: 1, action: .clientReset, "UPLOAD: beyond")
         let breach = SyncProtocolError(.badMessageOrder, session: 1, "UPLOAD: wrong")
         for event in [
@@ -72,7 +72,7 @@ import Testing
         expectEqual(script.uploads.map(\.progress.clientVersion), [2, 4])
     }
 
-    @Test func whatWaitsIsBounded() {
+    @Test func waitingMessagesAreBounded() {
         func upload(_ bytes: Int) -> WaitingMessages.Message { .upload(SessionScript.upload(2), bytes: bytes) }
         var waiting = WaitingMessages()
         waiting.append(.mark(1), at: 5)

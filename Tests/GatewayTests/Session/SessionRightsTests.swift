@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [PartitionRights.none, .read])
-    func whoMayDoSomethingElseBindsAgain(rights: PartitionRights) throws {
+    func sessionBindsAgainWhenItsRightsChange(rights: PartitionRights) throws {
         var script = try SessionScript.live()
         try script.cluster(.judged(SessionRights(rights, rulesVersion: 2)), 1)
         guard case .jsonError(1, let code, let body)? = script.takeLog().last else {
@@ -53,7 +53,7 @@ import Testing
         expectTrue(script.uploads.count == before && script.takeLog().isEmpty)
     }
 
-    @Test func whatTheOwnerSendsBackForItsRulesEndsTheSessionForASecond() throws {
+    @Test func refusalForChangedRulesEndsTheSessionTemporarily() throws {
         var script = try SessionScript.live()
         let reference = try #require(script.session(1)?.context.reference)
         try script.cluster(
@@ -67,7 +67,7 @@ import Testing
         expectTrue(code == 200 && body.action == "Transient" && body.tryAgain)
     }
 
-    @Test func whatWaitsForTheOwnerIsSentUnderTheRulesOfItsTime() throws {
+    @Test func waitingUploadIsSentUnderTheNewestRules() throws {
         var script = SessionScript()
         script.realm.salts = [2: 5]
         script.holdsAnswers = true

@@ -43,7 +43,7 @@ import Testing
         signature + [0x22, 0x11, 0, 0], signature + [0x21, 0x11, 0xff, 0xff],
         signature + [0x21, 0x11, 0, 4, 1, 2, 3, 4],
     ])
-    func whatIsNoHeaderIsRefused(_ bytes: [UInt8]) {
+    func malformedHeadersAreRefused(_ bytes: [UInt8]) {
         #expect(throws: ProxyHeader.Malformed.self) { try read(bytes) }
     }
 

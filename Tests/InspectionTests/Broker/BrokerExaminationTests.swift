@@ -60,13 +60,13 @@ struct BrokerExaminationTests {
             .filter { $0.level == .fault || $0.level == .warning }
     }
 
-    @Test func whatInitMakesIsAllWell() {
+    @Test func aBrokerMadeByInitHasNothingWrong() {
         expectEqual(wrong { _ in }, [])
         let nothing = BrokerDefinitions(plan, passwords: [:], without: wellKept)
         expectEqual(nothing.changes, [])
     }
 
-    @Test func whatIsMissingIsNamedAndMade() throws {
+    @Test func missingObjectsAreNamedAndMade() throws {
         var facts = wellKept
         facts.host?.exchanges.removeAll { $0.name == "sluice.realms" }
         facts.host?.queues.removeAll { $0.name == "sluice.slice.1" }

@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func whatIsMissingIsNamedToWhoMayNotMakeIt() async throws {
+    @Test func missingQueuesAreNamedToRolesThatCannotMakeThem() async throws {
         try await withRoles { broker, plan in
             let queue = broker.topology.slice(SliceNumber(1))
             try await broker.channel.deleteQueue(queue)
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func whoMayNotCompareTheMarkFindsItsClustersOwn() async throws {
+    @Test func rolesThatMayNotCompareMarksFindTheirClustersOwn() async throws {
         try await withRoles { broker, plan in
             let (own, other) = (BrokerMark(broker.topology, cluster: "aa"), BrokerMark(broker.topology, cluster: "bb"))
             try await with(.gateway, plan, broker) { connection in

@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func whatTheBrokerBuriesByItselfSaysWhereItDied() async throws {
+    @Test func lettersBuriedByTheBrokerTellWhereTheyDied() async throws {
         try await BrokerHarness.with { broker in
             try await broker.channel.publish(
                 AMQPMessage(body: "x"), exchange: broker.topology.slices, routingKey: "1", mandatory: true)

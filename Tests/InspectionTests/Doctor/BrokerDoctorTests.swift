@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func whatIsMissingIsNamedAndNotMade() async throws {
+    @Test func aMissingQueueIsNamedAndNotMade() async throws {
         try await BrokerHarness.with { broker in
             let queue = broker.topology.slice(SliceNumber(1))
             try await broker.channel.deleteQueue(queue)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func whatIsDeclaredOtherwiseIsNamed() async throws {
+    @Test func aQueueDeclaredOtherwiseIsNamed() async throws {
         try await BrokerHarness.with { broker in
             let queue = broker.topology.slice(SliceNumber(0))
             try await broker.channel.deleteQueue(queue)

@@ -44,7 +44,7 @@ import Testing
         try expectEqual(examine(file: file).exitCode, 1)
     }
 
-    @Test func whatIsNotSafeIsSaid() throws {
+    @Test func unsafeConfigurationsAreReported() throws {
         try expectEqual(examine(url: "amqp://guest:guest@broker.example.net/").exitCode, 2)
         try expectEqual(examine(url: "amqp://sluice:secret@broker.example.net/").exitCode, 1)
         try expectEqual(examine { $0.adminToken = Secret("") }.exitCode, 1)

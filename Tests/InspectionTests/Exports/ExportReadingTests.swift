@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoPlainFileIsNotRead() throws {
+    @Test func linksPipesAndOversizedFilesAreNotRead() throws {
         try Self.inFolder { folder in
             try Self.write(Self.config, to: "elsewhere.txt", in: folder)
             try FileManager.default.createDirectory(atPath: "\(folder)/sync", withIntermediateDirectories: true)

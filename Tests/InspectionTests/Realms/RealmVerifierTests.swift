@@ -12,7 +12,7 @@ import Views
 @testable import Inspection
 
 @Suite struct RealmVerifierTests {
-    @Test func whatAWorkerWroteIsSound() async throws {
+    @Test func aRealmThatAWorkerWroteIsSound() async throws {
         let verdict = try await StoredRealm().verify()
         expectTrue(verdict.isSound, "\(verdict.findings)")
         expectTrue(verdict.replay == .equal && verdict.version == 3 && verdict.entries == 3 && verdict.objects == 3)
@@ -85,7 +85,7 @@ import Views
     }
 
     /// A termination has the history made anew of the realm's state, without before images: clients begin after it.
-    @Test(arguments: [true, false]) func whatTheServerMadeAnewNeedsNoBeforeImages(isServers: Bool) async throws {
+    @Test(arguments: [true, false]) func historyMadeByTheServerNeedsNoBeforeImages(isServers: Bool) async throws {
         let realm = try await StoredRealm(name: RealmName(flexible: "tasks"))
         var made = realm.history
         for index in made.indices {
@@ -361,7 +361,7 @@ import Views
         try await expectEqual(reader.objectCount(in: realm.record.id), 2)
     }
 
-    @Test func whatIsNotThereIsNotMade() async throws {
+    @Test func missingStoresAreNotMade() async throws {
         let realm = try await StoredRealm()
         await #expect(throws: StoreError.self) { try await realm.readers.reader(for: SliceNumber(1)) }
         try await expectEqual(realm.readers.slices(), [SliceNumber(0)])

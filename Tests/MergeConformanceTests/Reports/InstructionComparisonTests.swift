@@ -54,7 +54,7 @@ import Testing
         expectTrue(lines.contains { $0.contains("(11 more)") })
     }
 
-    @Test func whatIsCutInAColumnStandsBelowInFull() {
+    @Test func instructionsCutInAColumnStandBelowInFull() {
         let name = String(repeating: "x", count: 100)
         let lines = compare(changeset(ByteString(name + "1")), changeset(ByteString(name + "2"))).lines
         expectTrue(lines.contains("  expected: EraseTable \(name)1"))

@@ -44,7 +44,7 @@ import Testing
         "setup column A int",
         "1 write set A/1/x int(99999999999999999999)",
     ])
-    func whatIsNoStepIsRefusedWithItsLine(line: String) {
+    func linesThatAreNoStepAreRefusedWithTheirNumber(line: String) {
         let error = #expect(throws: ScriptError.self) {
             try SimulationScript(parsing: "rules convergent\n\(line)\n")
         }

@@ -92,7 +92,7 @@ import Testing
     }
 
     /// A short upload reads what is on its own objects of long entries, and the result is as if it had read all.
-    @Test func whatIsOnOtherObjectsNeedNotBeRead() {
+    @Test func changesToOtherObjectsNeedNotBeRead() {
         let (all, part) = (MergeMeter(), MergeMeter())
         var changed = 0
         for seed in 1...150 as ClosedRange<UInt64> {

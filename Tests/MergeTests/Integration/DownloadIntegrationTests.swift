@@ -35,7 +35,7 @@ struct DownloadIntegrationTests {
         expectTrue(outcome.originTimestamp == 2 && outcome.originFile == 8)
     }
 
-    @Test func whatBecomesOfTheOwnWritesIsKept() throws {
+    @Test func mergedOwnWritesAreKeptAsReciprocals() throws {
         var integration = DownloadIntegration(
             message(), changesets: [incoming(x(1), version: 4, rank: 9, file: 9, base: 2)])
         try integration.merge(
@@ -79,7 +79,7 @@ struct DownloadIntegrationTests {
     }
 
     /// A download without changesets begins no window: writes before it are still to be read for the next one.
-    @Test func whatNoDownloadHasAskedForIsReadByTheNext() {
+    @Test func writesReadByNoDownloadAreReadByTheNext() {
         var window = window(3)
         window.replace([])
         expectEqual(window.begin(after: 3, through: 12), 7)

@@ -99,7 +99,7 @@ struct UploadIntegrationTests {
         expectEqual(outcome.settled, 4)
     }
 
-    @Test func whatCannotBeMergedChangesNothing() {
+    @Test func uploadThatCannotBeMergedThrows() {
         var integration = upload([
             incoming(changeset([.insert(0, .int(3), of: 5)]), version: 2, rank: 2, file: 5, base: 2)
         ])

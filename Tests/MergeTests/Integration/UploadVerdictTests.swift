@@ -20,12 +20,12 @@ struct UploadVerdictTests {
             latest: latest, kept: kept)
     }
 
-    @Test func whatFollowsTheRecordedProgressIsNew() {
+    @Test func uploadAfterTheRecordedProgressIsNew() {
         expectEqual(verdict([cursor(5, 6), cursor(7, 8)], upTo: cursor(7, 8)), .integrate(from: 0))
         expectEqual(verdict([], upTo: cursor(9, 9)), .integrate(from: 0))
     }
 
-    @Test func whatIsRecordedAlreadyIsLeftOut() {
+    @Test func recordedEntriesAreLeftOut() {
         expectEqual(
             verdict(after: 2, [cursor(3, 4), cursor(4, 6), cursor(5, 6)], upTo: cursor(5, 6)), .integrate(from: 2))
         expectEqual(verdict(after: 2, [cursor(3, 4), cursor(4, 6)], upTo: cursor(4, 6)), .integrate(from: 2))

@@ -190,7 +190,8 @@ import Testing
         }
     }
 
-    /// What is done to the list itself, to what is in its elements, or to its object takes it out of the whole.
+    /// An instruction on the list itself, on the inside of its elements or on its object takes it out of the merge as a
+    /// whole.
     @Test(
         arguments: [
             .clear(.at("l"), collection: .list), .set(.at("l"), .null), .erase(1), .eraseColumn("l"),
@@ -199,7 +200,7 @@ import Testing
             .set(.at("l", "key"), .int(1)), .clear(.at("l", 1), collection: .list), .insert(0, of: 7), .remove(3),
             .addColumn("l", .int, .list),
         ] as [Instruction])
-    func whatConcernsMoreThanTheElementsComesOutExactly(instruction: Instruction) {
+    func instructionsBeyondTheElementsComeOutExactly(instruction: Instruction) {
         let edits: [Instruction] = [.insert(1), .remove(0, of: 4), .assign(1), .insert(3)]
         for compatibility in [PeerCompatibility.convergent, .stockClients] {
             for place in 0...edits.count {

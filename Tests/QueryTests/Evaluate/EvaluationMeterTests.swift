@@ -90,7 +90,7 @@ import Testing
         "owner IN {\((0..<20_000).map { "'\($0)'" }.joined(separator: ", "))}",
         many(6_000) { "priority == \($0 + 1)" },
     ])
-    func whatGrowsWithTheObjectIsAllowed(text: String) throws {
+    func costsGrowingWithTheObjectAreAllowed(text: String) throws {
         let query = try TaskRealm.query(text)
         try query.checkSubscription()
         let (holds, meter) = trial(query, Self.letters)
@@ -104,7 +104,7 @@ import Testing
         (many(6_000) { "ANY scores == \(2 * $0 + 1)" }, "ANY scores =="),
         ("ANY scores IN {\((0..<9_000).map { "\(2 * $0 + 1).5" }.joined(separator: ", "))}", "ANY scores"),
     ])
-    func whatGrowsWithTheProductIsCutOff(text: String, part: String) throws {
+    func costsGrowingWithTheProductAreCutOff(text: String, part: String) throws {
         let query = try TaskRealm.query(text)
         try query.checkSubscription()
         let (holds, meter) = trial(query, Self.letters)

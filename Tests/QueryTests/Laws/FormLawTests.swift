@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(21)...23)
-    func whatATemplateBindsIsInEachSelectedObject(seed: UInt64) throws {
+    func boundEqualitiesHoldForEachSelectedObject(seed: UInt64) throws {
         try LawTrial.each(seed, count: 100) { trial in
             let bound = trial.generator.binding()
             let text = QueryText.plain(.all([bound, trial.generator.predicate(depth: 2)]))

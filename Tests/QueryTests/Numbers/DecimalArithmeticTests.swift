@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrittenIsReadAsTheSame() {
+    @Test func decimalTextsAreReadAsTheSameNumber() {
         pairs(40_001..<42_000) { number, _, what in
             let (stored, text) = (DecimalNumber(number.value), DecimalNumber(number.value).queryText)
             let read = DecimalNumber(parsing: Array(text.utf8))

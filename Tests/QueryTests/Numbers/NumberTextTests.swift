@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: ["", "-", "1e", "1.2.3", "e5", "nan", "12x", "1e+"])
-    func whatIsNoDecimalIsRefused(text: String) {
+    func textsThatAreNoDecimalAreRefused(text: String) {
         expectTrue(DecimalNumber(parsing: Array(text.utf8)) == nil)
     }
 

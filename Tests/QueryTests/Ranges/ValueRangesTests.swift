@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test(arguments: queries) func whatAQuerySelectsIsWithinItsRanges(_ text: String) throws {
+    @Test(arguments: queries) func selectedValuesAreWithinTheQuerysRanges(_ text: String) throws {
         let query = try TaskRealm.query(text)
         let ranges = query.valueRanges(maxCount: 4)
         for (name, values) in Self.values {

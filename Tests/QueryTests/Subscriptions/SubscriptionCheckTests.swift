@@ -12,7 +12,7 @@ import Testing
         "value.@type == 'int'", "priority + estimate > 3", "priority BETWEEN {1, 2}", "TRUEPREDICATE", "FALSEPREDICATE",
         "address GEOWITHIN geoCircle([0, 0], 1)", "NOT (owner IN {'a', 'b'})",
     ])
-    func whatAnObjectAloneDecidesMayStandInASubscription(text: String) throws {
+    func queriesOnOneObjectAloneMayStandInSubscriptions(text: String) throws {
         try TaskRealm.query(text).checkSubscription()
     }
 
@@ -26,7 +26,7 @@ import Testing
         ("done == true LIMIT(5)", 0, "LIMIT"), ("NOT (priority + parent.priority > 3)", 16, "linked objects"),
         ("subtasks[0].done == true", 0, "linked objects"), ("parent.parent == null", 0, "linked objects"),
     ])
-    func whatDependsOnOthersMayNot(text: String, offset: Int, construct: String) throws {
+    func queriesDependingOnOtherObjectsAreRefused(text: String, offset: Int, construct: String) throws {
         let query = try TaskRealm.query(text)
         let error = try #require(throws: QueryError.self) { try query.checkSubscription() }
         expectEqual(error.kind, .subscription)

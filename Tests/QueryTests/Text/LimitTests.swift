@@ -50,7 +50,7 @@ import Testing
         try expectTrue(limitError(String(repeating: "parent.", count: 1_000) + "done == true").message.contains("path"))
     }
 
-    @Test func whatIsWithinTheBoundsIsEvaluated() throws {
+    @Test func queriesWithinTheBoundsAreEvaluated() throws {
         let nested = String(repeating: "!(", count: 50) + "done == true" + String(repeating: ")", count: 50)
         try expectTrue(TaskRealm.query(nested).matches(TaskRealm.object(["done": .bool(true)]), key: .int(1)))
         let chain = (0..<15_000).map { "priority == \($0)" }.joined(separator: " or ")

@@ -59,7 +59,7 @@ import Testing
         expectTrue(found.isEmpty, "\(found)")
     }
 
-    @Test func whatTheReferenceSaysIsSaid() throws {
+    @Test func misfitsAreDescribedInTheReferencesWords() throws {
         let found = try Self.misfits { $0.update(Sample.at("di", .key("a.b")), .int(1)) }
         expectEqual(found.first?.description, "Dictionary::insert: key must not contain '.': \"a.b\" at T.di")
         expectEqual(ByteString("$a").dictionaryKeyFault, "Dictionary::insert: key must not start with '$': \"$a\"")

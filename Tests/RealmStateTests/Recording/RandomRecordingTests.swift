@@ -21,7 +21,7 @@ import Testing
 
     /// A client records before it knows the app's setting.
     @Test(arguments: UInt64(101)...108)
-    func whatIsRecordedByTheConvergentRulesMeansTheSameToStockPeers(seed: UInt64) throws {
+    func convergentRecordingsMeanTheSameToStockPeers(seed: UInt64) throws {
         var replica = try Replica(.convergent)
         replica.receiver.compatibility = .stockClients
         try expectTrue(Self.write(to: &replica, seed: seed) > 100)

@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotKeptIsDoneAllTheSame() throws {
+    @Test func unkeptTransactionStillChangesTheState() throws {
         var state = RealmState()
         var transaction = RecordingTransaction(taking: &state, isKept: false)
         try transaction.createTable("Foo", key: KeySchema(name: "id", type: .string, nullable: false))

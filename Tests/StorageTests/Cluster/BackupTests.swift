@@ -36,7 +36,7 @@ import Testing
         try await SQLiteStores.backUp(store, to: folder, now: { 1_000 })
     }
 
-    @Test func whatWasCommittedBeforeIsInTheBackupWhileOthersGoOn() async throws {
+    @Test func backupHasEarlierCommitsWhileWritingGoesOn() async throws {
         try await withStore { store, backup, restored, control in
             let owned = try await slice(1, of: store)
             let epoch = try await owned.take()
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func whatIsPutBackIsReadyForWhatHasGoneOnSince() async throws {
+    @Test func restoredStoresAllowForProgressSinceTheBackup() async throws {
         try await withStore { store, backup, restored, control in
             let owned = try await slice(0, of: store)
             var batch = SliceBatch()
@@ -154,7 +154,7 @@ import Testing
     }
 
     /// A backup may have been in anybody's hands: it is read without following links, and without waiting for what is no file.
-    @Test func whatIsNoFileOfABackupIsRefused() async throws {
+    @Test func linksAndPipesInABackupAreRefused() async throws {
         try await withStore { store, backup, restored, _ in
             _ = try await backUp(store, to: backup)
             let file = "\(backup)/slice-1.sqlite"

@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func whatIsThereIsToldWithoutMakingAnything() async throws {
+    @Test func inspectorTellsTheClusterWithoutMakingAnything() async throws {
         try await withFolder { folder in
             let inspector = SQLiteStores(folder: folder).inspector()
             try await expectEqual(inspector.cluster(), .none)

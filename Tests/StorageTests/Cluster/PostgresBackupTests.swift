@@ -162,7 +162,7 @@ import Testing
         ("remote_write", true, "*", .diskAndMemory), ("local", true, "*", .oneDisk), ("off", true, "*", .memory),
         ("on", false, "*", .memory), ("on", true, " ", .oneDisk),
     ])
-    func whatACommitWaitsForIsWhatItSurvives(
+    func durabilityFollowsFromTheCommitSettings(
         _ commit: String, _ syncs: Bool, _ standbys: String, _ expected: StoreDurability
     ) {
         expectEqual(PostgresDurability(commit: commit, syncsFiles: syncs, standbys: standbys).extent, expected)

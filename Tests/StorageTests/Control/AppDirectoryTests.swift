@@ -58,7 +58,7 @@ import Testing
         try await expectEqual(directory.app("tasks")?.maxOfflineDays, 3)
     }
 
-    @Test func whatIsOlderThanItsLifetimeIsReadAgain() async throws {
+    @Test func recordsOlderThanTheirLifetimeAreReadAgain() async throws {
         let directory = AppDirectory(store: Source(), lifetime: .zero)
         try await expectEqual(directory.app("tasks")?.maxOfflineDays, 1)
         try await expectEqual(directory.app("tasks")?.maxOfflineDays, 2)

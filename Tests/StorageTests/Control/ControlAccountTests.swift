@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(arguments: ControlVariant.allCases)
-    func whichUsersHaveChangedIsRemembered(_ variant: ControlVariant) async throws {
+    func changedUsersAreRemembered(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
             for id in ["a", "b", "c"] { try await store.insert(user(id)) }

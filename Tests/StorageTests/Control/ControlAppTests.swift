@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: ControlVariant.allCases)
-    func whatOneUserAddsToASchemaHasABoundAndOperatorsTakeItBack(_ variant: ControlVariant) async throws {
+    func schemaAdditionsPerUserAreBoundedAndOperatorsRevokeThem(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
             func element(_ name: String) -> SchemaElement { SchemaElement(className: name, type: "embedded") }
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrittenIsThereWhenOpenedAgain() async throws {
+    @Test func writtenAppsAreThereWhenOpenedAgain() async throws {
         try await withControlFolder { folder in
             try await SQLiteStores(folder: folder).control().insert(AppRecord(id: "tasks", createdAt: 7))
             try await expectEqual(SQLiteStores(folder: folder).control().app("tasks")?.createdAt, 7)

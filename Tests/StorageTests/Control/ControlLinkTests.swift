@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: ControlVariant.allCases)
-    func whatAnotherServiceCallsTheUserIsLinked(_ variant: ControlVariant) async throws {
+    func externalIdentitiesAreLinkedToOneUser(_ variant: ControlVariant) async throws {
         try await withUsers(variant) { store in
             for name in ["Ann", "Anna"] {
                 try await store.link(

@@ -62,7 +62,7 @@ struct RealmDivisionTests {
         expectEqual(chunks.first { $0.contains { $0.old == RealmID(700) } }?.count, 1)
     }
 
-    @Test func whatIsRecordedOfAGrowthIsRead() throws {
+    @Test func growthTextIsReadBackAndMalformedTextRefused() throws {
         let growth = SliceGrowth(
             from: try #require(SliceCount(8)), to: try #require(SliceCount(16)), step: .clearing)
         try expectEqual(SliceGrowth(growth.text), growth)

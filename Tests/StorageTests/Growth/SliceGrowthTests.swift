@@ -148,7 +148,7 @@ import Testing
     }
 
     /// A worker of a version that knows nothing of growths may take a slice meanwhile: what it writes is kept.
-    @Test(arguments: GrowthEngine.allCases) func whatAWorkerWritesMeanwhileIsNotLost(
+    @Test(arguments: GrowthEngine.allCases) func workersWritesDuringAGrowthAreNotLost(
         _ engine: GrowthEngine
     ) async throws {
         try await engine.withCluster(slices: Self.from) { cluster in
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test(arguments: GrowthEngine.allCases) func whatCannotBeIsRefused(_ engine: GrowthEngine) async throws {
+    @Test(arguments: GrowthEngine.allCases) func impossibleGrowthsAreRefused(_ engine: GrowthEngine) async throws {
         try await engine.withCluster(slices: Self.from) { cluster in
             for to in [1, 3] {
                 let error = await #expect(throws: StoreError.self) { _ = try await cluster.division(to: to) }

@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrongWithADatabaseIsTold() async throws {
+    @Test func missingSlicesAndOtherSchemaVersionsAreRefused() async throws {
         try await withPostgres { stores, schema in
             let missing = await #expect(throws: StoreError.self) { try await stores.store(for: slice, mayMake: false) }
             expectEqual(missing?.code, .notFound)

@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: SliceVariant.allCases)
-    func whatClientFilesNeedIsTheLowestThatOneOfThemMayGoBackTo(_ variant: SliceVariant) async throws {
+    func neededHistoryIsTheLowestBaseOfLiveFiles(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await store.take()
             func file(

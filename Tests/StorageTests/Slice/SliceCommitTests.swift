@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: SliceVariant.allCases)
-    func whatIsKnownByItsKeyIsKeptOrReplaced(_ variant: SliceVariant) async throws {
+    func recordsWithTheSameKeyAreKeptOrReplaced(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await store.take()
             func record(_ at: UInt64, generation: UInt64 = 2) -> AppGenerationRecord {

@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: SliceVariant.allCases)
-    func whoLostTheSliceWritesNothing(_ variant: SliceVariant) async throws {
+    func ownerThatLostTheSliceWritesNothing(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let old = try await store.take("a")
             let new = try await store.take("b")

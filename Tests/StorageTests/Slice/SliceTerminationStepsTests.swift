@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: SliceVariant.allCases)
-    func whoWaitsIsKnownBeforeItIsMarked(_ variant: SliceVariant) async throws {
+    func waitingFilesAreKnownBeforeTheyAreMarked(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await filled(store)
             let user = RealmUser(realm: RealmID(1), user: "u")
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: SliceVariant.allCases)
-    func whoHasLostTheSliceMarksNothing(_ variant: SliceVariant) async throws {
+    func ownerThatLostTheSliceMarksNothing(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await filled(store)
             _ = try await store.take("another")

@@ -10,7 +10,7 @@ import Testing
     private let user = AppUser(app: "tasks", user: "u")
 
     @Test(arguments: SliceVariant.allCases)
-    func whatAnAppHasIsCountedAsItComesAndGoes(_ variant: SliceVariant) async throws {
+    func appUsageIsCountedAsDataComesAndGoes(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await store.take()
             try await expectEqual(store.usage(ofApp: "tasks"), AppUsage())
@@ -53,9 +53,9 @@ import Testing
         }
     }
 
-    /// The before images count, and what client files of a flexible realm have asked for.
+    /// The before images count, and so do the views that client files of a flexible realm have asked for.
     @Test(arguments: SliceVariant.allCases)
-    func whatIsKeptForViewsCounts(_ variant: SliceVariant) async throws {
+    func dataKeptForViewsCounts(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await store.take()
             func bytes() async throws -> Int { try await store.usage(ofApp: "tasks").bytes }
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test(arguments: SliceVariant.allCases)
-    func whatAUserAddsIsForgottenByHalvesOfAWeek(_ variant: SliceVariant) async throws {
+    func userUsageHalvesEveryWeek(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
             let epoch = try await store.take()
             try await expectTrue(store.usage(of: user) == nil)

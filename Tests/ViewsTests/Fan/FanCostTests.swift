@@ -66,7 +66,7 @@ import Testing
         expectEqual(fan.take(try stretch(after: 5, owners: ["a"]), schema: (8, nil)).groups.flatMap(\.sessions), [1])
     }
 
-    @Test func whoTakesTooMuchAsksItsOwnerAndOthersAreTold() throws {
+    @Test func costlySessionsAskTheirOwnerAndOthersAreTold() throws {
         var fan = fan()
         let dear = (0..<3_000).map { "owner_id CONTAINS 'x\($0)'" }.joined(separator: " OR ")
         for session in 1...10 as ClosedRange<UInt64> {

@@ -8,7 +8,7 @@ import Testing
 
 /// Tests of whom commits concern, in random histories of a gateway's sessions and of a realm.
 @Suite struct RandomFanTests {
-    @Test(arguments: 1...30) func whatTheFanTellsIsWhatEverySessionsOwnViewSays(_ seed: UInt64) throws {
+    @Test(arguments: 1...30) func fanTellsTheSameAsEverySessionsOwnView(_ seed: UInt64) throws {
         var history = FanHistory(seed: seed, roles: try PoolRole.all())
         for step in 0..<60 {
             if let difference = try history.step() {

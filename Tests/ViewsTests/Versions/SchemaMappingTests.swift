@@ -33,7 +33,7 @@ import Testing
         expectEqual(item.column("a")?.id, Sample.schema.table("Item")?.column("a@v1")?.id)
     }
 
-    @Test func whatDiffersInNothingNeedsNoMapping() throws {
+    @Test func schemaWithoutDifferencesNeedsNoMapping() throws {
         var state = RealmState()
         try state.apply(Sample.changeset(Sample.declare("Item", [("a", .int, false)])))
         expectTrue(SchemaMapping(nil, of: state.schema) == nil)
@@ -65,7 +65,7 @@ import Testing
         expectTrue(!Sample.texts(old).contains { $0.contains("a@v1") || $0.contains("new") })
     }
 
-    @Test func whatAClientWritesComesInUnderTheRealmsNames() throws {
+    @Test func clientWritesComeInUnderTheRealmsNames() throws {
         let new = try #require(SchemaMapping(Sample.new, of: Sample.schema))
         let incoming = try new.incoming(
             Sample.changeset(
@@ -88,7 +88,7 @@ import Testing
             (Sample.set("Item", 1, ["gone"], .string("x")), false), (Sample.create("Old", 1), false),
             (Sample.set("Item", 1, ["a@v1"], .string("x")), false),
         ] as [(@Sendable (inout Changeset) -> Void, Bool)])
-    func whatTheVersionDoesNotHaveIsRefused(_ body: @Sendable @escaping (inout Changeset) -> Void, _ isOfSchema: Bool)
+    func elementsOutsideTheVersionAreRefused(_ body: @Sendable @escaping (inout Changeset) -> Void, _ isOfSchema: Bool)
         throws
     {
         let new = try #require(SchemaMapping(Sample.new, of: Sample.schema))

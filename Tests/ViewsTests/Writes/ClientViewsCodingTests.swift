@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test func whatIsWrittenIsReadAsTheSame() throws {
+    @Test func encodedClientViewsAreReadAsTheSame() throws {
         for seed in UInt64(1)...400 {
             var random = SeededGenerator(seed: seed)
             let views = random.clientViews()
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func whatIsCutIsRefused() {
+    @Test func cutOrExtendedBytesAreRefused() {
         for seed in UInt64(1)...20 {
             var random = SeededGenerator(seed: seed)
             let bytes = random.clientViews().encoded()
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func whatIsDamagedIsRefusedOrReadAsSomethingElse() {
+    @Test func damagedBytesAreRefusedOrReadAsConsistentContents() {
         for seed in UInt64(1)...60 {
             var random = SeededGenerator(seed: seed)
             let bytes = random.clientViews().encoded()
@@ -103,7 +103,7 @@ import Testing
     }
 
     /// Earlier releases wrote less of a view, and with a compensating write what the client was to get.
-    @Test(arguments: 1...4) func whatEarlierReleasesWroteIsRead(_ format: UInt64) throws {
+    @Test(arguments: 1...4) func formatsOfEarlierReleasesAreRead(_ format: UInt64) throws {
         for seed in UInt64(1)...60 {
             var random = SeededGenerator(seed: seed)
             let views = random.clientViews()

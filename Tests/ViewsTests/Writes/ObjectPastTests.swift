@@ -8,7 +8,7 @@ import Testing
 
 /// An object's past, read once for all changesets of an upload and carried on by what they do.
 @Suite struct ObjectPastTests {
-    @Test func whatIsReadForManyBasesSaysOfEachWhatTheRuleSays() {
+    @Test func pastReadForManyBasesFollowsTheRuleForEach() {
         for seed in UInt64(30_001)...33_000 {
             var random = SeededGenerator(seed: seed)
             let test = WriteCase(random: &random)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func whatTheUploadDoesItselfCarriesThePastOn() {
+    @Test func uploadsOwnChangesCarryThePastOn() {
         var appended = 0
         for seed in UInt64(40_001)...44_000 {
             var random = SeededGenerator(seed: seed)

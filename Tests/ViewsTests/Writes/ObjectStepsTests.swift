@@ -86,7 +86,7 @@ import Testing
         try expectEqual(steps(.set(1, 2), of: 2), [])
     }
 
-    @Test func whatComesAfterAnErasureIsAStepOfItsOwn() throws {
+    @Test func changesAfterAnErasureAreAStepOfTheirOwn() throws {
         try expectEqual(steps(.erase(1), .make(1)), ["erase 10", "make 0"])
         try expectEqual(steps(.erase(1), .make(1), .set(1, 7)), ["erase 10", "make 7"])
         try expectEqual(steps(.set(1, 3), .erase(1)), ["change 10 to 3", "erase 3"])

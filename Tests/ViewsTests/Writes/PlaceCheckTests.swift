@@ -47,7 +47,7 @@ import Testing
         try expectTrue(!isSpoiled(.embedded(StoredObject()), in: "address"))
     }
 
-    @Test func whatNoQueryLooksAtOrTheWriteDoesNotSetIsLeftAlone() throws {
+    @Test func placesNotQueriedOrNotSetAreLeftAlone() throws {
         let bad = try Self.point([1, 200])
         try expectTrue(!isSpoiled(bad, in: "hidden"))
         try expectTrue(!isSpoiled(bad, setting: ["name"]))

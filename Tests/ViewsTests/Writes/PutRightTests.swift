@@ -7,7 +7,7 @@ import Testing
 
 /// What a client's writes to objects count while compensating writes about them are on their way to it.
 @Suite struct PutRightTests {
-    @Test func whatIsNotRememberedAnyMoreMakesNoDifference() {
+    @Test func settledCompensationsMakeNoDifference() {
         for seed in UInt64(1)...300 {
             var random = SeededGenerator(seed: seed)
             var views = ClientViews()

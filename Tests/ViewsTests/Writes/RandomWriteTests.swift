@@ -27,9 +27,9 @@ import Testing
         expectTrue(verdicts.count == 6 && verdicts.values.allSatisfy { $0 > 100 }, "\(verdicts)")
     }
 
-    /// Nobody can tell from some states whether a view had the object: nothing is refused that would have counted, and a client that may have been
-    /// sent an erasure is sent the object anew.
-    @Test func whatCannotBeToldIsNobodysFault() {
+    /// Some states do not tell whether a view had the object: nothing is refused that would have counted, and a client
+    /// that may have been sent an erasure is sent the object anew.
+    @Test func unclearStatesRefuseNoWriteThatWouldHaveCounted() {
         var lacking = 0
         for seed in UInt64(30_001)...38_000 {
             var random = SeededGenerator(seed: seed)
@@ -64,7 +64,7 @@ import Testing
         expectTrue(lacking > 1_000)
     }
 
-    @Test func whatWasInForceBeforeAWritesBaseDoesNotMatter() {
+    @Test func viewsBeforeAWritesBaseDoNotMatter() {
         for seed in UInt64(10_001)...12_000 {
             var random = SeededGenerator(seed: seed)
             var test = WriteCase(random: &random)

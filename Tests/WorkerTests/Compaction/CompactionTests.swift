@@ -38,7 +38,7 @@ import Testing
         try await harness.store.bases(of: harness.record().id)
     }
 
-    @Test func whatEveryClientHasPassedIsDroppedAndANewClientStartsFromTheState() async throws {
+    @Test func passedHistoryIsDroppedAndNewClientsStartFromState() async throws {
         let (harness, writer) = try await prepared()
         var author = writer
         try await harness.tick()
@@ -150,7 +150,7 @@ import Testing
         try await expectEqual(harness.record().historyBase, 99)
     }
 
-    @Test func whatIsWrittenWhileTheBaseIsReadIsMergedWithTheRestOfItOnly() async throws {
+    @Test func uploadsWhileReadingTheBaseMergeWithItsRestOnly() async throws {
         let counting = CountingStore()
         let (harness, writer) = try await prepared(on: counting)
         var author = writer
@@ -286,7 +286,7 @@ import Testing
         try await expectEqual(harness.record().historyBase, 0)
     }
 
-    @Test func whatATickHasNoTimeForIsDoneAfterTheBatchesThatFollow() async throws {
+    @Test func compactionBeyondTheTimeOfATickIsDoneLater() async throws {
         var limits = OwnerHarness.eager
         limits.compaction.timePerRun = .zero
         let (harness, _) = try await prepared(limits: limits)

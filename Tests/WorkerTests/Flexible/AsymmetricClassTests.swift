@@ -122,7 +122,7 @@ import Views
         }
     }
 
-    @Test func whatIsWrittenIsKeptAndGoesToNobody() async throws {
+    @Test func objectsOfAsymmetricClassesAreKeptAndSentToNobody() async throws {
         let (harness, first) = try await begun()
         var author = first
         var gateway = ViewingGateway()

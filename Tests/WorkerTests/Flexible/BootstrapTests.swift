@@ -25,7 +25,7 @@ import Views
         return client
     }
 
-    @Test func whatCameOfASetBeforeTheConnectionWasLostIsForgottenFirst() async throws {
+    @Test func aPartlySentSetIsForgottenBeforeItComesAgain() async throws {
         let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
         var writer = try await owner(harness, 1)
         try await expectTrue(writer.bootstrap(1, Items.query([0, 2]), from: harness) == nil)
@@ -66,9 +66,10 @@ import Views
         expectEqual(Items.items(reader.state), [1: .init(owner: 0, a: 1)])
     }
 
-    /// What others have made while a client was away is not sent to it by the rights that its user had then, however far behind it is.
+    /// Changes that others have made while a client was away are not sent to it by the rights that its user had then,
+    /// however far behind it is.
     @Test(arguments: [8 << 20, 0], [false, true])
-    func whatHasHappenedSinceComesByTheNewRole(maxArrears: Int, gains: Bool) async throws {
+    func changesMissedWhileAwayComeByTheNewRole(maxArrears: Int, gains: Bool) async throws {
         var limits = WorkerLimits()
         limits.maxViewArrears = maxArrears
         let harness = try await OwnerHarness.make(limits: limits, realm: RealmName(flexible: OwnerHarness.app))
@@ -96,8 +97,8 @@ import Views
             Items.items(reader.state), (try await Items.items(harness)).filter { readable.contains($0.value.owner) })
     }
 
-    /// Where a client stands does not tell by which roles it was sent the set that it says it has.
-    @Test(arguments: 1...3) func whatNewRolesShowComesAgainIfItWasLost(after pages: Int) async throws {
+    /// A client's position does not tell by which roles it was sent the set that it says it has.
+    @Test(arguments: 1...3) func objectsThatNewRolesShowComeAgainIfLost(after pages: Int) async throws {
         let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
         var writer = try await owner(harness, 1)
         try await expectTrue(writer.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
@@ -228,7 +229,7 @@ import Views
         try await Items.items(harness).filter { $0.value.owner == 0 }
     }
 
-    @Test func whatAClientFarBehindHasMissedComesInPages() async throws {
+    @Test func changesAClientFarBehindMissedComeInPages() async throws {
         let (harness, behind) = try await farBehind(protocolVersion: 14)
         var reader = behind
         // Written meanwhile, to what changed, what went, and what stayed as it was.
@@ -250,8 +251,9 @@ import Views
         expectEqual(Items.items(reader.state), (try await Items.items(harness)))
     }
 
-    /// What a client makes under a key whose object it has erased counts, though what it has missed was sent to it in pages.
-    @Test func whatAClientFarBehindErasedAndMadeAnewIsKept() async throws {
+    /// An object that a client makes under a key whose object it has erased counts, though the changes that it has
+    /// missed were sent to it in pages.
+    @Test func objectsRemadeByAClientFarBehindAreKept() async throws {
         let (harness, behind) = try await farBehind(protocolVersion: 14)
         var reader = behind
         // The reader makes an object anew that others have changed, and one that they have left alone.
@@ -302,7 +304,7 @@ import Views
         expectTrue(touches.isTouched(slot(2), after: 10) && !touches.isTouched(slot(3), after: 0))
     }
 
-    @Test func whatIsMissingIsReadAnew() {
+    @Test func versionsMissingFromRecentTouchesAreReadAnew() {
         var touches = RecentTouches()
         _ = touches.reach(back: 10, generation: 1, base: 0)
         touches.add([slot(1)], of: 11)

@@ -70,7 +70,7 @@ import Views
     }
 
     /// A page ends when it has taken its time, with all that it has looked at.
-    @Test func whatTakesLongComesInMorePages() async throws {
+    @Test func setsThatTakeLongComeInMorePages() async throws {
         let items = Dictionary(uniqueKeysWithValues: (1...40).map { (Int64($0), Items.Item(owner: 0, a: Int64($0))) })
         var counts: [Int] = []
         for steps in [1, 4_000, 1 << 22] {

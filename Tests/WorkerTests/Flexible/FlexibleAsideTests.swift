@@ -11,8 +11,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct FlexibleAsideTests {
     private typealias Items = FlexibleItems
 
-    /// What comes after a property that the upload adds is judged by itself: it waits, and what was before is in the books.
-    @Test func whatComesBeforeSuchAMergeStands() async throws {
+    /// Changesets after a property that the upload adds are judged by themselves: they wait, and those before are in
+    /// the books.
+    @Test func changesetsBeforeAMergeThatWaitsAreCommitted() async throws {
         let pool = MergePool(limit: 1)
         var limits = WorkerLimits()
         limits.mergeStepsInSlice = 0

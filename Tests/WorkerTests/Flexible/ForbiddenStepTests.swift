@@ -81,7 +81,7 @@ import Testing
 
     private static let all = #""read": true, "write": true"#
 
-    @Test func whatIsErasedAndMadeAnewNeedsDeleteAndInsert() async throws {
+    @Test func recreatingAnErasedObjectNeedsDeleteAndInsert() async throws {
         let anew = Items.create(1, .init(owner: 0, a: 6))
         try await expect(true, Self.all, Items.erase(1), anew)
         try await expect(false, Self.all + #", "delete": false"#, Items.erase(1), anew)
@@ -102,7 +102,7 @@ import Testing
         try await expect(false, a, Items.set(1, "owner", 0), Items.erase(1))
     }
 
-    @Test func whoMayWriteNoFieldMakesAndErasesNothing() async throws {
+    @Test func aRoleWithoutWritableFieldsMakesAndErasesNothing() async throws {
         let none = #""read": true, "additional_fields": {"read": true, "write": false}"#
         func bare(_ key: Int64) -> (inout Changeset) -> Void {
             { $0.instructions.append(.createObject(table: $0.strings.intern("Item"), object: .int(key))) }
@@ -118,7 +118,7 @@ import Testing
         #""read": true, "write": true, "delete": false"#,
         #""read": true, "write": true, "insert": {"a": 1}"#,
     ])
-    func whatIsMadeAndErasedAtOnceIsJudgedToo(access: String) async throws {
+    func objectsMadeAndErasedAtOnceAreStillJudged(access: String) async throws {
         var pair = try await Pair.make(try Self.roles(access))
         let history = try await pair.harness.record().historyBytes
         try await expectEqual(pair.tries(Items.create(9, .init(owner: 0, a: Self.secret)), Items.erase(9)), false)
@@ -126,8 +126,8 @@ import Testing
         try expectTrue(!Items.values(of: "a", in: pair.writer.received).contains(Self.secret))
     }
 
-    /// Nothing is there for the view to have: an honest client hears nothing.
-    @Test func whatIsMadeAndErasedAtOnceNeedNotBeInTheView() async throws {
+    /// An object that is erased at once leaves nothing for the view to have: an honest client hears nothing.
+    @Test func objectsErasedAtOnceNeedNotBeInTheView() async throws {
         let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
         let roles = try Items.roles(reads: [0, 1], writes: [0, 1])
         var client = try await ViewingClient.join(harness, session: 1, user: "u", roles: roles)
@@ -145,8 +145,8 @@ import Testing
         try await expectEqual(Items.items(harness), [:])
     }
 
-    /// Two have erased the object: the second erasure would outdo whoever makes it again.
-    @Test func whatIsGoneIsErasedByWhomItsLastStateAllowed() async throws {
+    /// Two clients have erased the object: the second erasure would outdo whoever makes it again.
+    @Test func erasingAGoneObjectNeedsRightsToItsLastState() async throws {
         for (access, counts) in [(Self.all, true), (Self.all + #", "delete": false"#, false)] {
             var pair = try await Pair.make(try Self.roles(access))
             try pair.client.write(at: 60, Items.erase(1))
@@ -161,8 +161,8 @@ import Testing
         }
     }
 
-    /// How long a list is, or what type a property has, is nobody's who may not see it.
-    @Test func whatDoesNotFitIsToldInGeneral() async throws {
+    /// The length of a list and the type of a property are not told to a user who may not see them.
+    @Test func changesetsThatDoNotFitAreRefusedInGeneralTerms() async throws {
         let pair = try await Pair.make(try Self.roles(Self.all))
         var changeset = Changeset()
         let path = FieldPath(

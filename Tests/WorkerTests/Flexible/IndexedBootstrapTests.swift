@@ -222,7 +222,7 @@ import Views
     }
 
     /// A release that knows of no indexes leaves what the heading says of them as it was, and makes versions under a salt of its own.
-    @Test func whatAnOwnerHasWrittenThatKnowsOfNoIndexIsFilledAnew() async throws {
+    @Test func indexesAreFilledAnewAfterAnOwnerWithoutIndexesWrote() async throws {
         var scene = try await scene()
         _ = try await copy(&scene, Items.query([2]))
         try await scene.harness.finishSteps()

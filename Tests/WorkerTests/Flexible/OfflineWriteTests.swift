@@ -148,8 +148,8 @@ import Views
         expectTrue(Items.items(client.state)[3] == nil)
     }
 
-    /// An app that marks something as done, which it does not show any more, and then says when.
-    @Test func whatIsWrittenToWhatTheClientHasPutOutOfItsViewCounts() async throws {
+    /// An app marks something as done, does not show it any more, and then says when it was done.
+    @Test func writesToObjectsAClientTookFromItsViewCount() async throws {
         var pair = try await Pair.make()
         try pair.other.write(at: 10, Items.set(1, "owner", 1))
         try pair.other.write(at: 11, Items.set(1, "a", 4))
@@ -173,7 +173,7 @@ import Views
     }
 
     /// The client is never sent the other's write, so its own would stay in its copy.
-    @Test func whatMayNotBeWrittenIsUndoneThoughANewerWriteHasTakenItsPlace() async throws {
+    @Test func forbiddenWritesAreUndoneThoughNewerOnesReplacedThem() async throws {
         var pair = try await Pair.make()
         var client = try await ViewingClient.join(
             pair.harness, session: 3, user: "u3",

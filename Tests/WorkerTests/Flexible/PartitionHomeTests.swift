@@ -49,7 +49,7 @@ import Views
         { $0.instructions.append(.createObject(table: $0.strings.intern("Item"), object: .int(key))) }
     }
 
-    @Test func whatIsMadeAndSaysNothingIsOfThePartition() throws {
+    @Test func newObjectsWithoutAPartitionGetTheClientsOwn() throws {
         var (texts, keys) = try settled(bare(2), Items.set(2, "a", 1))
         expectTrue(texts == ["make 2", "owner home", "a said"] && keys == [2])
         (texts, keys) = try settled(Items.set(1, "a", 1))
@@ -58,7 +58,7 @@ import Views
         expectTrue(texts == ["erase 1", "make 1", "owner home"] && keys == [1])
     }
 
-    @Test func whatTheClientSaysStays() throws {
+    @Test func aPartitionThatTheClientNamesStays() throws {
         let (texts, keys) = try settled(bare(2), Items.set(2, "owner", 3), bare(4))
         expectTrue(texts == ["make 2", "owner said", "make 4", "owner home"] && keys == [4])
     }

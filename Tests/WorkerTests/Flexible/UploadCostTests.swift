@@ -64,8 +64,9 @@ import Views
         expectTrue(other.told.isEmpty)
     }
 
-    /// A merge that goes on beside the slice, step by step: what its upload's objects have met is not read again for each of them.
-    @Test func whatWasReadOutlastsAPause() async throws {
+    /// A merge beside the slice goes on step by step: the history that its upload's objects have met is not read again
+    /// for each step.
+    @Test func objectHistoryReadForAMergeOutlastsAPause() async throws {
         let store = CountingStore()
         var limits = WorkerLimits()
         limits.maxRecentHistoryBytes = 0
@@ -214,7 +215,7 @@ import Views
     }
 
     /// Someone who has had more views than there is room for does not have all of them read again and again.
-    @Test func whatThereIsNoRoomForLeavesTheRest() throws {
+    @Test func viewsBeyondTheCachesRoomLeaveTheOthersCached() throws {
         let schema = try Self.schema()
         var cache = ViewCache(maxBytes: 400_000)
         for _ in 0..<5 {

@@ -217,7 +217,7 @@ import Views
         expectEqual(client.previousSchemaVersion, 0)
     }
 
-    @Test func whatTheVersionDoesNotHaveIsRefused() async throws {
+    @Test func declarationsOutsideTheClientsSchemaVersionAreRefused() async throws {
         let (harness, _) = try await Self.begun()
         for declared in [Self.declare("Item", [("gone", .string, true)]), Self.declare("Old", [])] {
             var new = try await Self.join(harness, UInt64(10 + declared.count), version: 1)

@@ -191,7 +191,7 @@ import Views
         expectTrue(other.told.isEmpty)
     }
 
-    @Test func whatNoSetLooksAtAnyMoreIsLetGoOf() async throws {
+    @Test func imagedColumnsThatNoSetUsesAreLetGo() async throws {
         var (harness, client) = try await scene(numbers: 70)
         let table = try #require(try Schema(decoding: try await harness.record().schema).table("Item"))
         func imaged() async throws -> [String] {

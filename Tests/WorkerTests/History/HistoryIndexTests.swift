@@ -28,7 +28,7 @@ struct HistoryIndexTests {
         expectEqual(found(index, [9]), [])
     }
 
-    @Test func whatErasesSchemaIsAlwaysFound() {
+    @Test func schemaErasuresAreFoundForEveryKey() {
         var index = HistoryIndex(after: 0)
         index.append(origin: 2, Touches(keys: [], isDestructive: true))
         index.append(origin: 3, touches(1))

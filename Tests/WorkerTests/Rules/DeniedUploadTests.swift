@@ -27,8 +27,9 @@ import Testing
         try await expectEqual(harness.titles(), [1: "one"])
     }
 
-    /// Nothing of it is in the history: not what an instruction repeats, and no text that only comes along.
-    @Test func whatAReaderDeclaresIsNotKept() async throws {
+    /// The history keeps nothing of a reader's declaration: not what an instruction repeats, and no text that only
+    /// comes along.
+    @Test func declarationsOfAReaderAreNotKept() async throws {
         let (harness, reader) = try await prepare(.error)
         var changeset = try Changeset(parsing: Changes.schema())
         changeset.instructions += changeset.instructions
@@ -81,7 +82,7 @@ import Testing
         try await comesAgain(to: try await OwnerHarness.make(on: harness.store, control: harness.control))
     }
 
-    @Test func whatWasIntegratedBeforeIsAcknowledgedAgain() async throws {
+    @Test func anUploadIntegratedBeforeIsNotRefusedToAReader() async throws {
         let (harness, reader) = try await prepare(.discard)
         let upload = harness.upload(reader, session: 2, [Changes.create(2)])
         try await harness.send(upload)

@@ -57,7 +57,7 @@ import Testing
         expectTrue(refusal.code == 200 && refusal.rulesVersion == 1)
     }
 
-    @Test func whatOneGatewayGoesByHoldsForAll() async throws {
+    @Test func rulesVersionsNamedByAnUploadHoldForLaterOnes() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
         let newer = SessionRights(.readWrite, rulesVersion: 3)

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct UsersSeenTests {
     // MARK: What a slice knows
 
-    @Test func whoHasChangedSinceIsToldByWhatIsHeard() {
+    @Test func changesHeardOfTellIfAUserHasChanged() {
         var seen = UsersSeen()
         expectTrue(seen.verdict(on: "a", of: "tasks", at: 0) == .current && !seen.knows("tasks"))
         seen.see(5, of: "tasks", createdAt: 1)
@@ -30,7 +30,7 @@ import Testing
         expectTrue(seen.newest(of: "tasks") == 1 && seen.verdict(on: "a", of: "tasks", at: 1) == .current)
     }
 
-    @Test func whatWasNotHeardIsReadOnce() {
+    @Test func changesNotHeardOfAreReadOnce() {
         var seen = UsersSeen()
         seen.see(5, of: "tasks", createdAt: 1)
         // Settings that were read again know of a change that nobody has told of.
@@ -62,7 +62,7 @@ import Testing
         expectEqual(seen.verdict(on: "a", of: "tasks", at: 6), .current)
     }
 
-    @Test func whatIsKeptIsBounded() {
+    @Test func theUsersAndAppsKeptAreBounded() {
         var seen = UsersSeen()
         seen.see(0, of: "tasks", createdAt: 1)
         for version in 1...UInt64(UsersSeen.maxUsers) + 1 { seen.hear(version, of: "tasks", user: "u\(version)") }
