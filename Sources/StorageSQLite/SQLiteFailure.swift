@@ -40,11 +40,21 @@ extension Database {
 }
 
 extension Database {
+    /// Runs reads that see one state of the file. SQLite locks the file for each statement outside of a transaction, and many short reads take
+    /// twice as long.
+    func reading<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        isInsideTransaction ? try body(self) : try transact(.deferred) { try body(self) }
+    }
+
     /// Runs one transaction that has the file's write lock from its beginning.
     func transact<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try transact(.immediate) { try body(self) }
+    }
+
+    private func transact<Value>(_ kind: TransactionKind, _ body: () throws -> Value) throws -> Value {
         var result: Value?
-        try inTransaction(.immediate) {
-            result = try body(self)
+        try inTransaction(kind) {
+            result = try body()
             return .commit
         }
         guard let result else { throw StoreError(.unavailable, "the transaction did not run") }

@@ -7,32 +7,36 @@ import Storage
 extension SQLiteSliceContent {
     func objects(_ query: IndexQuery, maxBytes: Int) async throws(StoreError) -> [IndexedObject] {
         try await self.query { db in
-            let statement = try db.cachedStatement(
-                sql: """
-                    SELECT i.value, i.key, o.body FROM object_index AS i CROSS JOIN objects AS o
-                        ON o.realm = i.realm AND o.table_id = i.table_id AND o.key = i.key
-                    WHERE i.realm = ? AND i.table_id = ? AND i.column_id = ? AND i.value <= ?
-                        AND (i.value, i.key) > (?, ?)
-                    ORDER BY i.value, i.key
-                    """)
-            var found: [IndexedObject] = []
-            var bytes = 0
-            for range in query.rest {
-                guard bytes < maxBytes || found.isEmpty else { break }
-                let rows = try Row.fetchCursor(statement, arguments: query.arguments(range))
-                let page = try rows.page(maxBytes: maxBytes - bytes) { row in
-                    let body = row.bytes(2)
-                    let object = IndexedObject(
-                        value: row.bytes(0),
-                        row: ObjectRow(table: query.table, key: try ObjectKey(parsingDetached: row.bytes(1))),
-                        body: body)
-                    return (object, body.count)
-                }
-                bytes += page.reduce(0) { $0 + $1.body.count + HistoryQuery.overhead }
-                found += page
-            }
-            return found
+            try db.reading { try Self.objects(query, maxBytes: maxBytes, $0) }
         }
+    }
+
+    private static func objects(_ query: IndexQuery, maxBytes: Int, _ db: Database) throws -> [IndexedObject] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT i.value, i.key, o.body FROM object_index AS i CROSS JOIN objects AS o
+                    ON o.realm = i.realm AND o.table_id = i.table_id AND o.key = i.key
+                WHERE i.realm = ? AND i.table_id = ? AND i.column_id = ? AND i.value <= ?
+                    AND (i.value, i.key) > (?, ?)
+                ORDER BY i.value, i.key
+                """)
+        var found: [IndexedObject] = []
+        var bytes = 0
+        for range in query.rest {
+            guard bytes < maxBytes || found.isEmpty else { break }
+            let rows = try Row.fetchCursor(statement, arguments: query.arguments(range))
+            let page = try rows.page(maxBytes: maxBytes - bytes) { row in
+                let body = row.bytes(2)
+                let object = IndexedObject(
+                    value: row.bytes(0),
+                    row: ObjectRow(table: query.table, key: try ObjectKey(parsingDetached: row.bytes(1))),
+                    body: body)
+                return (object, body.count)
+            }
+            bytes += page.reduce(0) { $0 + $1.body.count + HistoryQuery.overhead }
+            found += page
+        }
+        return found
     }
 
     func countObjects(in realm: RealmID, of table: UInt32, limit: Int) async throws(StoreError) -> Int {
@@ -52,12 +56,14 @@ extension SQLiteSliceContent {
                         WHERE i.realm = ? AND i.table_id = ? AND i.column_id = ? AND i.value <= ?
                             AND (i.value, i.key) > (?, ?) LIMIT ?)
                     """)
-            var count = 0
-            for range in query.rest where count < limit {
-                count +=
-                    try Int.fetchOne(statement, arguments: query.arguments(range) + [limit - count]) ?? 0
+            return try db.reading { db in
+                var count = 0
+                for range in query.rest where count < limit {
+                    count +=
+                        try Int.fetchOne(statement, arguments: query.arguments(range) + [limit - count]) ?? 0
+                }
+                return count
             }
-            return count
         }
     }
 

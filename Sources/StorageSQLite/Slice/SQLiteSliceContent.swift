@@ -37,7 +37,7 @@ extension SQLiteSliceContent {
     }
 
     func read(_ lookup: SliceLookup) async throws(StoreError) -> SliceFindings {
-        try await query { try SliceFindings(lookup, $0) }
+        try await query { try $0.reading { try SliceFindings(lookup, $0) } }
     }
 
     func ownership() async throws(StoreError) -> SliceOwnership? {

@@ -13,6 +13,14 @@ package enum ClassAccess: Equatable, Sendable {
     /// The property whose index the way goes by.
     package var column: ColumnID? { if case .column(let column, _) = self { column } else { nil } }
 
+    /// The number of keys or ranges that the way has.
+    package var count: Int {
+        switch self {
+        case .keys(let keys): keys.count
+        case .column(_, let ranges): ranges.count
+        }
+    }
+
     /// Whether it leads to single values only.
     package var arePoints: Bool {
         switch self {

@@ -59,6 +59,8 @@ struct BootstrapSelection: SlicePart {
 
     /// Stages that one page may begin: each costs a look into the store.
     private static let stagesPerPage = 64
+    /// How many values or keys a way may have before the objects of its class are counted.
+    private static let manyValues = 1_000
     /// Objects that are asked for by their keys at once.
     private static let keysAtOnce = 500
     /// How many objects an index may lead to by ranges of values: each costs more than it does where all are read in their order.
@@ -126,12 +128,7 @@ struct BootstrapSelection: SlicePart {
 
     private func count(_ stage: Stage) async throws -> Int {
         switch stage.access {
-        case nil:
-            let version = context.record.latest.version
-            if let known = context.flexible.counts.count(of: stage.table, at: version) { return known }
-            let counted = try await store.countObjects(
-                in: context.record.id, of: stage.table.rawValue, limit: ObjectCounts.most)
-            return context.flexible.counts.keep(counted, of: stage.table, at: version)
+        case nil: return try await countObjects(of: stage.table)
         case .keys(let keys)?: return keys.count
         case let access?:
             let all = try await count(access, of: stage.table)
@@ -139,6 +136,14 @@ struct BootstrapSelection: SlicePart {
             guard let shared = shared(stage) else { return all }
             return max(0, all - (try await count(shared, of: stage.table)))
         }
+    }
+
+    private func countObjects(of table: TableID) async throws -> Int {
+        let version = context.record.latest.version
+        if let known = context.flexible.counts.count(of: table, at: version) { return known }
+        let counted = try await store.countObjects(
+            in: context.record.id, of: table.rawValue, limit: ObjectCounts.most)
+        return context.flexible.counts.keep(counted, of: table, at: version)
     }
 
     private func count(_ access: ClassAccess, of table: TableID) async throws -> Int {
@@ -198,8 +203,12 @@ struct BootstrapSelection: SlicePart {
         let usable = accesses.filter { access in
             access.column.map { indexed.isComplete($0, of: view.table.id) } ?? true
         }
-        if let keys = usable.first(where: { $0.column == nil }) { return .access(keys) }
-        if usable.count == 1, usable[0].arePoints { return .access(usable[0]) }
+        let only = usable.first { $0.column == nil } ?? (usable.count == 1 && usable[0].arePoints ? usable[0] : nil)
+        if let only {
+            // To look at all of a few objects takes less than to look for many values.
+            guard only.count > Self.manyValues else { return .access(only) }
+            return try await countObjects(of: view.table.id) < only.count ? .all : .access(only)
+        }
         // The entries of each access are counted only so far that the counting costs no more than what comes of it.
         for limit in [1_000, 10_000, Self.mostByRanges] {
             var fewest: (access: ClassAccess, count: Int)?

@@ -17,6 +17,8 @@ final class RealmContext {
     /// What the objects took in the store that were loaded and written since all were last forgotten: at least what those take that
     /// are held.
     private(set) var objectBytes = 0
+    /// The bytes of objects and versions that were read and written since the last `takeSteps`.
+    private var bytesMoved = 0
     private(set) var recent: RecentHistory
     private(set) var index: HistoryIndex
     private var digests: DigestWriter
@@ -30,6 +32,9 @@ final class RealmContext {
     /// The salt that `record.indexed` was written with.
     private var indexSalt: VersionSalt
     private var draft: Draft?
+
+    /// The cost of a byte that is read from the store, or written to it, in steps of merging.
+    private static let stepsPerByte: UInt64 = 5
 
     /// What the messages that are through have changed since the last commit.
     private struct Unsaved {
@@ -168,6 +173,14 @@ final class RealmContext {
     func load(_ address: ObjectAddress, _ object: StoredObject?, bytes: Int) {
         state.load(address, object)
         objectBytes += bytes
+        bytesMoved += bytes
+    }
+
+    /// Returns what reading and writing of the realm, and reading its clients' sets and roles, have taken since the last call beside what messages
+    /// count themselves, in steps of merging.
+    func takeSteps() -> UInt64 {
+        defer { bytesMoved = 0 }
+        return UInt64(bytesMoved) * Self.stepsPerByte + flexible.views.takeSteps()
     }
 
     /// Lets the index reach further back, if there is room.
@@ -341,6 +354,7 @@ final class RealmContext {
         let bytes = changeset.encoded()
         record.latest = SaltedServerVersion(version: record.latest.version + 1, salt: record.salt)
         record.historyBytes += UInt64(bytes.count)
+        bytesMoved += bytes.count
         draft?.isRecordChanged = true
         let entry = HistoryEntry(
             serverVersion: record.latest.version, clientVersion: clientVersion, originFile: origin,
@@ -405,6 +419,7 @@ extension RealmContext {
         for (table, key, object, _) in changes.upserted {
             let bytes = object.encoded()
             objectBytes += bytes.count
+            bytesMoved += bytes.count
             batch.objects[id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = bytes
             gatherEntries(of: ObjectSlot(table, key), now: object, into: &batch)
         }

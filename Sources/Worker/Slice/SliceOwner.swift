@@ -102,9 +102,8 @@ package actor SliceOwner {
                 let dealt = try await handler.take(together: together)
                 bytes += together.prefix(dealt).reduce(0) { $0 + $1.original.body.count }
                 if let realm = delivery.realm {
-                    // Reading what nobody has read before of a flexible realm's sets and roles is work, too.
-                    let read = memory.realms[realm]?.flexible.views.takeSteps() ?? 0
-                    memory.shares.took(work.steps - before + read, for: realm)
+                    let moved = memory.realms[realm]?.takeSteps() ?? 0
+                    memory.shares.took(work.steps - before + moved, for: realm)
                     if dealt < together.count, !handler.isWaitingForSteps { memory.shares.leave(realm) }
                 }
                 left += next + dealt..<next + together.count
