@@ -98,7 +98,7 @@ extension LocalCluster {
     }
 }
 
-/// The metrics of docs/operations.md: one a line of its table, in Prometheus' names.
+/// The metrics of docs/metrics.md: one a line of its tables, in Prometheus' names.
 struct DocumentedMetrics {
     /// The metrics without an asterisk; an asterisk marks those that appear only once something goes wrong.
     var always: Set<String> = []
@@ -106,7 +106,7 @@ struct DocumentedMetrics {
 
     init() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "docs/operations.md")
+            .deletingLastPathComponent().appending(path: "docs/metrics.md")
         let text = try String(contentsOf: file, encoding: .utf8)
         for line in text.split(separator: "\n") where line.hasPrefix("| `sluice_") {
             let cell = line.split(separator: "|")[0]
@@ -114,7 +114,7 @@ struct DocumentedMetrics {
             all.insert(String(name))
             if !cell.contains("*") { always.insert(String(name)) }
         }
-        guard !all.isEmpty else { throw LocalClusterError("docs/operations.md lists no metrics") }
+        guard !all.isEmpty else { throw LocalClusterError("docs/metrics.md lists no metrics") }
     }
 
     static func exposed(in text: String) -> Set<String> {

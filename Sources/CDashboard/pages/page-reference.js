@@ -42,7 +42,7 @@ async function alerts(place) {
     return { name: part.split("\n")[0], severity: /severity: (\w+)/.exec(part)?.[1] ?? "", expr: field("expr"),
       wait: field("for"), summary: plain(field("summary")), action: plain(field("action")) };
   });
-  replace(place, h("p", { class: "muted" }, "The rules of deploy/prometheus/alerts.yaml, for Prometheus; docs/operations.md, \"Alerts\", says more of each. This page needs no Prometheus: what is wrong now is on the overview."),
+  replace(place, h("p", { class: "muted" }, "The rules of deploy/prometheus/alerts.yaml, for Prometheus; docs/runbook.md says what to do about each. This page needs no Prometheus: what is wrong now is on the overview."),
     h("div", { class: "findings" }, rules.map((rule) =>
       h("div", { id: `alert-${rule.name}`, tabindex: -1, class: `finding level-${rule.severity === "critical" ? "fault" : "warning"}` },
         h("strong", {}, rule.name), ` ${rule.summary}`, h("div", {}, "→ ", h("code", {}, rule.action)),

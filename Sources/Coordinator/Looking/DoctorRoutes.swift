@@ -59,7 +59,7 @@ actor Surgery {
         }
         found += cluster(context)
         found += context.readiness.components.filter { !$0.ready && $0.name != "coordinator.slices" }.map {
-            Diagnosis(.cluster, $0.name, .fault, $0.reason, "see docs/operations.md, Health")
+            Diagnosis(.cluster, $0.name, .fault, $0.reason, "see docs/operations.md, Health and readiness")
         }
         return DoctorDocument(at: context.now, diagnoses: found)
     }
@@ -96,7 +96,7 @@ actor Surgery {
             found.add(
                 .cluster, "slice \(slice.slice)", .warning,
                 "its oldest message is \(Health.duration(slice.age(at: now) ?? 0)) old",
-                "see the owner's log, and docs/operations.md, Slow slices")
+                "see the owner's log, and docs/runbook.md, A slice falls behind")
         }
         return found
     }

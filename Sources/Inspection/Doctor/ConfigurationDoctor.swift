@@ -39,7 +39,7 @@ package struct ConfigurationDoctor: Sendable {
                 return Diagnosis(
                     .configuration, stranger.file == nil ? "environment" : "file", .warning,
                     "\(place) is no setting, and processes do not start with it",
-                    stranger.nearest.map { "did you mean \($0)?" } ?? "remove it; docs/operations.md lists the settings"
+                    stranger.nearest.map { "did you mean \($0)?" } ?? "remove it; docs/settings.md lists them"
                 )
             }
         } catch {
@@ -110,7 +110,7 @@ package struct ConfigurationDoctor: Sendable {
         case (_, _, let tls?) where !tls.verifiesPeer:
             return Diagnosis(
                 .configuration, "broker", .warning, "the broker's certificate is not verified",
-                "verify it: docs/operations.md")
+                "verify it: docs/settings.md")
         default: return Diagnosis(.configuration, "broker", .ok, remote == nil ? "on this machine" : "encrypted")
         }
     }

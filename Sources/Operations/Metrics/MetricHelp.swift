@@ -1,7 +1,7 @@
-/// What each metric counts, for the `# HELP` lines; docs/operations.md says more.
+/// What each metric counts, for the `# HELP` lines; docs/metrics.md says more.
 enum MetricHelp {
     static func text(for name: String) -> String {
-        texts[name] ?? "See docs/operations.md, Metrics"
+        texts[name] ?? "See docs/metrics.md"
     }
 
     /// The help texts by the metric's name in Prometheus.
@@ -78,7 +78,7 @@ enum MetricHelp {
             "Sessions told to wait because so many clients would have to reset that an operator is asked first",
         "sluice_worker_slices_holding_resets": "Slices that ask an operator before more clients reset",
         "sluice_worker_resets_doubted_total":
-            "Identifications whose gateway was asked first whether they are still meant, since they would undo something",
+            "Identifications whose gateway was asked first, since they would undo something",
         "sluice_worker_client_files_expired_total": "Client realms not seen for the app's maximum offline time",
         "sluice_worker_history_bases_total": "Bases written, for new clients to begin with",
         "sluice_worker_history_base_bytes_total": "Bytes of bases written",
@@ -108,9 +108,40 @@ enum MetricHelp {
         "sluice_tls_certificate_expires_at_seconds": "When a listener's certificate ends, in seconds of Unix time",
         "sluice_tls_reload_failing": "1 while a listener's certificate files cannot be used",
         "sluice_metrics_overflow_total": "Label sets folded into a series overflow='true'",
+        "sluice_coordinator_deletions_unfinished": "Apps that were deleted and of which something is left",
+        "sluice_coordinator_migrations_unfinished":
+            "Apps on their way from one sync mode to the other, whose clients wait",
+        "sluice_coordinator_campaigns_aged_out_total":
+            "Campaigns closed because they were open for campaigns.open_days",
+        "sluice_coordinator_outcomes_unknown_total":
+            "Client realms of aged-out campaigns whose reset nobody reported on",
+        "sluice_gateway_deliveries_held_bytes": "Bodies of answers and notices of owners that wait in memory",
+        "sluice_gateway_deliveries_spooled_bytes":
+            "Bodies of answers and notices of owners that wait in the spool file",
+        "sluice_gateway_deliveries_spool_failures":
+            "Bodies that could not be written to the spool file, and wait in memory",
+        "sluice_gateway_binds_moved_total": "Clients told that their app has moved to the other sync mode",
+        "sluice_gateway_binds_denied_total": "Sessions refused because of what their users may do",
+        "sluice_gateway_views_too_dear_total":
+            "Subscription sets that took more of a commit than they may at a gateway",
+        "sluice_store_round_trips_total": "How often the process has waited for the database",
+        "sluice_store_connections_lost_total": "Connections to the database that were lost",
+        "sluice_store_conflicts_total": "Transactions done again because another stood in the way",
+        "sluice_worker_changesets_ahead_total": "Changesets dated more than a day ahead of the worker's clock",
+        "sluice_worker_rules_stale_total": "Uploads and requests sent back because they were let in under older rules",
+        "sluice_worker_uploads_compensated_total":
+            "Writes of clients of flexible apps that were undone at their authors",
+        "sluice_worker_views_too_dear_total": "Subscription sets that took more than they may at an owner",
+        "sluice_worker_views_far_behind_total":
+            "Sessions of flexible apps ended because their clients had missed too much",
+        "sluice_worker_uploads_denied_total":
+            "Uploads refused, or dropped in part, because of what they hold or who sent them",
+        "sluice_worker_client_files_forgotten_total":
+            "Rows of client files removed, worker.client_file_days after their clients were seen",
+        "sluice_worker_realms_erased_total": "Realms erased, by command or with their app",
         "http_server_active_requests": "Requests being answered",
         "hb_requests_total": "Requests answered",
-        "http_server_request_duration_seconds": "From a request's head to the end of its answer",
+        "http_server_request_duration_seconds": "From a request's head to its answer's end",
         "hb_request_errors_total": "Errors that no answer was made of",
     ]
 }

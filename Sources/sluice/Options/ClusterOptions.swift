@@ -32,7 +32,7 @@ struct ClusterOptions: ParsableArguments {
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("Any setting by its key (docs/operations.md); may be repeated.", valueName: "key=value"))
+        help: ArgumentHelp("Any setting by its key (docs/settings.md); may be repeated.", valueName: "key=value"))
     var others: [String] = []
 
     /// - Parameter overrides: further settings by dotted key.

@@ -137,7 +137,7 @@ final class BurningCluster: Sendable {
             try await cluster.waitUntilReady(workers: workers.count)
         } catch {
             // RabbitMQ 3.10 can lose the process of a quorum queue that was deleted and declared anew, when it is killed
-            // soon afterwards; docs/operations.md tells an operator what to do.
+            // soon afterwards; docs/runbook.md tells an operator what to do.
             let broken = try await broker.queuesThatAreDown()
             guard !broken.isEmpty else { throw error }
             for queue in broken {
