@@ -39,7 +39,7 @@ package struct ConfigurationDoctor: Sendable {
                 return Diagnosis(
                     .configuration, stranger.file == nil ? "environment" : "file", .warning,
                     "\(place) is no setting, and processes do not start with it",
-                    stranger.nearest.map { "did you mean \($0)?" } ?? "remove it; docs/settings.md lists them"
+                    stranger.nearest.map { "did you mean \($0)?" } ?? "remove it; docs/settings.md lists the settings"
                 )
             }
         } catch {

@@ -32,7 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 diagnoses = try await examine(try await common.cluster.load())
             } catch let failure as CommandFailure where failure.kind == .badInput {
                 diagnoses = .one(
-                    .configuration, "settings", .fault, failure.message, "docs/settings.md lists them")
+                    .configuration, "settings", .fault, failure.message, "docs/settings.md lists the settings")
             }
             try diagnoses.show(json: common.output.json)
             if diagnoses.exitCode != 0 { throw ExitCode(diagnoses.exitCode) }
