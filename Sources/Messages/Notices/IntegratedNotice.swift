@@ -7,8 +7,8 @@ package struct NoticedObjects: Codable, Sendable, Equatable {
     package var schema: UInt64
     /// That schema, if the commit has changed it; else empty.
     @HexBytes package var changedSchema: [UInt8]
-    /// The objects that each version touches, as they were, as far as views look at them (docs/architecture.md,
-    /// "Flexible sync"); an element for every version.
+    /// The objects that each version touches, as they were, as far as views look at them (docs/flexible.md,
+    /// "Who computes what"); an element for every version.
     package var before: [HexBytes]
     /// The objects that any version touches, as they are.
     @HexBytes package var now: [UInt8]

@@ -6,7 +6,7 @@ import SyncModel
 import Views
 
 /// Answers sessions of flexible realms: what takes a client from where it stands to the latest version of its view, and from one view to
-/// another (docs/architecture.md, "Flexible sync").
+/// another (docs/flexible.md, "What a client gets" and "Bootstraps").
 struct FlexiblePages: SlicePart {
     let work: SliceWork
     let context: RealmContext

@@ -7,7 +7,7 @@ import SyncModel
 import Views
 
 /// Makes a client's upload part of a flexible realm: what its user may write and could know of. What does not count is undone at its author
-/// by a compensating write (docs/architecture.md, "Flexible sync").
+/// by a compensating write (docs/flexible.md, "Compensating writes").
 struct FlexibleUploads: SlicePart {
     let work: SliceWork
     let app: AppRecord

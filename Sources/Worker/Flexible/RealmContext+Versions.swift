@@ -4,7 +4,7 @@ import Storage
 import SyncModel
 import Views
 
-// What clients of each schema version have of the realm (docs/architecture.md, "Schema versions").
+// What clients of each schema version have of the realm (docs/flexible.md, "Schema versions").
 extension RealmContext {
     /// Takes in the app's schema versions, for a message.
     func knowing(_ app: AppRecord) -> RealmContext {

@@ -17,7 +17,7 @@ struct AsideMerge: Sendable {
         /// What is merged of it.
         var entries: [UploadedChangeset]
         /// Objects of which the client never had what others did to them up to these versions, because it made or erased them itself
-        /// then (docs/architecture.md, "Flexible sync"): that takes no part in the merge.
+        /// then (docs/flexible.md, "Which writes count"): that takes no part in the merge.
         var own: [ObjectAddress: ServerVersion] = [:]
     }
 

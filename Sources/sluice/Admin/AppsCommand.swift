@@ -142,7 +142,7 @@ struct AppsCreate: AdminCommand {
     @OptionGroup var common: ReportOptions
     @OptionGroup var settings: AppSettingOptions
     @Argument(help: "Its id: lower-case letters, digits, - and _, as the clients name it.") var app: String
-    @Option(help: "partition or flexible (docs/architecture.md).") var syncMode: String?
+    @Option(help: "partition or flexible (docs/flexible.md).") var syncMode: String?
     @Option(
         help: """
             Who may come, for good: stockClients (any Realm client; the default) or convergent (only Sluice's own SDK, \

@@ -2,7 +2,7 @@ import SyncModel
 
 @testable import Views
 
-/// The rule of which writes count (docs/architecture.md, "Flexible sync"), gone through version by version.
+/// The rule of which writes count (docs/flexible.md, "Which writes count"), gone through version by version.
 struct NaiveWriteRule {
     typealias View = WriteCase.OwnerView
 
