@@ -41,7 +41,12 @@ import Testing
                         timestamp: SyncTimestamp(3_000 + number),
                         [Changes.swapTags(1, first: 2, times: 200, of: 4)]))
             }
-            let others = try (0..<6 as Range<UInt64>).map { number in
+            return Scene(harness: harness, backlog: backlog, others: try others())
+        }
+
+        /// Six changesets of another app, which take next to nothing.
+        static func others() throws -> [AMQPMessage] {
+            try (0..<6 as Range<UInt64>).map { number in
                 try AMQPMessage(
                     ChangesetMessage(
                         realm: RealmName(app: "quiet", partition: "\"r\""), upload: nil,
@@ -51,7 +56,6 @@ import Testing
                                 changeset: number == 0 ? Changes.schema() : Changes.create(Int64(number)))
                         ]), id: "q\(number)")
             }
-            return Scene(harness: harness, backlog: backlog, others: others)
         }
 
         /// What each turn deals with, as places in the messages, until nothing is left.
@@ -93,6 +97,27 @@ import Testing
         let order = try await scene.turns(mixed).flatMap(\.self)
         expectEqual(order.filter { $0 % 2 == 0 }, [0, 2, 4, 6, 8, 10])
         expectEqual(order.filter { $0 % 2 == 1 }, [1, 3, 5, 7, 9, 11])
+    }
+
+    /// Each change reads and writes the whole object, however little it changes.
+    @Test func smallChangesOfALargeObjectLeaveOtherAppsTheirTurn() async throws {
+        var limits = WorkerLimits()
+        limits.maxTogetherBytes = 0
+        let harness = try await OwnerHarness.make(limits: limits)
+        try await harness.control.insert(AppRecord(id: "quiet", createdAt: 0))
+        let file = try await harness.join(session: 1)
+        let text = String(repeating: "x", count: 2 << 20)
+        try await harness.send(harness.upload(file, [Changes.schema(), Changes.create(1, title: text)]))
+        let changes = try (0..<4 as Range<UInt32>).map { number in
+            try AMQPMessage(
+                harness.upload(
+                    file, follows: ClientVersion(UInt64(number) + 3), base: 2,
+                    [Changes.insertTag(1, "t", at: number, of: number)]))
+        }
+        let scene = Scene(harness: harness, backlog: changes, others: try Scene.others())
+        let turns = try await scene.turns(scene.backlog + scene.others)
+        expectEqual(turns.first, [0, 4, 5, 6, 7, 8, 9])
+        expectEqual(Array(turns.joined()).filter { $0 < 4 }, [0, 1, 2, 3])
     }
 
     /// Alone, a backlog is worked off as fast as it goes, in commits that do not grow with it.

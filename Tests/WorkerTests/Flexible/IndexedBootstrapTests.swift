@@ -129,6 +129,19 @@ import Views
         }
     }
 
+    /// To look for each of a set's values would take longer, however many of them nobody has.
+    @Test func aSetOfMoreValuesThanTheClassHasObjectsLooksAtAllObjects() async throws {
+        var scene = try await scene()
+        let view = try await Items.items(scene.harness).filter { $0.value.owner == 2 }
+        // The first set has an index filled.
+        try await expectEqual(copy(&scene, Items.query([2])), view)
+        try await scene.harness.finishSteps()
+        scene.store.objectsScanned.withLock { $0 = 0 }
+        let owners = ([2] + Array(10...1_100)).map { "\($0)" }.joined(separator: ", ")
+        try await expectEqual(copy(&scene, #"{"Item": "owner IN {\#(owners)}"}"#), view)
+        expectTrue(scanned(scene.store) >= 200 && found(scene.store) == 0)
+    }
+
     @Test func aSetsObjectsAreFoundByAnIndexOnceItIsFilled() async throws {
         var scene = try await scene()
         let all = try await Items.items(scene.harness)
