@@ -129,7 +129,7 @@ import Views
         }
     }
 
-    /// To look for each of a set's values would take longer, however many of them nobody has.
+    /// Looking for each of a set's values would take longer, however few objects have one of them.
     @Test func aSetOfMoreValuesThanTheClassHasObjectsLooksAtAllObjects() async throws {
         var scene = try await scene()
         let view = try await Items.items(scene.harness).filter { $0.value.owner == 2 }
