@@ -20,10 +20,10 @@ struct CopyChange {
 
     mutating func erase(_ address: ObjectAddress) { erased.erase(address) }
 
-    /// - Parameter role: what it hides is left out.
-    mutating func add(_ address: ObjectAddress, _ object: StoredObject, as role: TableRole?) {
+    /// - Parameter hidden: the properties that the user's role hides, which are left out.
+    mutating func add(_ address: ObjectAddress, _ object: StoredObject, without hidden: Set<ColumnID>) {
         let shown = schema.table(address.className).map { mapping?.projected(object, of: $0.id) ?? object }
-        made += whole.append(address, shown ?? object, without: role?.hiddenColumns ?? [])
+        made += whole.append(address, shown ?? object, without: hidden)
     }
 
     /// The entries that the server makes of it, in the order in which they are to be applied: one, unless there is much to bring.

@@ -229,7 +229,7 @@ extension FlexibleBootstraps {
             let address = ObjectAddress(table.name, slot.key)
             if found.mayHold { change.erase(address) }
             guard found.isIn, let object = context.state.object(address) else { continue }
-            change.add(address, object, as: view[table.id]?.role)
+            change.add(address, object, without: view[table.id]?.role?.hiddenColumns ?? [])
         }
         return FlexiblePages.Stretch(
             entries: try change.entries(of: version, integrated(at: cursor), at: clock.changesetNow), cursor: cursor)

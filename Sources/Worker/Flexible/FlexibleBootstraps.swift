@@ -281,6 +281,8 @@ struct FlexibleBootstraps: SlicePart {
         var change = CopyChange(schema: context.state.schema, in: new)
         var count = 0
         var counted = 0
+        // The objects come class by class.
+        var pair: ClassPair?
         for selected in objects {
             let steps = (old.meter?.steps ?? 0) + (new.meter?.steps ?? 0)
             if steps > limits.evaluation.stepsPerPage || new.meter?.overrun != nil { break }
@@ -288,17 +290,17 @@ struct FlexibleBootstraps: SlicePart {
             if !selected.countsIfChanged { counted += 1 }
             let (row, body) = (selected.row, selected.body)
             let slot = ObjectSlot(TableID(rawValue: row.table), row.key)
-            let (before, after) = (old[slot.table], new[slot.table])
-            guard before?.query != nil || after?.query != nil, !touched.isTouched(slot, after: cursor.serverVersion),
-                let table = context.state.schema.table(slot.table)
-            else { continue }
-            let columns = Set((before?.columns ?? []) + (after?.columns ?? [])).sorted()
-            let image = try SliceWork.object(body, only: columns, of: context.name)
-            let known = before.map { $0.membership(of: image, row.key) } ?? false
+            if pair?.id != slot.table { pair = ClassPair(slot.table, from: old, to: new, in: context.state.schema) }
+            guard let pair, let table = pair.table, !touched.isTouched(slot, after: cursor.serverVersion) else {
+                continue
+            }
+            let image = try SliceWork.object(body, only: pair.columns, of: context.name)
+            // The object's place in the old view cannot always be told any more.
+            let known = pair.isOld ? pair.before?.membership(of: image, row.key) : false
             let was = known ?? true
-            let is_ = after?.contains(image, row.key) ?? false
+            let is_ = pair.after?.contains(image, row.key) ?? false
             let address = ObjectAddress(table.name, row.key)
-            let isShownOtherwise = was && is_ && (known == nil || !old.showsAlike(new, slot.table))
+            let isShownOtherwise = was && is_ && (known == nil || !pair.isShownAlike)
             if selected.countsIfChanged,
                 was ? !is_ && selected.purpose == .leaving : is_ && selected.purpose == .entering
             {
@@ -308,10 +310,36 @@ struct FlexibleBootstraps: SlicePart {
             guard selected.purpose != .leaving else { continue }
             if isShownOtherwise { change.erase(address) }
             if is_, !was || isShownOtherwise {
-                change.add(address, try SliceWork.object(body, of: context.name), as: after?.role)
+                change.add(address, try SliceWork.object(body, of: context.name), without: pair.hidden)
             }
         }
         let entries = try change.entries(of: cursor.serverVersion, cursor.clientVersion, at: clock.changesetNow)
         return (FlexiblePages.Stretch(entries: entries, cursor: cursor), count, counted)
+    }
+}
+
+/// What two views say of one class, looked up once for all of its objects.
+private final class ClassPair {
+    let id: TableID
+    /// The class; nil if neither view selects anything of it.
+    let table: TableSchema?
+    let before: ClassView?
+    let after: ClassView?
+    /// Whether the old view has anything to do with the class.
+    let isOld: Bool
+    /// The properties that the new view's role hides.
+    let hidden: Set<ColumnID>
+    /// The properties by which either view decides, in ascending order.
+    let columns: [ColumnID]
+    let isShownAlike: Bool
+
+    init(_ id: TableID, from old: View, to new: View, in schema: Schema) {
+        self.id = id
+        (before, after) = (old[id], new[id])
+        isOld = before != nil
+        hidden = after?.role?.hiddenColumns ?? []
+        table = before?.query != nil || after?.query != nil ? schema.table(id) : nil
+        columns = Set((before?.columns ?? []) + (after?.columns ?? [])).sorted()
+        isShownAlike = old.showsAlike(new, id)
     }
 }

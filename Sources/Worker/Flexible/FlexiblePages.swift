@@ -147,7 +147,7 @@ struct FlexiblePages: SlicePart {
             case .enters(let erasingFirst):
                 if erasingFirst { change.erase(address) }
                 if let object = context.state.object(address) {
-                    change.add(address, object, as: view[table.id]?.role)
+                    change.add(address, object, without: view[table.id]?.role?.hiddenColumns ?? [])
                 }
             }
         }
