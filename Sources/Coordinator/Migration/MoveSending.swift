@@ -7,7 +7,7 @@ import SyncModel
 /// Brings changesets to the owners of realms, some at a time, and waits until they are in the stores.
 struct MoveSending {
     private struct Sent {
-        /// What the slice's store remembers once it is through.
+        /// The mark that the slice's store keeps once the message is through.
         var mark: String
         var slice: SliceNumber
         var addresses: [ObjectAddress]

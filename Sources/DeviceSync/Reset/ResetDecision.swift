@@ -1,6 +1,6 @@
 /// What to do about a client reset, by mode, action and what happened before (docs/resets.md, "Decision table" and "Cycle detection").
 enum ResetDecision {
-    /// What to do at the moment when the server asks for the reset.
+    /// The decision at the moment when the server asks for the reset.
     enum Start: Equatable {
         /// The app does it.
         case manual

@@ -4,7 +4,7 @@ package struct Diagnosis: Sendable, Equatable, Codable {
         case ok
         /// The check was not possible from here; the advice says what it needs. Does not count against the cluster.
         case unchecked
-        /// What was checked works, but an operator should act.
+        /// The checked part works, but an operator should act.
         case warning
         /// What was checked does not work, or data may be lost.
         case fault

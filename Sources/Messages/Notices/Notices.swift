@@ -12,7 +12,7 @@ package struct ResetNotice: Message, Equatable {
     package var campaign: String
     package var code: ErrorCode
     package var message: String
-    /// The same as `integrated` in `RefusedAnswer`; only with `clientFile`.
+    /// The value of `integrated` in `RefusedAnswer`; set only with `clientFile`.
     package var integrated: ClientVersion?
     /// The ident below which all client files of an erased realm are: their sessions are meant, whatever their
     /// generation.

@@ -1,4 +1,4 @@
-/// What each metric counts, for the `# HELP` lines; docs/metrics.md says more.
+/// The texts of the `# HELP` lines, which say what each metric counts; docs/metrics.md says more.
 enum MetricHelp {
     static func text(for name: String) -> String {
         texts[name] ?? "See docs/metrics.md"

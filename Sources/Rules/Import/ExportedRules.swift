@@ -90,7 +90,8 @@ package struct ExportedRules: Sendable {
         }
         if let indexed = sync["indexed_queryable_fields_names"]?.arrayValue?.first { queryable["indexed"] = indexed }
         guard !queryable.isEmpty else { return nil }
-        // In development mode the dead service added what clients queried, whether or not single classes had properties of their own.
+        // The dead service added what clients queried in development mode, whether or not single classes had
+        // properties of their own.
         if queryable["classes"] == nil { queryable["classes"] = .object([:]) }
         return .object(queryable)
     }

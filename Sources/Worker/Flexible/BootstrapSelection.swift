@@ -205,7 +205,7 @@ struct BootstrapSelection: SlicePart {
         }
         let only = usable.first { $0.column == nil } ?? (usable.count == 1 && usable[0].arePoints ? usable[0] : nil)
         if let only {
-            // To look at all of a few objects takes less than to look for many values.
+            // Looking at all of a few objects takes less than looking for many values.
             guard only.count > Self.manyValues else { return .access(only) }
             return try await countObjects(of: view.table.id) < only.count ? .all : .access(only)
         }

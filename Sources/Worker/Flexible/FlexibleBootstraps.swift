@@ -318,7 +318,7 @@ struct FlexibleBootstraps: SlicePart {
     }
 }
 
-/// What two views say of one class, looked up once for all of its objects.
+/// The parts of two views that are about one class, looked up once for all of its objects.
 private final class ClassPair {
     let id: TableID
     /// The class; nil if neither view selects anything of it.
