@@ -13,7 +13,7 @@ import Testing
 
 @testable import Coordinator
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct AdminAPITests {
+@Suite(.needsBroker, .hangGuard) struct AdminAPITests {
     @Test func onlyTheTokenOpensTheAPI() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in

@@ -8,7 +8,7 @@ import Testing
 @testable import Coordinator
 
 /// The rights to use the admin API, and the record of who has done what.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct AdminAccessTests {
+@Suite(.needsBroker, .hangGuard) struct AdminAccessTests {
     private static func token(
         _ role: String, called name: String, _ coordinator: RunningCoordinator
     ) async throws -> String {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Coordinator
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct CampaignFlowTests {
+@Suite(.needsBroker, .hangGuard) struct CampaignFlowTests {
     private func with(_ body: (CoordinatorHarness) async throws -> Void) async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))

@@ -11,7 +11,7 @@ import Testing
 
 @testable import Coordinator
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct ErasureFlowTests {
+@Suite(.needsBroker, .hangGuard) struct ErasureFlowTests {
     private let realm = RealmName(app: "tasks", partition: "\"nw\"")
 
     private func with(

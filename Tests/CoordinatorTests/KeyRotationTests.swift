@@ -9,7 +9,7 @@ import Testing
 
 @testable import Coordinator
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct KeyRotationTests {
+@Suite(.needsBroker, .hangGuard) struct KeyRotationTests {
     private static func keys(_ coordinator: RunningCoordinator) async throws -> [KeyDocument] {
         let answer = try await coordinator.request("GET", "keys")
         return try JSONDecoder().decode(KeyList.self, from: Data(answer.text.utf8)).keys

@@ -6,7 +6,7 @@ import Testing
 @testable import Coordinator
 
 /// How an app's users log in, as the admin API takes and shows it.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct LoginSettingsTests {
+@Suite(.needsBroker, .hangGuard) struct LoginSettingsTests {
     private static let secret = "a secret that both know, of 32 bytes or more"
 
     @Test func nobodyIsToldASecretAgain() async throws {

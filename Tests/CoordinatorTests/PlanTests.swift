@@ -9,7 +9,7 @@ import Testing
 
 @testable import Coordinator
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct PlanTests {
+@Suite(.needsBroker, .hangGuard) struct PlanTests {
     /// Client realms of an app in the slices' stores, as workers write them.
     private func fill(_ harness: CoordinatorHarness, now: UInt64) async throws {
         let stores = SQLiteStores(folder: harness.folder)

@@ -10,7 +10,7 @@ import Testing
 @testable import Coordinator
 
 /// What clients in development mode ask for subscriptions by becomes queryable.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct QueriedFieldsTests {
+@Suite(.needsBroker, .hangGuard) struct QueriedFieldsTests {
     private func with(
         _ rules: String, developmentMode: Bool = true,
         _ body: (CoordinatorHarness, RunningCoordinator) async throws -> Void

@@ -9,7 +9,7 @@ import Testing
 @testable import Coordinator
 
 /// Rules and users through the admin API.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct RulesAPITests {
+@Suite(.needsBroker, .hangGuard) struct RulesAPITests {
     @Test func aNewAppOpensNothingUnlessTold() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in

@@ -9,7 +9,7 @@ import Testing
 @testable import Coordinator
 
 /// What of an app's schema may be taken back, and what becomes of it.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct SchemaPruneTests {
+@Suite(.needsBroker, .hangGuard) struct SchemaPruneTests {
     /// A schema of classes with the key `_id`, embedded ones without, and properties: strings, or lists of an embedded class.
     private static func schema(
         _ classes: [(name: String, isEmbedded: Bool, properties: [(name: String, listOf: String?)])]

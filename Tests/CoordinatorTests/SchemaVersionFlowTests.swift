@@ -7,7 +7,7 @@ import Testing
 @testable import Coordinator
 
 /// An app's schema is staged and deployed over the admin API.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct SchemaVersionFlowTests {
+@Suite(.needsBroker, .hangGuard) struct SchemaVersionFlowTests {
     private static let declared = [
         SchemaElement(className: "Task", type: "object(_id: int)"),
         SchemaElement(className: "Task", property: "done", type: "bool"),

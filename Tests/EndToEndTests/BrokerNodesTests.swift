@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A cluster on three broker nodes, each of which dies in turn, and one hangs, while devices write.
-@Suite(.needsBroker, .ownBroker("--nodes", "3"), .timeLimit(.minutes(15)), .serialized)
+@Suite(.needsBroker, .ownBroker("--nodes", "3"), .hangGuard, .serialized)
 struct BrokerNodesTests {
     /// How long it takes until the realm's owner acknowledges something new: what clients notice of a fault.
     private func outage(_ device: Device, _ name: String) async throws -> Duration {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A cluster each of whose roles has a broker user of its own, as `sluice broker init` makes them.
-@Suite(.needsBroker, .ownBroker("--management"), .timeLimit(.minutes(8)), .serialized)
+@Suite(.needsBroker, .ownBroker("--management"), .hangGuard, .serialized)
 struct BrokerUsersTests {
     private struct Finding: Decodable {
         var subject: String

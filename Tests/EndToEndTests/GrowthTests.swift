@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A cluster gets more slices: devices go on where they were.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized) struct GrowthTests {
+@Suite(.needsBroker, .hangGuard, .serialized) struct GrowthTests {
     enum Engine: String, CaseIterable, Sendable { case sqlite, postgres }
 
     private struct Growth: Decodable {

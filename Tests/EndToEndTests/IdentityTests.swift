@@ -7,7 +7,7 @@ import Testing
 ///
 /// They take the cluster's store away, and with it what tests before them have put there.
 @Suite(
-    .needsBroker, .timeLimit(.minutes(5)), .serialized, .sharedCluster(workers: 1, slices: 2),
+    .needsBroker, .hangGuard, .serialized, .sharedCluster(workers: 1, slices: 2),
     .ownAppsInWholeCluster(workers: 1),
     .lastWordsOfProcesses)
 struct IdentityTests {

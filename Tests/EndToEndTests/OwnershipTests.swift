@@ -32,7 +32,7 @@ private func requireEverywhere(
 }
 
 /// An owner that stands still while clients write.
-@Suite(.needsBroker, .timeLimit(.minutes(10)))
+@Suite(.needsBroker, .hangGuard)
 struct PausedOwnerTests {
     @Test func anOwnerThatWasPausedWritesNothingWhenItComesBack() async throws {
         // The broker gives up a silent peer after two heartbeats.

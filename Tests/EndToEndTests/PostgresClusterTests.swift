@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A cluster whose store is in PostgreSQL, each process with the rights of its role alone.
-@Suite(.needsBroker, .needsPostgres, .timeLimit(.minutes(5)), .serialized)
+@Suite(.needsBroker, .needsPostgres, .hangGuard, .serialized)
 struct PostgresClusterTests {
     private static let password = "a secret of this test"
 

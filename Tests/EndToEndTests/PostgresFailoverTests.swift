@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The primary of a database dies, and its synchronous standby takes its place.
-@Suite(.needsBroker, .needsPostgres, .timeLimit(.minutes(5))) struct PostgresFailoverTests {
+@Suite(.needsBroker, .needsPostgres, .hangGuard) struct PostgresFailoverTests {
     /// The addresses of a primary and of its standby, each in a folder of its own.
     private func withPair(_ body: (_ primary: String, _ standby: String, _ url: String) async throws -> Void)
         async throws

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The drill: back up, lose everything, restore, count.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct RestoreTests {
+@Suite(.needsBroker, .hangGuard) struct RestoreTests {
     /// Where the cluster's store is, and how it is lost.
     enum Engine: String, CaseIterable, Sendable { case sqlite, postgres }
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A cluster that serves TLS itself, with certificates of an authority of its own.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
+@Suite(.needsBroker, .hangGuard, .serialized)
 struct TLSTests {
     @Test func clientsCommandsAndToolsGoThroughTLS() async throws {
         let certificates = try TestCertificates()

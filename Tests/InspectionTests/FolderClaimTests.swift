@@ -7,7 +7,7 @@ import Testing
 @testable import StorageSQLite
 
 /// Processes that have the embedded store in different folders do not work together.
-@Suite(.needsBroker, .timeLimit(.minutes(2))) struct FolderClaimTests {
+@Suite(.needsBroker, .hangGuard) struct FolderClaimTests {
     /// Short, so that the broker's refusal has room for both folders.
     private let topology = Topology(prefix: "f\(UInt32.random(in: 0 ... .max))")
 

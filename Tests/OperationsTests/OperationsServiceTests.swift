@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite(.timeLimit(.minutes(5))) struct OperationsServiceTests {
+@Suite(.hangGuard) struct OperationsServiceTests {
     @Test func anEphemeralPortServesHealthReadinessAndMetrics() async throws {
         let readiness = Readiness()
         readiness.set("store", ready: false, reason: "starting")

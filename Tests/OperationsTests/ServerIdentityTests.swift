@@ -12,7 +12,7 @@ import Testing
 @testable import Operations
 
 /// A listener with a certificate of its own, over real sockets.
-@Suite(.timeLimit(.minutes(5))) struct ServerIdentityTests {
+@Suite(.hangGuard) struct ServerIdentityTests {
     private static func withAuthorities(
         _ body: (TestCertificates) async throws -> Void
     ) async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(1))) struct ServiceManagerTests {
+@Suite(.hangGuard) struct ServiceManagerTests {
     @Test func aServiceManagerHearsWhatAProcessWaitsForAndWhenItIsReady() async throws {
         try await withManager { manager in
             let readiness = Readiness()

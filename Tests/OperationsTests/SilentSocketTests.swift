@@ -9,7 +9,7 @@ import Testing
 @testable import Operations
 
 /// Sockets that never come to a request, on the ports of operators.
-@Suite(.timeLimit(.minutes(5))) struct SilentSocketTests {
+@Suite(.hangGuard) struct SilentSocketTests {
     @Test(arguments: [false, true])
     func aSocketThatSendsNoRequestIsClosed(secured: Bool) async throws {
         try await Self.withService(secured: secured, firstRequest: .milliseconds(200)) { port in

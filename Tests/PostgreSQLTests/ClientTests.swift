@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgreSQL
 
-@Suite(.needsPostgres, .timeLimit(.minutes(5))) struct ClientTests {
+@Suite(.needsPostgres, .hangGuard) struct ClientTests {
     @Test func statementsArePreparedAnewBesideAnyTransaction() async throws {
         try await withClient({ $0.connections = 1 }) { client in
             let prepared =

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PostgreSQL
 
-@Suite(.needsPostgres, .timeLimit(.minutes(5))) struct LossTests {
+@Suite(.needsPostgres, .hangGuard) struct LossTests {
     /// Ends every connection of a client whose statements are in the schema's name.
     private func cut(_ client: PostgresClient, _ other: PostgresClient) async throws {
         let name = client.configuration.applicationName
@@ -100,7 +100,7 @@ import Testing
     }
 }
 
-@Suite(.needsPostgres, .ownPostgres, .serialized, .timeLimit(.minutes(5))) struct RestartTests {
+@Suite(.needsPostgres, .ownPostgres, .serialized, .hangGuard) struct RestartTests {
     @Test func aServerThatWasAwayIsFoundAgain() async throws {
         try await withClient { client in
             try await client.execute("INSERT INTO notes VALUES (1, 'a')")

@@ -42,7 +42,7 @@ struct SynchronousStandbysTests {
 }
 
 /// A server whose commits wait for a standby that is not there.
-@Suite(.needsPostgres, .timeLimit(.minutes(2))) struct MissingStandbyTests {
+@Suite(.needsPostgres, .hangGuard) struct MissingStandbyTests {
     @Test func anErrorSaysWhatTheCommitWaitsFor() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "alone-\(UInt32.random(in: 0 ... .max))")
             .path

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PostgreSQL
 
-@Suite(.needsPostgres, .timeLimit(.minutes(5))) struct TransactionTests {
+@Suite(.needsPostgres, .hangGuard) struct TransactionTests {
     @Test func aTransactionReadsAndThenWrites() async throws {
         try await withClient { client in
             let before = client.statistics.roundTrips

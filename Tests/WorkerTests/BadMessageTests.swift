@@ -11,7 +11,7 @@ import Testing
 
 /// A message that cannot be dealt with is undone alone: what stands before it in its batch stays, and what comes after it finds
 /// the realm as if it had never come.
-@Suite(.timeLimit(.minutes(5))) struct BadMessageTests {
+@Suite(.hangGuard) struct BadMessageTests {
     private struct Scene {
         let store: CountingStore
         let harness: OwnerHarness

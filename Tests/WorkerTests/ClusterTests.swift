@@ -8,7 +8,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct ClusterTests {
+@Suite(.needsBroker, .hangGuard) struct ClusterTests {
     @Test func anUploadIsIntegratedOnceHoweverOftenItIsDelivered() async throws {
         try await Cluster.with { cluster in
             let worker = try cluster.startWorker("a")

@@ -9,7 +9,7 @@ import Testing
 @testable import Worker
 
 /// What the control store cannot tell is no message's fault.
-@Suite(.timeLimit(.minutes(5))) struct DamagedControlTests {
+@Suite(.hangGuard) struct DamagedControlTests {
     @Test func messagesWaitUntilTheAppsSettingsCanBeReadAgain() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)

@@ -10,7 +10,7 @@ import Testing
 @testable import Worker
 
 /// A realm that cannot be read costs its own clients, little else, and no room.
-@Suite(.timeLimit(.minutes(5))) struct DamagedRealmTests {
+@Suite(.hangGuard) struct DamagedRealmTests {
     private static let realm = RealmName(app: OwnerHarness.app, partition: "\"broken\"")
 
     /// What gateways say of the damaged realm's clients.

@@ -9,7 +9,7 @@ import Testing
 @testable import Worker
 
 /// Whether clients may bring classes and properties along.
-@Suite(.timeLimit(.minutes(5))) struct DevelopmentModeTests {
+@Suite(.hangGuard) struct DevelopmentModeTests {
     @Test func classesThatClientsDeclareJoinTheAppsSchema() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct ErasureTests {
+@Suite(.hangGuard) struct ErasureTests {
     private func erasure(_ harness: OwnerHarness, campaign: String? = "e-1", reason: String? = nil) -> EraseMessage {
         EraseMessage(realm: harness.realm, campaign: campaign, reason: reason)
     }

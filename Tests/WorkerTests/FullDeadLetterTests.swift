@@ -8,7 +8,7 @@ import Testing
 @testable import Worker
 
 /// What the queue of the dead letters does not take is not lost.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct FullDeadLetterTests {
+@Suite(.needsBroker, .hangGuard) struct FullDeadLetterTests {
     @Test func messagesAFullDeadLetterQueueRefusesWaitForRoom() async throws {
         try await Cluster.with(hearsDeadLetters: false) { cluster in
             let dead = cluster.topology.dead

@@ -7,7 +7,7 @@ import Testing
 @testable import Worker
 
 /// The same through an owner: which traffic belongs to which reset.
-@Suite(.timeLimit(.minutes(5))) struct InferredOutcomeTests {
+@Suite(.hangGuard) struct InferredOutcomeTests {
     private struct Device {
         var harness: OwnerHarness
         var old: ClientFileIdent

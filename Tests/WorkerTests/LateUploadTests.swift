@@ -6,7 +6,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct LateUploadTests {
+@Suite(.hangGuard) struct LateUploadTests {
     /// An upload that was on its way when its session was told to reset says nothing of the reset.
     @Test func aLateUploadOfTheOldIdentLeavesTheInferenceAlone() async throws {
         let harness = try await OwnerHarness.make()

@@ -9,7 +9,7 @@ import Testing
 @testable import Worker
 
 /// Queues that somebody deletes under running workers.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct LostQueueTests {
+@Suite(.needsBroker, .hangGuard) struct LostQueueTests {
     private func wait(for readiness: [Readiness], toBe ready: Bool) async throws {
         while !readiness.allSatisfy({ $0.component("worker.slices")?.ready == ready }) {
             try await Task.sleep(for: .milliseconds(20))

@@ -10,7 +10,7 @@ import Testing
 @testable import Worker
 
 /// A merge that takes long goes on beside its slice: nobody but its realm waits, and nobody can tell a difference afterwards.
-@Suite(.timeLimit(.minutes(5))) struct MergeAsideTests {
+@Suite(.hangGuard) struct MergeAsideTests {
     /// A realm whose list two clients have moved about, and another app's realm.
     private struct Scene {
         let harness: OwnerHarness

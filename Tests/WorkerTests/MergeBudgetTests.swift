@@ -10,7 +10,7 @@ import Testing
 @testable import Worker
 
 /// What merging one upload may take is bounded, by work and not by time.
-@Suite(.timeLimit(.minutes(5))) struct MergeBudgetTests {
+@Suite(.hangGuard) struct MergeBudgetTests {
     /// A realm with a list of four tags, which a first client has moved about.
     private struct Scene {
         let harness: OwnerHarness

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct ConcurrentUploadTests {
+@Suite(.hangGuard) struct ConcurrentUploadTests {
     private func prepared(
         _ limits: WorkerLimits = WorkerLimits()
     ) async throws -> (OwnerHarness, a: ClientFileIdent, b: ClientFileIdent) {

@@ -11,7 +11,7 @@ import Views
 @testable import Worker
 
 /// What stock clients cannot apply comes into no realm, and out of those that have it from a release before.
-@Suite(.timeLimit(.minutes(5))) struct MisfitTests {
+@Suite(.hangGuard) struct MisfitTests {
     private typealias Items = FlexibleItems
 
     private static func bytes(_ changes: ((inout Changeset) -> Void)...) -> [UInt8] {

@@ -8,7 +8,7 @@ import Testing
 @testable import Worker
 
 /// What a newer version of Sluice has sent waits for an owner of that version, and hurts nobody meanwhile.
-@Suite(.timeLimit(.minutes(5))) struct NewerMessageTests {
+@Suite(.hangGuard) struct NewerMessageTests {
     private func marked(_ version: Int64, type: String = "future") -> AMQPMessage {
         var message = AMQPMessage(body: "{}")
         message.properties.type = type

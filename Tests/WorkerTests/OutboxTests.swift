@@ -10,7 +10,7 @@ import Testing
 @testable import Worker
 
 /// Reports that nothing would make again outlive the process that was to publish them.
-@Suite(.timeLimit(.minutes(5))) struct OutboxTests {
+@Suite(.hangGuard) struct OutboxTests {
     /// Processes a message as a worker does that dies between its commit and its publishing; returns the slice's next
     /// owner.
     private func dying(_ harness: OwnerHarness, of message: some Message) async throws -> OwnerHarness {

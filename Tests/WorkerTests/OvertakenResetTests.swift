@@ -7,7 +7,7 @@ import Testing
 @testable import Worker
 
 /// A client realm whose reset is overtaken by another one: each campaign that found it accounts for it exactly once.
-@Suite(.timeLimit(.minutes(5))) struct OvertakenResetTests {
+@Suite(.hangGuard) struct OvertakenResetTests {
     /// A stock client on one connection, step by step.
     private struct Device {
         let harness: OwnerHarness

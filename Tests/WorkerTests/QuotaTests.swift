@@ -8,7 +8,7 @@ import Testing
 @testable import Worker
 
 /// What apps and users may have and add in a slice.
-@Suite(.timeLimit(.minutes(5))) struct QuotaTests {
+@Suite(.hangGuard) struct QuotaTests {
     private static func limits(_ quotas: [Quota: Int]) -> WorkerLimits {
         var limits = WorkerLimits()
         limits.quotas = QuotaValues(quotas)

@@ -8,7 +8,7 @@ import Testing
 @testable import Worker
 
 /// Resets of realms with more client files than one message's turn goes through.
-@Suite(.timeLimit(.minutes(5))) struct RealmResetStepsTests {
+@Suite(.hangGuard) struct RealmResetStepsTests {
     private static var limits: WorkerLimits {
         var limits = WorkerLimits()
         limits.termination.atOnce = 3

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct RepeatedResetTests {
+@Suite(.hangGuard) struct RepeatedResetTests {
     @Test(arguments: [1, 2, 500]) func aRealmsResetThatComesTwiceLeavesNewClientFilesAlone(_ chunk: Int) async throws {
         var limits = WorkerLimits()
         limits.maxFoundPerReport = chunk

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct ResetAccountTests {
+@Suite(.hangGuard) struct ResetAccountTests {
     @Test func anAccountIsOfADayAndAGeneration() {
         expectEqual(ResetAccount.id(app: "tasks", generation: 1, at: 1_763_856_000_000), "tasks.resets-2025-11-23")
         expectEqual(ResetAccount.id(app: "tasks", generation: 1, at: 1_763_855_999_999), "tasks.resets-2025-11-22")

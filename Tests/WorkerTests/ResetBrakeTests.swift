@@ -7,7 +7,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct ResetBrakeTests {
+@Suite(.hangGuard) struct ResetBrakeTests {
     // MARK: The rule
 
     private func key(_ ident: Int) -> ClientFileKey {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct ResetPaceTests {
+@Suite(.hangGuard) struct ResetPaceTests {
     private static func pace(_ clientRealms: Int, limits: WorkerLimits = WorkerLimits()) -> ResetPace {
         ResetPace(generation: 2, startedAt: 1_000_000, clientRealms: clientRealms, limits: limits)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct ResetTests {
+@Suite(.hangGuard) struct ResetTests {
     private func termination(campaign: String = "c-1", generation: UInt64? = 2) -> TerminationMessage {
         TerminationMessage(app: OwnerHarness.app, campaign: campaign, generation: generation, reason: "test")
     }

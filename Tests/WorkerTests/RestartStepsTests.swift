@@ -8,7 +8,7 @@ import Testing
 @testable import Worker
 
 /// Restarts of realms that are too large for one message's turn.
-@Suite(.timeLimit(.minutes(5))) struct RestartStepsTests {
+@Suite(.hangGuard) struct RestartStepsTests {
     private static let objects: Int64 = 40
 
     private static var limits: WorkerLimits {

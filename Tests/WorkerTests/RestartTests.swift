@@ -7,7 +7,7 @@ import Testing
 @testable import Worker
 
 /// What makes a realm restart after a termination, and what does not: all who were connected are heard of at once.
-@Suite(.timeLimit(.minutes(5))) struct RestartTests {
+@Suite(.hangGuard) struct RestartTests {
     @Test func clientsThatMustResetAreToldWithoutARestart() async throws {
         let harness = try await OwnerHarness.make()
         let old = try await terminated(harness)

@@ -8,7 +8,7 @@ import Testing
 @testable import Worker
 
 /// Clients that are ahead of a slice that was put back reset under one campaign, and are told what was lost.
-@Suite(.timeLimit(.minutes(5))) struct RestoredSliceTests {
+@Suite(.hangGuard) struct RestoredSliceTests {
     private let campaign = "r.\(OwnerHarness.app)"
 
     /// An owner of the store as it is after a restore.

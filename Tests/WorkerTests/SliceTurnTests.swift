@@ -11,7 +11,7 @@ import Testing
 @testable import Worker
 
 /// Other apps, and other realms of an app, have their turn while one's backlog is worked off.
-@Suite(.timeLimit(.minutes(5))) struct SliceTurnTests {
+@Suite(.hangGuard) struct SliceTurnTests {
     private struct Scene {
         let harness: OwnerHarness
         /// Upload after upload of one client, each of which has to be merged with the same history.

@@ -10,7 +10,7 @@ import Testing
 @testable import Worker
 
 /// A store that takes its time hurts the slice that it is of.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct SlowStoreTests {
+@Suite(.needsBroker, .hangGuard) struct SlowStoreTests {
     @Test func aSlowStoreHoldsUpItsSliceAloneAndItsBacklogStaysAtTheBroker() async throws {
         let slices = try #require(SliceCount(2))
         let slow = RealmName(app: Cluster.app, partition: "\"store\"")

@@ -8,7 +8,7 @@ import Testing
 @testable import Worker
 
 /// A worker that is told to stop while a merge takes many times the grace that it has.
-@Suite(.needsBroker, .timeLimit(.minutes(10))) struct StopDuringMergeTests {
+@Suite(.needsBroker, .hangGuard) struct StopDuringMergeTests {
     private static let grace = Duration.seconds(1)
 
     @Test func endsInItsTimeAndLeavesTheMessageToTheNext() async throws {

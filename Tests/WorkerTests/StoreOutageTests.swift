@@ -10,7 +10,7 @@ import Testing
 @testable import Worker
 
 /// A store that cannot be used for long costs time and nothing else.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct StoreOutageTests {
+@Suite(.needsBroker, .hangGuard) struct StoreOutageTests {
     /// More often than the broker delivers a message.
     private static let tries = 30
 
@@ -130,7 +130,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct DamagedStoreTests {
+@Suite(.hangGuard) struct DamagedStoreTests {
     @Test func aRealmThatTheStoreCannotReadCondemnsItsMessagesOnly() async throws {
         let store = CountingStore()
         let harness = try await OwnerHarness.make(on: store)

@@ -7,7 +7,7 @@ import Testing
 @testable import Worker
 
 /// Terminations of more client files than one message's turn marks.
-@Suite(.timeLimit(.minutes(5))) struct TerminationStepsTests {
+@Suite(.hangGuard) struct TerminationStepsTests {
     private static var limits: WorkerLimits {
         var limits = WorkerLimits()
         limits.termination.atOnce = 3

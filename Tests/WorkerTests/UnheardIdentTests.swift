@@ -7,7 +7,7 @@ import Testing
 @testable import Worker
 
 /// Idents that were given out and whose clients have never heard of them.
-@Suite(.timeLimit(.minutes(5))) struct UnheardIdentTests {
+@Suite(.hangGuard) struct UnheardIdentTests {
     /// A client whose BIND came to two owners: the first died with the ident on disk and the answer unsent, and the next one, to
     /// which the same request was delivered again, gave it another ident.
     private func bindTwice() async throws -> (harness: OwnerHarness, unheard: ClientFileIdent, known: ClientFileIdent) {

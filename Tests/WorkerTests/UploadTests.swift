@@ -7,7 +7,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct UploadTests {
+@Suite(.hangGuard) struct UploadTests {
     @Test func anUploadBecomesHistoryAndStateAndIsAcknowledged() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)
@@ -224,7 +224,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct DamageTests {
+@Suite(.hangGuard) struct DamageTests {
     @Test func aDamagedRealmDoesNotHoldUpTheOthers() async throws {
         let harness = try await OwnerHarness.make()
         var damaged = RealmRecord(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What hurts everybody who uses a broker: it has one of its own, and one test runs at a time.
-@Suite(.needsBrokerControl, .timeLimit(.minutes(5)), .serialized, .ownBroker())
+@Suite(.needsBrokerControl, .hangGuard, .serialized, .ownBroker())
 struct BrokerTroubleTests {
     private final class Counter: Sendable {
         let count = Mutex(0)

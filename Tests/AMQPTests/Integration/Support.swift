@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Suites that talk to the broker are nested here, where the time limit and the condition are stated once.
-@Suite(.needsBroker, .timeLimit(.minutes(5)))
+@Suite(.needsBroker, .hangGuard)
 enum BrokerTests {}
 
 let testLogger: Logger = {

@@ -5,7 +5,7 @@ import Testing
 @testable import AMQP
 
 /// Bodies that would take too much memory wait in a file.
-@Suite(.timeLimit(.minutes(5))) struct SpoolTests {
+@Suite(.hangGuard) struct SpoolTests {
     private static func body(_ index: Int, _ count: Int) -> [UInt8] {
         [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: count)
     }

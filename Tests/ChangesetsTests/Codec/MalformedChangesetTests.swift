@@ -4,7 +4,7 @@ import SeededRandom
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct MalformedChangesetTests {
+@Suite(.hangGuard) struct MalformedChangesetTests {
     /// Bytes, and what the error must say.
     static let malformed: [(String, String)] = [
         ("3E", "Unknown instruction type"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Coordinator
 
-@Suite(.timeLimit(.minutes(5))) struct AgedCampaignTests {
+@Suite(.hangGuard) struct AgedCampaignTests {
     @Test(arguments: ControlVariant.allCases)
     func accountsStandApartAndTellReasons(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Coordinator
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct CampaignExportTests {
+@Suite(.needsBroker, .hangGuard) struct CampaignExportTests {
     @Test func valuesAreWrittenAsSpreadsheetsReadThem() {
         expectTrue(CSV.field(.none) == "" && CSV.field(.number("-1")) == "-1")
         expectEqual(CSV.field(.text("a,\"b\"\n")), "\"a,\"\"b\"\"\n\"")

@@ -7,7 +7,7 @@ import Testing
 @testable import Coordinator
 
 /// What becomes of a campaign, from its opening to its end.
-@Suite(.timeLimit(.minutes(5))) struct CampaignLifeTests {
+@Suite(.hangGuard) struct CampaignLifeTests {
     @Test(arguments: ControlVariant.allCases)
     func terminatingRaisesTheGenerationAndRecordsTheCampaignOnce(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in

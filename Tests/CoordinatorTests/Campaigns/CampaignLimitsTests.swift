@@ -7,7 +7,7 @@ import Testing
 @testable import Coordinator
 
 /// What is forgotten, so that nothing grows for ever.
-@Suite(.timeLimit(.minutes(5))) struct CampaignLimitsTests {
+@Suite(.hangGuard) struct CampaignLimitsTests {
     @Test(arguments: ControlVariant.inMemory)
     func oldClosedCampaignsAreForgotten(_ variant: ControlVariant) async throws {
         var limits = CampaignLimits()

@@ -10,7 +10,7 @@ import Testing
 @testable import StorageSQLite
 
 /// Damage rejects the reports that it is about, and no others.
-@Suite(.timeLimit(.minutes(5))) struct DamagedControlTests {
+@Suite(.hangGuard) struct DamagedControlTests {
     private func withCampaigns(_ ids: [String]) async throws -> SQLiteControlStore {
         let store = try await SQLiteControlStore.inMemory()
         try await store.insert(AppRecord(id: "tasks", createdAt: 1))

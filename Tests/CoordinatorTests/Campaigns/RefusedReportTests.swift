@@ -7,7 +7,7 @@ import Testing
 @testable import Coordinator
 
 /// Reports that can never be applied.
-@Suite(.timeLimit(.minutes(5))) struct RefusedReportTests {
+@Suite(.hangGuard) struct RefusedReportTests {
     @Test(arguments: ControlVariant.inMemory)
     func aClientSpeaksForItsOwnClientRealmsOnly(_ variant: ControlVariant) async throws {
         try await variant.withCampaign(slices: 1) { store in

@@ -8,7 +8,7 @@ import Testing
 @testable import Coordinator
 
 /// Reports come in any order and any number of times, and end in the same counts.
-@Suite(.timeLimit(.minutes(5))) struct ReportOrderTests {
+@Suite(.hangGuard) struct ReportOrderTests {
     @Test(arguments: ControlVariant.inMemory)
     func anyOrderAndAnyRepetitionEndInTheSameCounts(_ variant: ControlVariant) async throws {
         let reports = [

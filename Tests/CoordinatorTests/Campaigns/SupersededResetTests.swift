@@ -7,7 +7,7 @@ import Testing
 @testable import Coordinator
 
 /// Several campaigns want one client realm to reset.
-@Suite(.timeLimit(.minutes(5))) struct SupersededResetTests {
+@Suite(.hangGuard) struct SupersededResetTests {
     @Test(arguments: ControlVariant.inMemory)
     func aReportOfHowAResetEndedCountsAlthoughItIsSuperseded(_ variant: ControlVariant) async throws {
         try await variant.withCampaign(slices: 1) { store in

@@ -12,7 +12,7 @@ import Testing
 @testable import Coordinator
 
 /// What operators look at through the admin API: dead letters, passing messages, findings, stored realms.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct LookingTests {
+@Suite(.needsBroker, .hangGuard) struct LookingTests {
     private func bury(_ harness: CoordinatorHarness, id: String, queue: String, reason: String = "no reason")
         async throws
     {

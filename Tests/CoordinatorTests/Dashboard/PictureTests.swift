@@ -138,7 +138,7 @@ import Testing
     }
 }
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct PictureRoutesTests {
+@Suite(.needsBroker, .hangGuard) struct PictureRoutesTests {
     @Test func reportsOfWorkersAndGatewaysAreInThePicture() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator { coordinator in

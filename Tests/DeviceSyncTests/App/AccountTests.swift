@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// Calls of an account that the HTTP API answers: functions, links, passwords.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct AccountTests {
     /// Answers like a server, and notes what it was asked.
     private final class Recorder: NetworkTransport {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeviceSync
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct AppTests {
     @Test func aUserIsCachedForTheNextLaunchWithoutANetwork() async throws {
         let server = TestServer()

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Apps that go over to another server.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct ServerChangeTests {
     /// The HTTP side of several servers, each of which says that it is where it was asked.
     private struct Servers: NetworkTransport {

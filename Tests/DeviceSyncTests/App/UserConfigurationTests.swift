@@ -4,7 +4,7 @@ import Testing
 @testable import DeviceSync
 
 /// What an app reads back of the configurations that it makes.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct UserConfigurationTests {
     @Test func unsyncedChangesAreRecoveredUnlessTheConfigurationSaysOtherwise() async throws {
         let device = FlexibleDevice()

@@ -10,7 +10,7 @@ import Testing
 /// that was committed is lost, nothing is there twice, and all copies end up equal.
 ///
 /// `SLUICE_CHAOS_ROUNDS` sets the number of kills (default 5), `SLUICE_CHAOS_SEED` where they begin.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+@Suite(.serialized, .hangGuard)
 struct ChaosTests {
     private static var rounds: Int {
         ProcessInfo.processInfo.environment["SLUICE_CHAOS_ROUNDS"].flatMap { Int($0) } ?? 5

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Encrypted files that somebody has changed: an error that names the file, or what was there, and never anything else.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct DamagedEncryptedFileTests {
     private let folder = Folder()
     private let original: Data

@@ -8,7 +8,7 @@ import Testing
 @testable import DeviceSync
 
 /// Realms with a key, opened, copied and compacted.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct EncryptedRealmTests {
     @Test func noFileHasPlainTextWhileTheRealmIsOpenOrAfterwards() throws {
         let folder = Folder()

@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// SQLite on encrypted files, in ways in which realms use it rarely or never.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct EncryptedSQLiteTests {
     private struct Database {
         let folder = Folder()

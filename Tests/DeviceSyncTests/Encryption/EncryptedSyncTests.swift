@@ -8,7 +8,7 @@ import Testing
 @testable import DeviceSync
 
 /// Encrypted realms that sync, and their client resets.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct EncryptedSyncTests {
     private func configuration(_ device: Device, _ mode: ClientResetMode = .manual()) throws -> Realm.Configuration {
         var configuration = try device.configuration(mode)

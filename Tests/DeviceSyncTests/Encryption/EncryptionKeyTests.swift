@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Keys that do not fit the file, or nothing.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct EncryptionKeyTests {
     /// A file as a crash leaves it, with contents in its log: nothing but a fitting key may touch either.
     private func crashed(_ configuration: (Folder) -> Realm.Configuration) throws -> Folder {

@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// Processes that are killed while they write an encrypted realm: what was committed is there, and nothing else.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .hangGuard)
 struct KilledEncryptedRealmTests {
     struct Writer: Codable {
         var folder: String

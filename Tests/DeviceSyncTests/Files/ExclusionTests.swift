@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// A realm is for one process at a time, and for nobody while it is deleted or backed up.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct ExclusionTests {
     /// What another process does with a realm.
     struct Visitor: Codable {

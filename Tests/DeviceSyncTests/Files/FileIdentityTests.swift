@@ -8,7 +8,7 @@ import Testing
 @testable import DeviceSync
 
 /// What a client reset left for later must not meet the realm that has taken the place of the one it was for.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct FileIdentityTests {
     /// A manual reset that the app does not handle; releases the realm by returning.
     private func leaveToTheApp(_ device: Device, _ server: TestServer) async throws -> Realm.Configuration {

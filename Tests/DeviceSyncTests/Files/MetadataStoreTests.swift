@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceSync
 
 /// The file of users and tokens on a disk that fails.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct MetadataStoreTests {
     private func withFile(_ body: (URL) throws -> Void) throws {
         let folder = Folder()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeviceSync
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct RemovedUserTests {
     private func write(_ id: String, _ configuration: Realm.Configuration) throws {
         let realm = try Realm(configuration: configuration)

@@ -1,12 +1,13 @@
 import Foundation
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import DeviceSync
 
 /// What the SDK logs, for an app that wants to see it. In processes of its own: there is one logger for each.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.hangGuard, .serialized)
 struct LoggerTests {
     private final class Lines: Sendable {
         private let lines = Mutex<[(level: LogLevel, text: String)]>([])

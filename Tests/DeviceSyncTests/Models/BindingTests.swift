@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// When the properties of an object that a realm hands out begin to show the realm.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct BindingTests {
     private let folder = Folder()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// What all collections answer alike.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct CollectionSurfaceTests {
     private let folder = Folder()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Properties of types that an app has made itself.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct CustomValueTests {
     struct Money: CustomPersistable {
         var cents: Int

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Higher versions of a local realm's schema: what the app's block is given, and what is kept.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct MigrationTests {
     private let folder = Folder()
     struct Stop: Error {}

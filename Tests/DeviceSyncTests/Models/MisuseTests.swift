@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Mistakes of a program with typed objects stop it, with a message that names the rule.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.hangGuard, .serialized)
 struct MisuseTests {
     enum Mistake: String, CaseIterable, Codable, Sendable {
         case writeOutside, listOutside, addOutside, primaryKey, twice, otherRealm, frozen, secondOwner, unknownClass

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Lists, sets, maps and backlinks, each unmanaged and in a realm: the same calls, the same results.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct ModelCollectionTests {
     private let folder = Folder()
     private let realm: Realm

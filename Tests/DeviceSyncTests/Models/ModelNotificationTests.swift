@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// Notifications of typed objects and of their collections.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct ModelNotificationTests {
     private let folder = Folder()
     private let realm: Realm

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Subscriptions to classes of models, without a server.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct ModelSubscriptionTests {
     private let device = FlexibleDevice()
 

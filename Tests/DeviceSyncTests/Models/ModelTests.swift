@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Typed objects, unmanaged and in a realm.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct ModelTests {
     private let folder = Folder()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Lists and dictionaries in values of any type, nested: unmanaged, live, frozen and copied.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct NestedCollectionTests {
     private let folder = Folder()
     private let realm: Realm

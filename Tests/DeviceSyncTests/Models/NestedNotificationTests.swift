@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// Notifications of changes inside of values of any type, and who hears of them.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct NestedNotificationTests {
     private let folder = Folder()
     private let realm: Realm

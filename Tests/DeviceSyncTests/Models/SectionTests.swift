@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceSync
 
 /// Collections in sections: live, frozen and observed.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct SectionTests {
     private let folder = Folder()
     private let realm: Realm

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Programs of an app's documentation, written for Realm Swift, compile against the SDK as they stand.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.hangGuard)
 struct SnippetTests {
     @Test(arguments: [("5", "DeviceSync"), ("6", "DeviceSync"), ("6", "RealmSwift")])
     func everySnippetOfTheDocumentationCompiles(mode: String, module: String) async throws {

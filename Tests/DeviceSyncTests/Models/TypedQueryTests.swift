@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Queries that the compiler checks, queries as text, and predicates: what they select, and that they are one language.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct TypedQueryTests {
     private let folder = Folder()
     private let realm: Realm

@@ -9,7 +9,7 @@ import Testing
 @testable import DeviceSync
 
 /// What the kernel says of the network, and what becomes of it.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.hangGuard, .serialized)
 struct NetworkMonitorTests {
     /// Datagrams of a kernel, as `ip` made it send them; of links the attributes are cut off.
     enum Recorded: String, CaseIterable {

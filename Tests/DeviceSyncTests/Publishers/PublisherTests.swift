@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// What can be observed, as publishers.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct PublisherTests {
     private let folder = Folder()
     private let queue = DispatchQueue(label: "test.publishers")
@@ -60,7 +60,7 @@ struct PublisherTests {
 }
 
 /// What can be observed, as sequences.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct RealmChangesTests {
     private let folder = Folder()
 

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Openings at the same time: of one file, which must share a core, and of others, which must not wait.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct ConcurrentOpeningTests {
     /// A realm's file whose opening lasts until `lock.release()`.
     private struct SlowFile {

@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// What configurations ask for at an opening and later.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct ConfigurationTests {
     private let folder = Folder()
 

@@ -10,7 +10,7 @@ import Testing
 @testable import DeviceSync
 
 /// Copies of realms, and realms that start as copies.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct CopyTests {
     @Test func aSyncedCopyOfAnOldVersionIsOfTheNewest() async throws {
         let server = TestServer()

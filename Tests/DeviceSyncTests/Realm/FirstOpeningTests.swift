@@ -9,7 +9,7 @@ import Testing
 @testable import DeviceSync
 
 /// What a first opening adds to the schema, and what of it is the server's business.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct FirstOpeningTests {
     private func copyConfiguration(_ device: Device) throws -> Realm.Configuration {
         var configuration = try device.configuration()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import DeviceSync
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct LocalRealmTests {
     struct Stop: Error {}
 

@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceSync
 
 /// Openings with `.once`, whose file may have been left half downloaded by an opening before.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct OnceTests {
     enum End: CaseIterable { case cancelled, killed }
 

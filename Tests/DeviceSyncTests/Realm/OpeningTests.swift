@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// Opening a synced realm whose user is not there any more.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct OpeningTests {
     enum Departure: CaseIterable {
         case logOut, remove

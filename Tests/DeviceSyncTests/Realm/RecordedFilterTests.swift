@@ -10,7 +10,7 @@ import Testing
 @testable import Query
 
 /// What the reference engine was recorded to select, as an app asks for it: through `filter`, on a realm in a file.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.hangGuard)
 struct RecordedFilterTests {
     /// Checks a part of long recordings: what they say of queries is checked on the query module, and here the way there. The check runs on a thread of its
     /// own, since it computes for long.

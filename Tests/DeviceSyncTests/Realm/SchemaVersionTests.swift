@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// The version that an app gives its schema: kept with the file, compared when it is opened.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct SchemaVersionTests {
     /// Opens and releases.
     @discardableResult

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Two users of one app who name the same realm: neither may get the other's session.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct TwoUsersTests {
     enum Place: CaseIterable {
         case file, memory

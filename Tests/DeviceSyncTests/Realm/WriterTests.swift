@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// One writer at a time: others wait, and who would wait for itself traps.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct WriterTests {
     private static let message = "a nested write would wait for itself for ever"
 

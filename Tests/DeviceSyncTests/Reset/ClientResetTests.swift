@@ -10,7 +10,7 @@ import Testing
 @testable import DeviceSync
 
 /// Whole resets over a real socket.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct ClientResetTests {
     /// How often the blocks ran, and what they saw.
     final class Calls: Sendable {

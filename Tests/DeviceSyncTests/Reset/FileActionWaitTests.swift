@@ -10,7 +10,7 @@ import Testing
 @testable import DeviceSync
 
 /// An app releases a realm and asks for its file action while something still holds the file.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct FileActionWaitTests {
     /// The app's one handle of a realm, and what it was told.
     final class Handle: Sendable {
@@ -209,7 +209,7 @@ struct FileActionWaitTests {
 }
 
 /// File actions of a realm that goes on syncing, as one that was recovered in the meantime.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct FileActionOfLiveRealmTests {
     private func action(for realm: Realm, _ app: App) throws -> PendingFileAction {
         let url = try #require(realm.configuration.fileURL)

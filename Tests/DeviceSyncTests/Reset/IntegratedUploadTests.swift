@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceSync
 
 /// Resets of a client whose last uploads were integrated without its hearing of it.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct IntegratedUploadTests {
     private func counter(_ realm: Realm) -> Int? {
         realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["count"] as? Int

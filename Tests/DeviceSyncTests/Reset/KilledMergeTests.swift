@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceSync
 
 /// A process killed between the record of a reset and its merge, the narrowest of its windows.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct KilledMergeTests {
     /// A realm's file and a fresh copy of it, in any process.
     struct Files: Codable {

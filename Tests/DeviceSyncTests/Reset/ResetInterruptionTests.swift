@@ -8,7 +8,7 @@ import Testing
 @testable import DeviceSync
 
 /// A disk that fails in a client reset says nothing about whether the changes can be replayed.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct ResetInterruptionTests {
     private func offline(_ device: Device, _ mode: ClientResetMode) async throws -> Realm {
         _ = try await device.login()

@@ -8,7 +8,7 @@ import Testing
 @testable import DeviceSync
 
 /// Files in the form that earlier versions of the SDK wrote.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct FileFormTests {
     /// Makes a realm of tasks that link to each other, in the earlier form.
     static func makeEarlier(_ folder: Folder, tasks: Int) throws -> [UInt8] {

@@ -10,7 +10,7 @@ import Testing
 @testable import DeviceSync
 
 /// Objects that are read from the file when they are asked for.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct FileVersionTests {
     /// A realm whose changed objects leave the memory after few commits.
     private func realm(_ folder: Folder, settlingBytes: Int = 64 << 10) throws -> Realm {

@@ -11,7 +11,7 @@ import Testing
 @testable import DeviceSync
 
 /// The same things happen to a realm whose objects are in memory and to one that reads them from its file: nobody can tell the two apart.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.hangGuard)
 struct TwinTests {
     @Test(arguments: 1...6) func nobodyCanTellThemApart(seed: UInt64) throws {
         let twins = try Twins(seed: seed)

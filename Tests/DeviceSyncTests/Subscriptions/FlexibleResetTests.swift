@@ -9,7 +9,7 @@ import Testing
 @testable import DeviceSync
 
 /// Client resets of flexible realms over a real socket.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct FlexibleResetTests {
     private let server = FlexibleServer()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// A flexible realm whose app comes with another schema version: what was written is uploaded, and the file is made anew.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct FlexibleSchemaVersionTests {
     private let server = FlexibleServer()
 

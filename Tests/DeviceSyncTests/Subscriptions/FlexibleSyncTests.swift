@@ -11,7 +11,7 @@ import Testing
 @testable import DeviceSync
 
 /// Flexible sync over a real socket.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct FlexibleSyncTests {
     private let server = FlexibleServer()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceSync
 
 /// Subscriptions as an app sees them, without a server.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct SubscriptionAPITests {
     private let device = FlexibleDevice()
 
@@ -203,7 +203,7 @@ struct SubscriptionAPITests {
 }
 
 /// Mistakes of the program, which trap and say which rule they break.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct SubscriptionTrapTests {
     private static func realm() async throws -> Realm {
         let device = FlexibleDevice()

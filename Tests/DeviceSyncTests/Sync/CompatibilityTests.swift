@@ -9,7 +9,7 @@ import Testing
 @testable import DeviceSync
 
 /// The rules by which the copies of an app's realms are made: all by the same, whatever happens in between.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct CompatibilityTests {
     private static let schema = [
         ObjectSchemaDescription(

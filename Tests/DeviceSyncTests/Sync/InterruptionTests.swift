@@ -9,7 +9,7 @@ import Testing
 @testable import DeviceSync
 
 /// A disk that fails for a while: the server never hears of it, and would answer with a client reset if it did.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct InterruptionTests {
     private func hasUnbound(_ server: TestServer) -> Bool { server.messages.contains { $0.name == "unbind" } }
     private func hasComplained(_ server: TestServer) -> Bool { server.messages.contains { $0.name == "json_error" } }

@@ -5,7 +5,7 @@ import Testing
 @testable import DeviceSync
 
 /// Connections that come up when nobody needs them any more.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct LateConnectionTests {
     /// Real sockets. That they are open is told later, where the test wants that.
     private final class SlowConnector: WebSocketConnecting {

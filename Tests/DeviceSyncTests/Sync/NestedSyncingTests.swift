@@ -9,7 +9,7 @@ import Testing
 @testable import DeviceSync
 
 /// Values of any type between clients: what is sent, what several clients make of it, and what is recovered.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct NestedSyncingTests {
     /// A client with a realm of notes.
     private final class Client {

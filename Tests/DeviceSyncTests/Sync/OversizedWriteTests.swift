@@ -9,7 +9,7 @@ import Testing
 @testable import DeviceSync
 
 /// A write that is more than a server takes at once is not stored; where one is stored nevertheless, nothing is reset, and nothing is lost.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct OversizedWriteTests {
     private func started(_ server: TestServer) async throws -> (Device, Realm) {
         try await server.start()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DeviceSync
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct ProgressTests {
     private final class Estimates: Sendable {
         let values = Mutex<[Double]>([])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DeviceSync
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct SyncingTests {
     @Test func writesOfOneClientAreReadByAnother() async throws {
         let server = TestServer()

@@ -7,7 +7,7 @@ import Testing
 @testable import DeviceSync
 
 /// Writes that begin when their turn comes, on the realm's queue or actor.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct AsyncWriteTests {
     private let folder = Folder()
     private let queue = DispatchQueue(label: "test.writer")

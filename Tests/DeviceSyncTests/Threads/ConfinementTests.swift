@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceSync
 
 /// A live realm belongs to the thread, queue or actor that opened it.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.hangGuard, .serialized)
 struct ConfinementTests {
     /// An actor that opens a realm of its own.
     actor Keeper {

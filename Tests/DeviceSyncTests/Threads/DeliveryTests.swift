@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceSync
 
 /// Where notifications come, and what they are about.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct DeliveryTests {
     private let folder = Folder()
     private let heard = ModelNotificationTests.Heard()

@@ -6,7 +6,7 @@ import Testing
 @testable import DeviceSync
 
 /// Objects and collections go from one realm of a file to another by reference, and out of a realm that is invalidated.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.hangGuard)
 struct HandingOverTests {
     private let folder = Folder()
     private let queue = DispatchQueue(label: "test.reader")

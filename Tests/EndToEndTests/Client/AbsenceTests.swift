@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Clients that were away for longer than their app allows. The server's clocks are set forward, in a cluster of its own.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .serialized)
+@Suite(.needsBroker, .hangGuard, .serialized)
 struct AbsenceTests {
     private struct StoredRealm: Decodable {
         struct File: Decodable {

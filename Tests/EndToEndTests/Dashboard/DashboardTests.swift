@@ -7,7 +7,7 @@ import Testing
 
 /// The dashboard in a real browser, against a cluster of real processes.
 @Suite(
-    .needsBroker, .enabled(if: Browser.isAvailable, "needs chromium and chromium-driver"), .timeLimit(.minutes(5)),
+    .needsBroker, .enabled(if: Browser.isAvailable, "needs chromium and chromium-driver"), .hangGuard,
     .serialized)
 struct DashboardTests {
     static let markup = #"<img src=x onerror="document.title='owned'"><b>bold</b>"#

@@ -113,20 +113,20 @@ extension Trait where Self == IssueHandlingTrait {
 ///
 /// What a test says of the whole cluster must hold whatever else is going on in it. One that needs another gateway has the trait
 /// `.ownGateway`; one that stops other processes belongs to `ShakenClusterTests`.
-@Suite(.needsBroker, .timeLimit(.minutes(5)), .sharedCluster(), .ownApps, .lastWordsOfProcesses)
+@Suite(.needsBroker, .hangGuard, .sharedCluster(), .ownApps, .lastWordsOfProcesses)
 struct SharedClusterTests {}
 
 /// Suites that kill, stop and pause processes of one cluster, one test after the other: each finds it whole. What they say of the whole
 /// cluster holds of it alone.
 @Suite(
-    .needsBroker, .timeLimit(.minutes(10)), .serialized,
+    .needsBroker, .hangGuard, .serialized,
     // A worker that hands over is not to be cut off where the machine is slow.
     .sharedCluster(settings: ["SLUICE_SHUTDOWN_SECONDS": "120"]), .ownAppsInWholeCluster(), .lastWordsOfProcesses)
 struct ShakenClusterTests {}
 
 /// The same for what needs a store in PostgreSQL.
 @Suite(
-    .needsBroker, .needsPostgres, .timeLimit(.minutes(10)), .serialized, .sharedCluster(isInPostgres: true),
+    .needsBroker, .needsPostgres, .hangGuard, .serialized, .sharedCluster(isInPostgres: true),
     .ownAppsInWholeCluster(), .lastWordsOfProcesses)
 struct ShakenPostgresClusterTests {}
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Gateway
 
 /// Keys of users for programs, over HTTP.
-@Suite(.timeLimit(.minutes(5))) struct APIKeyTests {
+@Suite(.hangGuard) struct APIKeyTests {
     private static let keys = "\(GatewayHarness.auth)/api_keys"
     private static let login = "\(GatewayHarness.app)/auth/providers/api-key/login"
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct AccountEndpointTests {
     private static let userpass = "\(GatewayHarness.app)/auth/providers/local-userpass"
 

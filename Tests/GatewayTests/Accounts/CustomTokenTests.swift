@@ -8,7 +8,7 @@ import Testing
 @testable import Gateway
 
 /// Logins with tokens that another service signs, over HTTP, and tokens that only look so.
-@Suite(.timeLimit(.minutes(5))) struct CustomTokenTests {
+@Suite(.hangGuard) struct CustomTokenTests {
     private static let login = "\(GatewayHarness.app)/auth/providers/custom-token/login"
     private static let issuer = "https://login.example.net/"
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Gateway
 
 /// Users that log in in further ways: `login?link=true`.
-@Suite(.timeLimit(.minutes(5))) struct LinkTests {
+@Suite(.hangGuard) struct LinkTests {
     private static let userpass = "\(GatewayHarness.app)/auth/providers/local-userpass"
     private static let credentials = #"{"username":"ann@example.net","password":"a-secret"}"#
 

@@ -6,7 +6,7 @@ import Testing
 @testable import Gateway
 
 /// Failed logins: who is held off by them, and who is not. The addresses are those that a trusted proxy names.
-@Suite(.timeLimit(.minutes(5))) struct LoginLimitTests {
+@Suite(.hangGuard) struct LoginLimitTests {
     private static let userpass = "\(GatewayHarness.app)/auth/providers/local-userpass"
     private static let owner = "192.0.2.1"
 

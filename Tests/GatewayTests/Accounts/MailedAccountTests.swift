@@ -43,7 +43,7 @@ private final class Mailbox: MailHook {
 }
 
 /// The proof by mail of whose an address is. The clients' addresses are those that a trusted proxy names.
-@Suite(.timeLimit(.minutes(5))) struct MailedAccountTests {
+@Suite(.hangGuard) struct MailedAccountTests {
     private static let userpass = "\(GatewayHarness.app)/auth/providers/local-userpass"
     private static let (owner, stranger) = ("192.0.2.1", "198.51.100.1")
 

@@ -9,7 +9,7 @@ import Testing
 @testable import Gateway
 
 /// Requests whose body does not come.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct StalledBodyTests {
     private static let half = """
         POST /api/client/v2.0/app/tasks/auth/providers/local-userpass/login HTTP/1.1\r

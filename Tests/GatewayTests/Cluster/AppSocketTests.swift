@@ -8,7 +8,7 @@ import Testing
 @testable import Gateway
 
 /// A flood of sockets from one app hurts that app.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct AppSocketTests {
     private static func seat(_ sockets: AppSockets, _ app: String, user: String = "") -> AppSockets.Seat? {
         guard case .seat(let seat) = sockets.seat(for: AppUser(app: app, user: user), userLimit: 2) else { return nil }

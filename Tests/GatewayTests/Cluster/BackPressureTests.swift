@@ -9,7 +9,7 @@ import Testing
 @testable import Gateway
 
 /// A client that is slow, or sends too much, is alone with it.
-@Suite(.needsBroker, .timeLimit(.minutes(5)))
+@Suite(.needsBroker, .hangGuard)
 struct BackPressureTests {
     /// Returns bytes that nothing can compress.
     private static func noise(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255) } }

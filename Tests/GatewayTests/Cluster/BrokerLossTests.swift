@@ -9,7 +9,7 @@ import Testing
 @testable import Gateway
 
 /// The gateway's connections to the broker are cut while clients are connected.
-@Suite(.needsBrokerControl, .timeLimit(.minutes(5)))
+@Suite(.needsBrokerControl, .hangGuard)
 struct BrokerLossTests {
     /// Closes this gateway's connections from the broker's side, and nobody else's.
     private static func cut(_ gateway: GatewayHarness) async throws {

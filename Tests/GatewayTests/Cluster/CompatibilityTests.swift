@@ -9,7 +9,7 @@ import Testing
 @testable import Gateway
 
 /// The clients that may sync with an app of which all copies have to end equal.
-@Suite(.needsBroker, .timeLimit(.minutes(5)))
+@Suite(.needsBroker, .hangGuard)
 struct CompatibilityTests {
     private static func with(_ body: @Sendable @escaping (GatewayHarness, String) async throws -> Void) async throws {
         try await GatewayHarness.with(broker: true) { gateway in

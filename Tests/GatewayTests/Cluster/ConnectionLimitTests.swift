@@ -10,7 +10,7 @@ import Testing
 @testable import Gateway
 
 /// What one client, or a silent owner, may cost, and whom.
-@Suite(.needsBroker, .timeLimit(.minutes(5)))
+@Suite(.needsBroker, .hangGuard)
 struct ConnectionLimitTests {
     @Test func aSilentOwnerCostsTheSessionAndNotTheSocket() async throws {
         try await GatewayHarness.with(broker: true, configure: { $0.timings.requestDeadline = .milliseconds(1500) }) {

@@ -10,7 +10,7 @@ import Testing
 @testable import Gateway
 
 /// Whole connections: a client on a socket, a real broker, a scripted owner of the slices.
-@Suite(.needsBroker, .timeLimit(.minutes(5)))
+@Suite(.needsBroker, .hangGuard)
 struct ConnectionTests {
     @Test func loginUpgradeBindUploadAckAndMark() async throws {
         try await GatewayHarness.with(broker: true) { gateway in

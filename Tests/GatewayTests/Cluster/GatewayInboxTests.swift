@@ -11,7 +11,7 @@ import Testing
 @testable import Gateway
 
 /// What owners send ahead of the sessions' reading.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct GatewayInboxTests {
+@Suite(.needsBroker, .hangGuard) struct GatewayInboxTests {
     @Test func takesMemoryByBytesAndNotByMessages() async throws {
         let shared = try await TestTopology.open(
             Topology(prefix: TestBroker.uniqueName("inbox")), slices: try #require(SliceCount(1)),

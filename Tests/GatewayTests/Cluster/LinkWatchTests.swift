@@ -6,7 +6,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct LinkWatchTests {
     private struct Late: Error {}
 

@@ -11,7 +11,7 @@ import Testing
 @testable import Gateway
 
 /// What apps and users may do at a gateway in a second.
-@Suite(.timeLimit(.minutes(5))) struct QuotaTests {
+@Suite(.hangGuard) struct QuotaTests {
     private let flood = AppUser(app: "tasks", user: "flood")
     private let calm = AppUser(app: "tasks", user: "calm")
 

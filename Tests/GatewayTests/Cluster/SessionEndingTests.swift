@@ -10,7 +10,7 @@ import Testing
 @testable import Gateway
 
 /// What ends sessions and sockets, other than their client.
-@Suite(.needsBroker, .timeLimit(.minutes(5)))
+@Suite(.needsBroker, .hangGuard)
 struct SessionEndingTests {
     @Test func anUnknownClientFileIsResetAndTheCoordinatorHearsOfIt() async throws {
         try await GatewayHarness.with(broker: true) { gateway in

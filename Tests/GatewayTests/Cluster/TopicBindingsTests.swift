@@ -10,7 +10,7 @@ import Testing
 @testable import Gateway
 
 /// A storm of sessions against a broker.
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct TopicBindingsTests {
+@Suite(.needsBroker, .hangGuard) struct TopicBindingsTests {
     private static func open(_ name: String) async throws -> (TestTopology, AMQPChannel, String) {
         let shared = try await TestTopology.open(
             Topology(prefix: TestBroker.uniqueName(name)), slices: try #require(SliceCount(1)),

@@ -9,7 +9,7 @@ import Testing
 @testable import Gateway
 
 /// Rules of partition sync, at a gateway's sockets.
-@Suite(.needsBroker, .timeLimit(.minutes(5)))
+@Suite(.needsBroker, .hangGuard)
 struct PermissionTests {
     private static func bind(_ partition: String, _ session: SessionIdent = 1) -> ClientMessage {
         .bind(Bind(session: session, target: "\"\(partition)\"", needsIdent: true))

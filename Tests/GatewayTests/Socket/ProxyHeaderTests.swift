@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite(.timeLimit(.minutes(5))) struct ProxyHeaderTests {
+@Suite(.hangGuard) struct ProxyHeaderTests {
     private static let signature: [UInt8] = [
         0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a,
     ]

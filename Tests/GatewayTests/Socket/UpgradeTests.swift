@@ -9,7 +9,7 @@ import Testing
 @testable import Gateway
 
 /// What a client is told at the upgrade; no broker is needed to be refused.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.hangGuard)
 struct UpgradeTests {
     private static func status(_ gateway: GatewayHarness, _ request: String) async throws -> String {
         try await RawSocket.with(port: gateway.port) { stream in

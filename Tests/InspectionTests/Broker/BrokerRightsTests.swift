@@ -10,7 +10,7 @@ import Testing
 @testable import Inspection
 
 /// What each role's user may do at a real broker.
-@Suite(.needsBrokerControl, .timeLimit(.minutes(5))) struct BrokerRightsTests {
+@Suite(.needsBrokerControl, .hangGuard) struct BrokerRightsTests {
     private static let password = "a secret of this test"
 
     /// Runs `body` with a cluster's queues, and its roles' users at the broker.

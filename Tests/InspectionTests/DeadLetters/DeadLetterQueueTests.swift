@@ -6,7 +6,7 @@ import Testing
 
 @testable import Inspection
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct DeadLetterQueueTests {
+@Suite(.needsBroker, .hangGuard) struct DeadLetterQueueTests {
     @Test func lookingTakesNothingOutAndKeepsTheOrder() async throws {
         try await BrokerHarness.with { broker in
             for id in ["a", "b", "c", "d"] { try await broker.bury(id) }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Inspection
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct BrokerDoctorTests {
+@Suite(.needsBroker, .hangGuard) struct BrokerDoctorTests {
     private func examine(_ broker: BrokerHarness) async -> [Diagnosis] {
         await BrokerDoctor(
             connection: broker.connection, publisher: broker.connection, topology: broker.topology,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Inspection
 
-@Suite(.needsBroker, .timeLimit(.minutes(5))) struct MessageTapTests {
+@Suite(.needsBroker, .hangGuard) struct MessageTapTests {
     @Test func everyExchangeIsHeardAndNoQueueLosesAnything() async throws {
         try await BrokerHarness.with { broker in
             let tap = try await MessageTap.open(

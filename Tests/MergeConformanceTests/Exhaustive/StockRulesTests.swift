@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The laws that hold under each setting (docs/merge.md, "Where we differ").
-@Suite(.timeLimit(.minutes(5))) struct StockRulesTests {
+@Suite(.hangGuard) struct StockRulesTests {
     /// What stock clients can bring apart among themselves.
     private static let divergent: Set<String> = [
         // D1, and Clears that do not follow their element.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The algebra by itself, on pairs of sequences of changes that honest clients record.
-@Suite(.timeLimit(.minutes(5))) struct LawTests {
+@Suite(.hangGuard) struct LawTests {
     private static let profiles = SimulationProfile.all.map(\.name)
 
     @Test(arguments: profiles)

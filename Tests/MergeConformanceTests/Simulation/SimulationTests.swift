@@ -3,7 +3,7 @@ import MergeConformance
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct SimulationTests {
+@Suite(.hangGuard) struct SimulationTests {
     private static let profiles = SimulationProfile.all.map(\.name)
 
     /// A few seeds of every profile; `conformance simulate` runs as many as one likes.

@@ -5,7 +5,7 @@ import Testing
 
 /// What the reference engine was recorded to select, to write and to refuse.
 @Suite struct RecordedQueryTests {
-    @Test(.timeLimit(.minutes(10)), arguments: RecordedVectors.files("queries"))
+    @Test(.hangGuard, arguments: RecordedVectors.files("queries"))
     func queriesSelectAndReadAsRecorded(file: URL) throws {
         let report = QueryCheck.check(try InputFile(path: file.path), limit: 5)
         expectTrue(report.hasPassed, "\(report.summary)\n\(report.details.joined(separator: "\n"))")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is too large is refused with its place, and neither recursion nor quadratic work comes before.
-@Suite(.timeLimit(.minutes(5))) struct LimitTests {
+@Suite(.hangGuard) struct LimitTests {
     private func limitError(_ text: String) throws -> QueryError {
         let error = try #require(TaskRealm.error(text))
         expectEqual(error.kind, .limit, "\(error)")

@@ -7,7 +7,7 @@ import Testing
 
 /// Random local changes: whatever is recorded, a receiver reaches the author's state, and so does one that starts from
 /// the state as changesets.
-@Suite(.timeLimit(.minutes(5))) struct RandomRecordingTests {
+@Suite(.hangGuard) struct RandomRecordingTests {
     @Test(arguments: UInt64(1)...12)
     func receiversReachTheAuthorsState(seed: UInt64) throws {
         var replica = try Replica(seed % 2 == 0 ? .stockClients : .convergent, indexingIncomingLinks: seed % 3 != 0)

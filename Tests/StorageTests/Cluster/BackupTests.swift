@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct BackupTests {
+@Suite(.hangGuard) struct BackupTests {
     private let cluster = ClusterRecord(id: "aa", prefix: "sluice")
     private let restore = RestoreRecord(id: "restore-1", at: 5_000)
 

@@ -6,7 +6,7 @@ import SyncModel
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ClusterIdentityTests {
+@Suite(.hangGuard) struct ClusterIdentityTests {
     private let cluster = ClusterRecord(id: "aa", prefix: "sluice")
 
     // MARK: What the stores keep

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// A store in PostgreSQL is backed up as it is at one moment, and a backup of either engine becomes a store of either.
-@Suite(.needsPostgres, .timeLimit(.minutes(5))) struct PostgresBackupTests {
+@Suite(.needsPostgres, .hangGuard) struct PostgresBackupTests {
     private let cluster = ClusterRecord(id: "aa", prefix: "sluice")
     private let restore = RestoreRecord(id: "restore-1", at: 5_000)
     private let history = HistoryKey(realm: RealmID(1), generation: 1)

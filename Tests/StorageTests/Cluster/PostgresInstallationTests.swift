@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What operators make of a database, and what each role may do there.
-@Suite(.needsPostgres, .timeLimit(.minutes(5))) struct PostgresInstallationTests {
+@Suite(.needsPostgres, .hangGuard) struct PostgresInstallationTests {
     /// Returns the URL for another role of the server's, with a password.
     private func url(_ url: String, user: String, password: String) -> String {
         let scheme = url.prefix { $0 != "/" } + "//"

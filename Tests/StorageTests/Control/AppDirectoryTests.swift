@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite(.timeLimit(.minutes(5))) struct AppDirectoryTests {
+@Suite(.hangGuard) struct AppDirectoryTests {
     /// One app whose offline time says which reading it was; a reading can be held up.
     private final class Source: AppStore {
         let readings = Mutex(0)

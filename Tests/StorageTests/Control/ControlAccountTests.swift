@@ -6,7 +6,7 @@ import Testing
 
 @testable import StorageSQLite
 
-@Suite(.timeLimit(.minutes(5))) struct ControlAccountTests {
+@Suite(.hangGuard) struct ControlAccountTests {
     private func user(_ id: String, app: String = "tasks", email: String? = nil) -> UserRecord {
         UserRecord(
             app: app, id: id, identities: [.init(id: "0123456789abcdef01234567", provider: "anon-user")], email: email,

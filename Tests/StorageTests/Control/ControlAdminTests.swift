@@ -3,7 +3,7 @@ import StorageSupport
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ControlAdminTests {
+@Suite(.hangGuard) struct ControlAdminTests {
     @Test(arguments: ControlVariant.allCases)
     func adminTokensAreFoundByTheirDigestUntilTheyAreRemoved(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import StorageSQLite
 
-@Suite(.timeLimit(.minutes(5))) struct ControlAppTests {
+@Suite(.hangGuard) struct ControlAppTests {
     @Test(arguments: ControlVariant.allCases)
     func appsAreInsertedChangedAndListedById(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in

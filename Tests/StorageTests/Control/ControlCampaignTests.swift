@@ -7,7 +7,7 @@ import Testing
 @testable import StorageSQLite
 
 /// The rows of campaigns: what is written is found again. What they mean, the coordinator's tests say.
-@Suite(.timeLimit(.minutes(5))) struct ControlCampaignTests {
+@Suite(.hangGuard) struct ControlCampaignTests {
     private static let clientRealm = ClientRealmKey(
         realm: RealmName(app: "tasks", partition: "\"nw\""), clientFile: 2)
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Users that get further ways to log in.
-@Suite(.timeLimit(.minutes(5))) struct ControlLinkTests {
+@Suite(.hangGuard) struct ControlLinkTests {
     private func user(_ id: String) -> UserRecord {
         UserRecord(
             app: "tasks", id: id, identities: [.init(id: "i-\(id)", provider: "anon-user")], email: nil,

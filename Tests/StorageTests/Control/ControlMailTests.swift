@@ -3,7 +3,7 @@ import StorageSupport
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ControlMailTests {
+@Suite(.hangGuard) struct ControlMailTests {
     private func token(
         _ id: String, _ purpose: MailTokenRecord.Purpose = .confirm, hash: String? = nil, expiresAt: UInt64 = 100
     ) -> MailTokenRecord {

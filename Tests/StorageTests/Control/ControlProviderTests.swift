@@ -4,7 +4,7 @@ import StorageSupport
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ControlProviderTests {
+@Suite(.hangGuard) struct ControlProviderTests {
     private func user(_ id: String, provider: String = "anon-user", createdAt: UInt64 = 5) -> UserRecord {
         UserRecord(
             app: "tasks", id: id, identities: [.init(id: "0123456789abcdef01234567", provider: provider)], email: nil,

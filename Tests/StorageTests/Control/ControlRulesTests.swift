@@ -9,7 +9,7 @@ import Testing
 @testable import StorageSQLite
 
 /// Rules in the control store, and what counts the changes of an app.
-@Suite(.timeLimit(.minutes(5))) struct ControlRulesTests {
+@Suite(.hangGuard) struct ControlRulesTests {
     private func change(_ document: String, by author: String = "ops", at: UInt64 = 7) -> RulesChange {
         RulesChange(document: Array(document.utf8), author: author, at: at)
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import StorageSQLite
 
 /// Whatever table names an app or a campaign, nothing is left in it of an app that was deleted.
-@Suite(.timeLimit(.minutes(5))) struct DeletedAppRowsTests {
+@Suite(.hangGuard) struct DeletedAppRowsTests {
     /// What is kept of a deleted app: that it was deleted, and how far that has come.
     private static let kept: Set<String> = ["app_deletions", "app_deletion_slices"]
 

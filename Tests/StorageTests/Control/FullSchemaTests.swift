@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A client that goes on adding to a full schema, in SQLite, where all of a cluster's processes share one lock for writing.
-@Suite(.timeLimit(.minutes(5))) struct FullSchemaTests {
+@Suite(.hangGuard) struct FullSchemaTests {
     @Test func aRefusalDoesNotWaitForTheLock() async throws {
         try await withFolder { folder in
             let control = try await SQLiteStores(folder: folder).control()

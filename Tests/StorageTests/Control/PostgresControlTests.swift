@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What several processes do at once to one control store in PostgreSQL.
-@Suite(.needsPostgres, .timeLimit(.minutes(5))) struct PostgresControlTests {
+@Suite(.needsPostgres, .hangGuard) struct PostgresControlTests {
     /// Runs `body` with the stores of so many processes.
     private func withProcesses(_ count: Int, _ body: ([any ControlStore]) async throws -> Void) async throws {
         try await withPostgresSchema { schema in

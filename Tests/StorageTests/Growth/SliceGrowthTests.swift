@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A cluster with more slices has every realm once, in its slice, as it was; whatever happened on the way there.
-@Suite(.timeLimit(.minutes(5))) struct SliceGrowthTests {
+@Suite(.hangGuard) struct SliceGrowthTests {
     private static let (from, to) = (3, 7)
 
     private func requireGrown(_ cluster: GrowingCluster, _ before: [String: [String]]) async throws {

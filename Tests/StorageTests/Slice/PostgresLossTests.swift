@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What becomes of a slice in PostgreSQL whose connections are lost.
-@Suite(.needsPostgres, .timeLimit(.minutes(5))) struct PostgresLossTests {
+@Suite(.needsPostgres, .hangGuard) struct PostgresLossTests {
     private let slice = SliceNumber(0)
 
     private func batch(_ version: ServerVersion) -> SliceBatch {

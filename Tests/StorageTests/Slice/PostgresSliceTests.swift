@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// What a slice in PostgreSQL does beyond the contract of all engines.
-@Suite(.needsPostgres, .timeLimit(.minutes(5))) struct PostgresSliceTests {
+@Suite(.needsPostgres, .hangGuard) struct PostgresSliceTests {
     let slice = SliceNumber(3)
 
     /// Returns a batch of realms with a client file, an object and a version each.

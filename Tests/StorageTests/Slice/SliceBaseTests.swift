@@ -4,7 +4,7 @@ import SyncModel
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SliceBaseTests {
+@Suite(.hangGuard) struct SliceBaseTests {
     private let key = HistoryKey(realm: RealmID(1), generation: 1)
 
     private func base(_ version: ServerVersion, generation: UInt64 = 1, isComplete: Bool = true) -> BaseRecord {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Commits write all of a batch or nothing; and what a key that comes again does.
-@Suite(.timeLimit(.minutes(5))) struct SliceCommitTests {
+@Suite(.hangGuard) struct SliceCommitTests {
     private let key = HistoryKey(realm: RealmID(1), generation: 1)
     private let owner = ClientFileKey(realm: RealmID(1), ident: 2)
 

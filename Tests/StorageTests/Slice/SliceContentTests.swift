@@ -7,7 +7,7 @@ import Testing
 
 @testable import StorageSQLite
 
-@Suite(.timeLimit(.minutes(5))) struct SliceContentTests {
+@Suite(.hangGuard) struct SliceContentTests {
     private let key = HistoryKey(realm: RealmID(1), generation: 1)
 
     @Test(arguments: SliceVariant.allCases)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What the contract of slices says of realms and apps that are taken away.
-@Suite(.timeLimit(.minutes(5))) struct SliceErasureTests {
+@Suite(.hangGuard) struct SliceErasureTests {
     private static func erasure(_ realm: RealmRecord, campaign: String? = "c", found: Int = 0) -> ErasureRecord {
         ErasureRecord(
             realm: realm.id, name: realm.name, generation: realm.generation, version: realm.latest.version,

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What one call finds, and where reading ends.
-@Suite(.timeLimit(.minutes(5))) struct SliceLookupTests {
+@Suite(.hangGuard) struct SliceLookupTests {
     private let key = HistoryKey(realm: RealmID(1), generation: 1)
     private let owner = ClientFileKey(realm: RealmID(1), ident: 2)
 

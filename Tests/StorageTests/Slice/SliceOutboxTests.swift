@@ -2,7 +2,7 @@ import Storage
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SliceOutboxTests {
+@Suite(.hangGuard) struct SliceOutboxTests {
     @Test(arguments: SliceVariant.allCases)
     func messagesWaitInTheirOrderUntilTheyHaveArrived(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in

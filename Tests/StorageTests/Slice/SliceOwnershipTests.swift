@@ -5,7 +5,7 @@ import SyncModel
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SliceOwnershipTests {
+@Suite(.hangGuard) struct SliceOwnershipTests {
     @Test(arguments: SliceVariant.allCases)
     func aSliceIsTakenOnlyFromWhoLetGoOrIsGone(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in

@@ -3,7 +3,7 @@ import SyncModel
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SliceResetTests {
+@Suite(.hangGuard) struct SliceResetTests {
     private func filled(_ store: any SliceStore) async throws -> Epoch {
         let epoch = try await store.take()
         var batch = SliceBatch()

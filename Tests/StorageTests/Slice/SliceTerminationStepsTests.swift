@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What the contract of slices says of terminations that go in steps.
-@Suite(.timeLimit(.minutes(5))) struct SliceTerminationStepsTests {
+@Suite(.hangGuard) struct SliceTerminationStepsTests {
     private static let steps = TerminationSteps(app: "tasks", generation: 2, campaign: "c-2")
 
     /// Client files in two realms of the app and in one of another, and a termination of the app that is recorded.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a slice's store counts of apps and users.
-@Suite(.timeLimit(.minutes(5))) struct SliceUsageTests {
+@Suite(.hangGuard) struct SliceUsageTests {
     private let key = HistoryKey(realm: RealmID(1), generation: 1)
     private let user = AppUser(app: "tasks", user: "u")
 

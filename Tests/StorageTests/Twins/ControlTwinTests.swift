@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// All engines side by side: whatever is done with a control store, each has done the same with it.
-@Suite(.timeLimit(.minutes(5))) struct ControlTwinTests {
+@Suite(.hangGuard) struct ControlTwinTests {
     private static let steps = 100
 
     @Test(arguments: [1, 2] as [UInt64])

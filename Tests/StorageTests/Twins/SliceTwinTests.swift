@@ -1,9 +1,10 @@
 import Storage
 import SyncModel
+import TestSupport
 import Testing
 
 /// All engines side by side: whatever is done with a slice, each has done the same with it.
-@Suite(.timeLimit(.minutes(5))) struct SliceTwinTests {
+@Suite(.hangGuard) struct SliceTwinTests {
     private static let steps = 100
 
     @Test(arguments: [1, 2, 3] as [UInt64])

@@ -11,7 +11,7 @@ import Testing
 
 /// Clients that come, go, edit, and lose their connections while histories are compacted under them: all end with what the
 /// whole history, replayed, would have given.
-@Suite(.timeLimit(.minutes(5))) struct CompactionSimulationTests {
+@Suite(.hangGuard) struct CompactionSimulationTests {
     @Test(arguments: UInt64(1)...12)
     func allReachTheStateOfTheWholeHistory(seed: UInt64) async throws {
         try await simulate(seed: seed, schemaPercent: 0)

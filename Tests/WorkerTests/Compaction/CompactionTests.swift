@@ -12,7 +12,7 @@ import Testing
 
 @testable import Worker
 
-@Suite(.timeLimit(.minutes(5))) struct CompactionTests {
+@Suite(.hangGuard) struct CompactionTests {
     /// A realm of objects 1 to 10, each set many times over, by a client that has all of it and has said so.
     private func prepared(
         limits: WorkerLimits = OwnerHarness.eager, versions: Int = 60, on store: (any SliceStore)? = nil

@@ -9,7 +9,7 @@ import Views
 @testable import Worker
 
 /// Subscription sets that cannot be views: each is refused with its reason, its session goes on, and nobody else notices.
-@Suite(.timeLimit(.minutes(5))) struct BadSubscriptionTests {
+@Suite(.hangGuard) struct BadSubscriptionTests {
     private typealias Items = FlexibleItems
 
     private func client(_ harness: OwnerHarness, _ session: UInt64) async throws -> ViewingClient {

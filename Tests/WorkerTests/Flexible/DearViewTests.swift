@@ -11,7 +11,7 @@ import Views
 @testable import Worker
 
 /// Sets that take long on objects: pages end early, and what is too much is refused, or ends, and holds up nobody.
-@Suite(.timeLimit(.minutes(5))) struct DearViewTests {
+@Suite(.hangGuard) struct DearViewTests {
     private typealias Items = FlexibleItems
 
     /// Takes next to nothing for owner 1's items, and 8 steps a comparison for all others, which it selects.

@@ -8,7 +8,7 @@ import Testing
 @testable import Worker
 
 /// Merges of a flexible realm that take long go on beside the slice, as others do.
-@Suite(.timeLimit(.minutes(1))) struct FlexibleAsideTests {
+@Suite(.hangGuard) struct FlexibleAsideTests {
     private typealias Items = FlexibleItems
 
     /// Changesets after a property that the upload adds are judged by themselves: they wait, and those before are in

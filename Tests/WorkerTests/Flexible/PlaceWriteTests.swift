@@ -13,7 +13,7 @@ import Views
 @testable import Worker
 
 /// Shops with a place and a mixed value, at their owner.
-@Suite(.timeLimit(.minutes(5))) struct PlaceWriteTests {
+@Suite(.hangGuard) struct PlaceWriteTests {
     private static let roles = #""defaultRoles": "readAndWriteAll""#
 
     private static func schema() -> [UInt8] {

@@ -12,7 +12,7 @@ import Views
 @testable import Worker
 
 /// Subscription sets are held to what the app's rules name as queryable.
-@Suite(.timeLimit(.minutes(5))) struct QueryableFieldsTests {
+@Suite(.hangGuard) struct QueryableFieldsTests {
     private typealias Items = FlexibleItems
 
     /// A client of an app with some queryable properties, without development mode.

@@ -9,7 +9,7 @@ import Testing
 
 /// Requests of a flexible client's sessions that come a second time: delivered again, published again, or sent anew since the answer was
 /// late. What a client is taken to hold decides what it is sent, so none of them may change that behind its back.
-@Suite(.timeLimit(.minutes(5))) struct RepeatedViewRequestTests {
+@Suite(.hangGuard) struct RepeatedViewRequestTests {
     private typealias Items = FlexibleItems
 
     /// A reader of the items of owners 0, 1 and 2, of which there are one each.

@@ -12,7 +12,7 @@ import Views
 @testable import Worker
 
 /// Uploads in flexible mode cost what they change: what their objects have met is read once, and merged with once, for all changesets.
-@Suite(.timeLimit(.minutes(5))) struct UploadCostTests {
+@Suite(.hangGuard) struct UploadCostTests {
     private typealias Items = FlexibleItems
     private static let all = Set<Int64>([0, 1, 2])
 

@@ -11,7 +11,7 @@ import Views
 @testable import Worker
 
 /// What is kept for views is small, and counted: bytes and rows of what one user of a flexible app can ask for.
-@Suite(.timeLimit(.minutes(5))) struct ViewRoomTests {
+@Suite(.hangGuard) struct ViewRoomTests {
     private typealias Items = FlexibleItems
 
     private func client(

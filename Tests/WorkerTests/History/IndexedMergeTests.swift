@@ -11,7 +11,7 @@ import Testing
 
 /// Merging with what the index finds gives what merging with the whole history gives: history, reciprocals and objects,
 /// byte for byte, whatever is edited, and whatever was forgotten in between.
-@Suite(.timeLimit(.minutes(5))) struct IndexedMergeTests {
+@Suite(.hangGuard) struct IndexedMergeTests {
     @Test(arguments: UInt64(1)...12)
     func theIndexLeavesOutOnlyWhatDoesNotMatter(seed: UInt64) async throws {
         try await compare(seed: seed, schemaPercent: 0, rounds: 60)

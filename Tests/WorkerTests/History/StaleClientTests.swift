@@ -9,7 +9,7 @@ import Testing
 @testable import Worker
 
 /// Clients that come back after long: what they conflict with is found and nothing else is read.
-@Suite(.timeLimit(.minutes(5))) struct StaleClientTests {
+@Suite(.hangGuard) struct StaleClientTests {
     /// A realm with objects 1 to 10 and many versions that touch others; `b` has seen versions 1 and 2 only.
     private func prepared(
         versions: ClientVersion, on counting: CountingStore

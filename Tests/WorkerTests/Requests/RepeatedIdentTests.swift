@@ -8,7 +8,7 @@ import Testing
 @testable import Worker
 
 /// A BIND and its IDENT that come a second time, when their client has gone on: no owner may take them for news.
-@Suite(.timeLimit(.minutes(5))) struct RepeatedIdentTests {
+@Suite(.hangGuard) struct RepeatedIdentTests {
     /// A client that has been identified with nothing, and has uploaded on top of somebody else's change since.
     private struct Scene {
         var harness: OwnerHarness

@@ -9,7 +9,7 @@ import Testing
 @testable import Worker
 
 /// What sessions may upload that may only read.
-@Suite(.timeLimit(.minutes(5))) struct DeniedUploadTests {
+@Suite(.hangGuard) struct DeniedUploadTests {
     /// A realm with a class and an object, and a second client that may only read.
     private func prepare(_ then: AppRecord.OnWriteDenied) async throws -> (OwnerHarness, reader: ClientFileIdent) {
         let harness = try await OwnerHarness.make()

@@ -10,7 +10,7 @@ import Testing
 @testable import Worker
 
 /// Nothing is integrated, made or sent under rules older than those that the slice has seen.
-@Suite(.timeLimit(.minutes(5))) struct StaleRulesTests {
+@Suite(.hangGuard) struct StaleRulesTests {
     @Test func anUploadUnderOlderRulesIsSentBack() async throws {
         let harness = try await OwnerHarness.make()
         let file = try await harness.join(session: 1)

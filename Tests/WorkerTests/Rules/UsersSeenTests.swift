@@ -7,7 +7,7 @@ import Testing
 @testable import Worker
 
 /// Nothing is integrated, made or sent for a user as it was before it was changed.
-@Suite(.timeLimit(.minutes(5))) struct UsersSeenTests {
+@Suite(.hangGuard) struct UsersSeenTests {
     // MARK: What a slice knows
 
     @Test func changesHeardOfTellIfAUserHasChanged() {
