@@ -27,6 +27,20 @@ package enum JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// Appends the literal of a text's bytes, non-ASCII characters as they are; what is not UTF-8 is repaired.
+    package static func append(quoted text: [UInt8], to bytes: inout [UInt8]) {
+        let isPlain = text.allSatisfy {
+            $0 >= 0x20 && $0 < 0x80 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
+        guard isPlain else {
+            append(quoted: String(decoding: text, as: UTF8.self), asciiOnly: false, to: &bytes)
+            return
+        }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: text)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
     /// Appends `\uXXXX`, twice for a character that takes two UTF-16 units.
     static func appendEscape(of scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
         for unit in String(scalar).utf16 {
