@@ -86,8 +86,9 @@ let package = Package(
         .library(
             name: "SluiceEngine",
             targets: [
-                "SyncModel", "Changesets", "Merge", "RealmState", "Query", "Views", "MergeConformance", "SeededRandom",
-                "SyncServerSupport", "SyncProtocol", "Rules", "Messages", "Storage", "StorageSQLite", "Worker",
+                "SyncModel", "Changesets", "ExtendedJSON", "Merge", "RealmState", "Query", "Views",
+                "MergeConformance", "SeededRandom", "SyncServerSupport", "SyncProtocol", "Rules", "Messages", "Storage",
+                "StorageSQLite", "Worker",
                 "LocalCluster",
             ]),
     ],
@@ -127,6 +128,7 @@ let package = Package(
         module("AMQP", ["CRabbitMQ", "Loops", logging, deques]),
         module("PostgreSQL", ["CPostgreSQL", "Loops", logging, metrics, deques]),
         module("Changesets"),
+        module("ExtendedJSON", ["SyncModel", "Changesets"]),
         module("Merge", ["SyncModel", "Changesets"]),
         module("RealmState", ["Changesets", hashTrees]),
         module("Query", ["Changesets", "RealmState"]),
@@ -289,6 +291,7 @@ let package = Package(
         tests("MergeConformance", ["SyncModel", "Changesets", "Merge", "RealmState"]),
         tests("BoundaryFuzzing", ["MergeConformance", "APIDescriptions", "SyncModel"]),
         tests("RealmState", ["Changesets", "MergeConformance"]),
+        tests("ExtendedJSON", ["Changesets"]),
         tests("Views", ["SyncModel", "Changesets", "RealmState", "Rules", "Query"]),
         tests("Query", ["Changesets", "RealmState", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
