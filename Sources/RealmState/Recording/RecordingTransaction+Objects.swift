@@ -78,6 +78,17 @@ extension RecordingTransaction {
         for link in links.sorted(by: IncomingLink.removalOrder) {
             try remove(link, to: address)
         }
+        try recordErasure(of: address)
+    }
+
+    /// Deletes an object with its embedded objects. Links to it stay, and lead nowhere until there is such an object again.
+    package mutating func eraseObject(_ address: ObjectAddress) throws(RecordingError) {
+        try check(address.key, of: table(address.className))
+        guard state.contains(address) else { throw noSuchObject(address) }
+        try recordErasure(of: address)
+    }
+
+    private mutating func recordErasure(of address: ObjectAddress) throws(RecordingError) {
         let interned = encoder.strings.intern(address.className)
         let key = encoder.strings.intern(address.key)
         try record(.eraseObject(table: interned, object: key), address.className)

@@ -25,7 +25,9 @@ extension RecordingTransaction {
             guard element.accepts(value, inList: isInList) else {
                 throw wrongType(value.scalarType.map { "a \($0)" } ?? "null")
             }
-            if case .link(let target) = value, !state.contains(target) { throw noSuchObject(target) }
+            if !allowsMissingTargets, case .link(let target) = value, !state.contains(target) {
+                throw noSuchObject(target)
+            }
             try validateSize(of: value, at: address)
         }
     }

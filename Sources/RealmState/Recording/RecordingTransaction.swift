@@ -6,6 +6,9 @@ package import Changesets
 /// Every change is made by applying the instruction that is recorded for it, so author and receivers cannot differ.
 /// The transaction holds the state from `init(taking:)` to `commit` or `rollback`: copies of it made in between would
 /// make the next change of it slow.
+///
+/// The state has every object, or at least those that the changes touch: links to an object that is deleted are looked for among the objects that
+/// it has.
 package struct RecordingTransaction: Sendable {
     package internal(set) var state: RealmState
     var encoder: StreamingEncoder
@@ -13,10 +16,14 @@ package struct RecordingTransaction: Sendable {
     var asymmetricObjects: Set<ObjectAddress> = []
     /// What the last recorded instruction has left. To be forgotten when the state is changed by anything else.
     var focus: ApplyFocus?
+    let allowsMissingTargets: Bool
 
-    /// Moves the state in here, leaving an empty one. It must be a complete one.
-    /// - Parameter isKept: whether the changeset is wanted; else it stays empty.
-    package init(taking state: inout RealmState, isKept: Bool = true) {
+    /// Moves the state in here, leaving an empty one.
+    /// - Parameters:
+    ///   - isKept: whether the changeset is wanted; else it stays empty.
+    ///   - allowsMissingTargets: whether links may lead to objects that are not there.
+    package init(taking state: inout RealmState, isKept: Bool = true, allowsMissingTargets: Bool = false) {
+        self.allowsMissingTargets = allowsMissingTargets
         self.state = state
         state = RealmState()
         encoder = StreamingEncoder(isKept: isKept)
