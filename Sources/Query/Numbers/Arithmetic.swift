@@ -1,8 +1,8 @@
-import RealmState
+package import RealmState
 
 /// `+ - * /` on values: in the wider type of int, float, double, decimal. Null for what is no number.
-enum Arithmetic {
-    static func apply(_ op: ArithmeticOperator, _ left: Value, _ right: Value) -> Value {
+package enum Arithmetic {
+    package static func apply(_ op: ArithmeticOperator, _ left: Value, _ right: Value) -> Value {
         switch (left, right) {
         case (.int(let left), .int(let right)): return .int(apply(op, left, right))
         case (.decimal, _), (_, .decimal):
@@ -47,7 +47,7 @@ enum Arithmetic {
         }
     }
 
-    static func decimal(_ value: Value) -> DecimalNumber? {
+    package static func decimal(_ value: Value) -> DecimalNumber? {
         switch value {
         case .int(let value): DecimalNumber(value)
         case .float(let bits): DecimalNumber(Float(bitPattern: bits))
