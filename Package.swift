@@ -86,7 +86,7 @@ let package = Package(
         .library(
             name: "SluiceEngine",
             targets: [
-                "SyncModel", "Changesets", "ExtendedJSON", "Merge", "RealmState", "Query", "Views",
+                "SyncModel", "Changesets", "ExtendedJSON", "Merge", "RealmState", "Query", "Documents", "Views",
                 "MergeConformance", "SeededRandom", "SyncServerSupport", "SyncProtocol", "Rules", "Messages", "Storage",
                 "StorageSQLite", "Worker",
                 "LocalCluster",
@@ -132,6 +132,7 @@ let package = Package(
         module("Merge", ["SyncModel", "Changesets"]),
         module("RealmState", ["Changesets", hashTrees]),
         module("Query", ["Changesets", "RealmState"]),
+        module("Documents", ["Changesets", "ExtendedJSON", "RealmState", "Query"]),
         module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),
         module("Messages", ["SyncModel", "AMQP", logging, .product(name: "Crypto", package: "swift-crypto")]),
         module("Rules", ["SyncModel"]),
@@ -292,6 +293,9 @@ let package = Package(
         tests("BoundaryFuzzing", ["MergeConformance", "APIDescriptions", "SyncModel"]),
         tests("RealmState", ["Changesets", "MergeConformance"]),
         tests("ExtendedJSON", ["Changesets"]),
+        tests(
+            "Documents",
+            ["SyncModel", "Changesets", "ExtendedJSON", "Merge", "RealmState", "Query", "MergeConformance"]),
         tests("Views", ["SyncModel", "Changesets", "RealmState", "Rules", "Query"]),
         tests("Query", ["Changesets", "RealmState", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
