@@ -132,9 +132,14 @@ let package = Package(
         module("Merge", ["SyncModel", "Changesets"]),
         module("RealmState", ["Changesets", hashTrees]),
         module("Query", ["Changesets", "RealmState"]),
-        module("Documents", ["Changesets", "ExtendedJSON", "RealmState", "Query"]),
+        module("Documents", ["SyncModel", "Changesets", "ExtendedJSON", "RealmState", "Query"]),
         module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),
-        module("Messages", ["SyncModel", "AMQP", logging, .product(name: "Crypto", package: "swift-crypto")]),
+        module(
+            "Messages",
+            [
+                "SyncModel", "Changesets", "ExtendedJSON", "AMQP", logging,
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
         module("Rules", ["SyncModel"]),
         module("Views", ["SyncModel", "Changesets", "RealmState", "Query", "Rules"]),
         module(
@@ -165,14 +170,15 @@ let package = Package(
         module(
             "Inspection",
             [
-                "SyncModel", "AMQP", "Changesets", "RealmState", "Query", "Rules", "Views", "Messages", "Storage",
-                "StorageSQLite", "Operations", "CZlib", logging, .product(name: "Crypto", package: "swift-crypto"),
+                "SyncModel", "AMQP", "Changesets", "ExtendedJSON", "Documents", "RealmState", "Query", "Rules", "Views",
+                "Messages", "Storage", "StorageSQLite", "Operations", "CZlib", logging,
+                .product(name: "Crypto", package: "swift-crypto"),
             ]),
         module(
             "Worker",
             [
-                "SyncModel", "AMQP", "Changesets", "Merge", "RealmState", "Query", "Views", "Messages", "Storage",
-                "Operations", deques, logging,
+                "SyncModel", "AMQP", "Changesets", "ExtendedJSON", "Documents", "Merge", "RealmState", "Query", "Views",
+                "Messages", "Storage", "Operations", deques, logging,
                 metrics, lifecycle,
             ],
             // What an owner's parts do runs where the owner runs, on its slice's own queue.
@@ -199,8 +205,8 @@ let package = Package(
         module(
             "Coordinator",
             [
-                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "RealmState", "Messages", "Storage",
-                "Operations", "Inspection", "Dashboard",
+                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "ExtendedJSON", "Documents", "RealmState",
+                "Messages", "Storage", "Operations", "Inspection", "Dashboard",
                 logging, metrics, lifecycle,
                 hummingbird,
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -221,8 +227,8 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "Messages", "Storage", "StorageSQLite",
-                "PostgreSQL", "StoragePostgreSQL", "Operations",
+                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "ExtendedJSON", "Messages", "Storage",
+                "StorageSQLite", "PostgreSQL", "StoragePostgreSQL", "Operations",
                 "Inspection",
                 "Worker", "Gateway", "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient,
                 nio("NIOCore"),
@@ -327,8 +333,8 @@ let package = Package(
         tests(
             "Worker",
             [
-                "SyncModel", "AMQP", "MessagingSupport", "Changesets", "Merge", "MergeConformance", "RealmState",
-                "Query", "Views", "Rules", "Gateway",
+                "SyncModel", "AMQP", "MessagingSupport", "Changesets", "ExtendedJSON", "Documents", "Merge",
+                "MergeConformance", "RealmState", "Query", "Views", "Rules", "Gateway",
                 "SyncProtocol", "Messages",
                 "Storage", "StorageSQLite", "StorageSupport", "MemoryStorage", logging,
             ]),
@@ -348,7 +354,8 @@ let package = Package(
             "Coordinator",
             [
                 "SyncModel", "Rules", "AdminAPI", "APIDescriptions", "AMQP", "MessagingSupport", "Changesets",
-                "RealmState", "Messages", "Storage", "StorageSQLite", "StorageSupport", "Operations", grdb, logging,
+                "Documents", "RealmState", "Messages", "Storage", "StorageSQLite", "StorageSupport", "Operations", grdb,
+                logging,
                 httpClient, hummingbird,
             ]),
         tests(

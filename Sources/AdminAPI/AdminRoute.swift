@@ -64,6 +64,8 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case realmClientFiles = "apps/:app/realm/client-files"
     case realmHistory = "apps/:app/realm/history"
     case realmObjects = "apps/:app/realm/objects"
+    case documents = "apps/:app/documents"
+    case documentCount = "apps/:app/documents/count"
     case session = "session"
     case sessionLink = "session/link"
 
@@ -122,6 +124,14 @@ package enum AdminQuery: String, Sendable {
     case slices
     /// A class of objects.
     case className = "class"
+    /// Only documents that a filter selects, as MongoDB writes filters.
+    case filter
+    /// The properties that documents are sorted by, each with 1 or -1.
+    case sort
+    /// The properties to show, with commas between.
+    case fields
+    /// Values with their types, as canonical Extended JSON.
+    case canonical
 }
 
 /// What requests and answers are held to.
@@ -144,6 +154,9 @@ package enum AdminLimits {
     package static let realms = 50
     package static let versions = 50
     package static let objects = 50
+    package static let documents = 100
+    /// Bytes of the body of a request that writes documents.
+    package static let documentsBody = 8 << 20
     /// Bytes of UTF-8.
     package static let appID = 1...64
     package static let campaignID = 1...200

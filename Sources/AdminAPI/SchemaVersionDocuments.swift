@@ -1,5 +1,5 @@
 package import Storage
-import SyncModel
+package import SyncModel
 
 /// An app's schema versions, and the change that is prepared.
 package struct SchemaVersionList: Codable, Sendable, Equatable {

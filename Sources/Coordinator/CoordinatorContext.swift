@@ -14,6 +14,7 @@ struct CoordinatorContext: Sendable {
     let logger: Logger
     let state: CoordinatorState
     let link: BrokerLink
+    let answers: EventAnswers
     let sessions = EndedSessions()
 
     init(
@@ -28,6 +29,7 @@ struct CoordinatorContext: Sendable {
         self.logger = logger
         state = CoordinatorState(tickInterval: configuration.tickInterval)
         link = BrokerLink(configuration: configuration, logger: logger)
+        answers = EventAnswers(link: link, logger: logger)
     }
 
     var now: UInt64 { clock.now() }

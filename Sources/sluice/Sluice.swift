@@ -29,7 +29,8 @@ struct Sluice: AsyncParsableCommand {
         KeysCommand.self, ResetsCommand.self, LoginsCommand.self, AccessCommand.self, AuditCommand.self,
         DashboardCommand.self,
         PublishCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self, DeadLettersCommand.self,
-        RealmsCommand.self, ViewsCommand.self, StoreCommand.self, BrokerCommand.self, BackupCommand.self,
+        RealmsCommand.self, DocumentsCommand.self, ViewsCommand.self, StoreCommand.self, BrokerCommand.self,
+        BackupCommand.self,
         RestoreCommand.self,
         DoctorCommand.self,
     ]

@@ -1,4 +1,5 @@
 import Changesets
+import Documents
 import Storage
 import SyncModel
 import TestSupport
@@ -150,15 +151,14 @@ import Testing
 
     @Test func aRealmDeclaresWhatIsNew() throws {
         let changeset = try #require(
-            SchemaPlan.changeset(
-                adding: [Self.property("Item", "boxes", "list<link Box>"), Self.property("Item", "a@v1", "string?")],
-                to: Self.base))
+            DeclaredSchema(Self.base).changeset(
+                adding: [Self.property("Item", "boxes", "list<link Box>"), Self.property("Item", "a@v1", "string?")]))
         expectEqual(changeset.instructions.count, 5)
         guard case .addColumn(let boxes) = changeset.instructions[3] else {
             Issue.record("no column")
             return
         }
         expectTrue(boxes.type == .link && !boxes.nullable && boxes.collection == .list)
-        expectTrue(SchemaPlan.changeset(adding: [], to: Self.base) == nil)
+        expectTrue(DeclaredSchema(Self.base).changeset(adding: []) == nil)
     }
 }

@@ -39,7 +39,7 @@ import Testing
         try expectEqual(json.decode(M.self), message)
     }
 
-    private func jsonBody(_ message: some Message) throws -> [UInt8] { Array(try JSON.encode(message)) }
+    private func jsonBody(_ message: some Message) throws -> [UInt8] { try message.jsonBody() }
 
     @Test func bulkMessagesAreTheSameInBothForms() throws {
         try roundTrip(Self.changeset)

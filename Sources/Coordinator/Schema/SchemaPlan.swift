@@ -1,4 +1,5 @@
 import Changesets
+import Documents
 import RealmState
 import Storage
 import SyncModel
@@ -116,7 +117,7 @@ struct SchemaPlan {
             guard let known = classes[element.className] else {
                 throw SchemaProblem("property \(name) is of class \(element.className), which is not in the schema")
             }
-            if known.type.keyName == name { continue }
+            if known.type.primaryKey?.name == name { continue }
             guard !name.isEmpty, name.utf8.count <= maxNameBytes, !name.utf8.contains(0),
                 SchemaVersion.parts(ofColumn: name) == nil
             else { throw SchemaProblem("\(name.debugDescription) is no name of a property") }
@@ -260,18 +261,10 @@ struct SchemaProblem: Error, Equatable {
 
 extension String {
     /// A class's type names its key.
-    fileprivate var isKeyed: Bool { keyName != nil }
+    fileprivate var isKeyed: Bool { primaryKey != nil }
 
     fileprivate var isClassName: Bool {
         (1...ChangesetLimits.maxClassNameBytes).contains(utf8.count) && !utf8.contains(0)
-    }
-
-    /// The primary key's name in a class's type; nil if it has none.
-    fileprivate var keyName: String? {
-        guard hasPrefix("object(") || hasPrefix("asymmetric("), hasSuffix(")"), let open = firstIndex(of: "("),
-            let colon = self[open...].firstIndex(of: ":")
-        else { return nil }
-        return String(self[index(after: open)..<colon])
     }
 
     /// A type that is or is not optional.
@@ -290,41 +283,5 @@ extension SchemaPlan {
                     SchemaElement(className: name, property: $0.key, type: $0.value.type)
                 }
         }
-    }
-
-    /// What adds classes and properties to a realm's schema, which may have none of the app's yet; nil if there is nothing to add.
-    static func changeset(adding added: [SchemaElement], to elements: [SchemaElement]) -> Changeset? {
-        guard !added.isEmpty else { return nil }
-        var changeset = Changeset()
-        let all = elements + added
-        var seen: Set<String> = []
-        for element in all where element.property == nil && seen.insert(element.className).inserted {
-            guard let kind = kind(element.type, &changeset.strings) else { continue }
-            changeset.instructions.append(
-                .addTable(.init(table: changeset.strings.intern(ByteString(element.className)), kind: kind)))
-        }
-        for element in added {
-            guard let property = element.property, let type = PropertyType(element.type) else { continue }
-            changeset.instructions.append(
-                .addColumn(
-                    .init(
-                        table: changeset.strings.intern(ByteString(element.className)),
-                        field: changeset.strings.intern(ByteString(property)), type: type.element.type,
-                        nullable: type.element.nullable, collection: type.collection,
-                        linkTarget: type.element.target.map { changeset.strings.intern($0) },
-                        keyType: type.collection == .dictionary ? .string : nil)))
-        }
-        return changeset
-    }
-
-    /// A class's kind by its type, such as `object(_id: int)`; nil for what is no such type.
-    private static func kind(_ type: String, _ strings: inout InternTable) -> Instruction.AddTable.Kind? {
-        if type == "embedded" { return .embedded }
-        guard let name = type.keyName, let colon = type.firstIndex(of: ":"),
-            let key = PropertyType(type[type.index(after: colon)...].dropLast().trimmingPrefix(" ").description)
-        else { return nil }
-        return .topLevel(
-            keyField: strings.intern(ByteString(name)), keyType: key.element.type, keyNullable: key.element.nullable,
-            asymmetric: type.hasPrefix("asymmetric"))
     }
 }

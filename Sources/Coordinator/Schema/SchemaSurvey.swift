@@ -1,6 +1,7 @@
 import Changesets
 import RealmState
 import Storage
+import SyncModel
 
 /// The classes and properties of an app that its realms declare, and those of them that some object uses. Both are
 /// known by name: the same name may have several types in several realms.

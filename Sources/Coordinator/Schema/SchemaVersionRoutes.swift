@@ -1,5 +1,6 @@
 import AdminAPI
 import Changesets
+import Documents
 import Foundation
 import Hummingbird
 import Logging
@@ -119,7 +120,7 @@ struct SchemaVersionRoutes: Sendable {
     /// Has the app's realm declare what is new.
     private func publish(_ draft: SchemaDraft, in app: AppRecord) async throws {
         let elements = try await context.store.schema(ofApp: app.id)
-        guard let changeset = SchemaPlan.changeset(adding: draft.added, to: elements) else { return }
+        guard let changeset = DeclaredSchema(elements).changeset(adding: draft.added) else { return }
         let realm = RealmName(flexible: app.id)
         try await context.link.publish(
             ChangesetMessage(

@@ -72,12 +72,16 @@ package struct RecordedWrites: Sendable {
 extension WriteBatch {
     /// The objects that the writes by primary key touch: what a partial state has to have loaded.
     ///
+    /// - Parameter infersSchema: whether a class that is not there would be made; it has no objects then.
     /// - Throws: what recording would throw for a key.
-    package func addresses(in schema: Schema) throws(DocumentError) -> [ObjectAddress] {
+    package func addresses(
+        in schema: Schema, infersSchema: Bool = false
+    ) throws(DocumentError) -> [ObjectAddress] {
         let mapping = DocumentMapping(schema: schema)
         var addresses: [ObjectAddress] = []
         for (index, write) in writes.enumerated() {
             try at(Self.place(index)) { () throws(DocumentError) in
+                if infersSchema, schema.table(write.className) == nil { return }
                 let table = try mapping.table(write.className)
                 guard let (place, key) = write.key(table) else { return }
                 addresses.append(

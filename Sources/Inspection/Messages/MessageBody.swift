@@ -29,7 +29,7 @@ package enum MessageBody {
     private static func json(of message: AMQPMessage) -> Data? {
         guard message.properties.contentType == ContentType.binary else { return Data(message.body) }
         func encoded<M: Message>(_ type: M.Type) -> Data? {
-            (try? message.decode(M.self)).flatMap { try? JSONEncoder.message.encode($0) }
+            (try? message.decode(M.self)).flatMap { try? Data($0.jsonBody()) }
         }
         return switch message.properties.type {
         case ChangesetMessage.type: encoded(ChangesetMessage.self)

@@ -1,6 +1,6 @@
 package import SyncModel
 
-package struct BoundAnswer: Message, Equatable {
+package struct BoundAnswer: CodableMessage, Equatable {
     package static let type = "bound"
     package var generation: UInt64
     package var slice: SliceNumber
@@ -14,7 +14,7 @@ package struct BoundAnswer: Message, Equatable {
     }
 }
 
-package struct IdentifiedAnswer: Message, Equatable {
+package struct IdentifiedAnswer: CodableMessage, Equatable {
     package static let type = "identified"
     package var generation: UInt64
     package var upload: UploadCursor
@@ -44,7 +44,7 @@ package struct IdentifiedAnswer: Message, Equatable {
 /// A broker may deliver a request twice, the second time to an owner that does not know the session: by its cursors alone,
 /// such a request looks like a client that has lost its memory. The gateway repeats the request with the question's number if
 /// its session has had no answer, and says nothing otherwise.
-package struct ConfirmAnswer: Message, Equatable {
+package struct ConfirmAnswer: CodableMessage, Equatable {
     package static let type = "confirm"
     package var question: UInt64
 
@@ -52,7 +52,7 @@ package struct ConfirmAnswer: Message, Equatable {
 }
 
 /// Why a request or an upload was refused, as the client is to be told. Also sent unasked for a refused upload.
-package struct RefusedAnswer: Message, Equatable {
+package struct RefusedAnswer: CodableMessage, Equatable {
     package static let type = "refused"
 
     package var realm: RealmName

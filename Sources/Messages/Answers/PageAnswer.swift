@@ -2,7 +2,7 @@ import Foundation
 package import SyncModel
 
 /// A page of history for one client file: own and empty versions are left out, the cursors account for them.
-package struct PageAnswer: Message, Equatable {
+package struct PageAnswer: CodableMessage, Equatable {
     package static let type = "page-answer"
     package var generation: UInt64
     /// The cursor that the page follows, so that a late or doubled answer is noticed.

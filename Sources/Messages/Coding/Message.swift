@@ -5,17 +5,27 @@ package import Foundation
 ///
 /// Every message has a JSON form (`application/json`), which operators may publish too. The three bulk messages that
 /// carry changesets also have a compact binary form (`application/vnd.sluice`), which processes use among themselves.
-package protocol Message: Codable, Sendable {
+package protocol Message: Sendable {
     static var type: String { get }
+    func jsonBody() throws -> [UInt8]
+    init(jsonBody: [UInt8]) throws
     /// The binary form, or nil for a message that travels as JSON only.
     func binaryBody() -> [UInt8]?
+    init(binaryBody: [UInt8]) throws
     /// The version of Sluice's messages that a process must know to read it (`MessageVersion`).
     var messageVersion: Int64 { get }
-    init(binaryBody: [UInt8]) throws
     /// Numbers that travel as headers, by name: earlier versions read the binary form, and would refuse one that had them.
     var headers: [String: UInt64] { get }
     /// Takes what the headers say.
     mutating func take(_ header: (String) -> UInt64?)
+}
+
+/// A message whose JSON form is that of its properties. Only messages that carry documents write theirs themselves.
+package protocol CodableMessage: Message, Codable {}
+
+extension CodableMessage {
+    package func jsonBody() throws -> [UInt8] { Array(try JSONEncoder.message.encode(self)) }
+    package init(jsonBody: [UInt8]) throws { self = try JSONDecoder().decode(Self.self, from: Data(jsonBody)) }
 }
 
 extension Message {
@@ -50,7 +60,7 @@ extension AMQPMessage {
         replyTo: String? = nil, persistent: Bool = true
     ) throws {
         let binary = message.binaryBody()
-        let body = try binary ?? Array(JSONEncoder.message.encode(message))
+        let body = try binary ?? message.jsonBody()
         var properties = AMQPProperties()
         properties.type = M.type
         properties.messageID = id
@@ -70,7 +80,7 @@ extension AMQPMessage {
             var message: M
             switch properties.contentType ?? ContentType.json {
             case ContentType.binary: message = try M(binaryBody: body)
-            case ContentType.json: message = try JSONDecoder().decode(M.self, from: Data(body))
+            case ContentType.json: message = try M(jsonBody: body)
             case let other:
                 throw MessageError(
                     messageType: M.type,

@@ -10,8 +10,10 @@ package enum MessageVersion {
     package static let flexible: Int64 = 2
     /// The first that knows of properties that become queryable in development mode.
     package static let queried: Int64 = 3
+    /// The first that knows writes on documents.
+    package static let documents: Int64 = 4
     /// The newest that this program reads.
-    package static let known: Int64 = 3
+    package static let known: Int64 = 4
     /// The header with a message's version. A message without the header is of version 1.
     package static let header = "x-sluice-version"
 }

@@ -1,6 +1,6 @@
 /// How a gateway stands and what it has done since it started: for the coordinators' pictures of the cluster. Published with the
 /// routing key `figures` to the exchange of the reports, where every coordinator hears it and nothing keeps it.
-package struct GatewayFigures: Message, Equatable {
+package struct GatewayFigures: CodableMessage, Equatable {
     package static let type = "gateway-figures"
     package var gateway: String
     /// Milliseconds of Unix time.
@@ -50,7 +50,7 @@ package struct WorkerTotals: Codable, Sendable, Equatable {
 
 /// Somebody has logged out of the dashboard at one coordinator: the others are to refuse that session, too. Published as
 /// `GatewayFigures` are.
-package struct DashboardLogout: Message, Equatable {
+package struct DashboardLogout: CodableMessage, Equatable {
     package static let type = "dashboard-logout"
     /// The session's number: 32 hexadecimal digits. Nobody can log in with it.
     package var session: String

@@ -25,7 +25,7 @@ package struct NoticedObjects: Codable, Sendable, Equatable {
 }
 
 /// What one commit of the owner did to a realm, to every gateway with sessions on it (realm topic).
-package struct IntegratedNotice: Message, Equatable {
+package struct IntegratedNotice: CodableMessage, Equatable {
     package static let type = "integrated"
 
     /// The new upload cursor of a client whose upload this commit integrated (or found already integrated).

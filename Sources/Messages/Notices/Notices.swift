@@ -1,7 +1,7 @@
 package import SyncModel
 
 /// Live sessions must be told to reset (realm topic). Names a realm, or with `partition` nil the whole app in a slice.
-package struct ResetNotice: Message, Equatable {
+package struct ResetNotice: CodableMessage, Equatable {
     package static let type = "client-reset"
     package var app: String
     package var partition: String?
@@ -40,7 +40,7 @@ package struct ResetNotice: Message, Equatable {
 }
 
 /// The generation of an app in one slice, repeated with every tick: a session of an older one missed its reset notice.
-package struct GenerationNotice: Message, Equatable {
+package struct GenerationNotice: CodableMessage, Equatable {
     package static let type = "generation"
     package var app: String
     package var slice: SliceNumber
@@ -56,7 +56,7 @@ package struct GenerationNotice: Message, Equatable {
 }
 
 /// An app's settings or rules changed, or one of its users; gateways and workers read them again. Routing key `<app>.settings`.
-package struct SettingsNotice: Message, Equatable {
+package struct SettingsNotice: CodableMessage, Equatable {
     package static let type = "settings"
     package var app: String
     /// The user that changed; nil if it was the app.
@@ -73,7 +73,7 @@ package struct SettingsNotice: Message, Equatable {
 }
 
 /// There are new signing keys of tokens; gateways read them again (realm topic).
-package struct SigningKeysNotice: Message, Equatable {
+package struct SigningKeysNotice: CodableMessage, Equatable {
     package static let type = "signing-keys"
     /// One word, which no app's keys have.
     package static let topicKey = "signing-keys"
@@ -82,7 +82,7 @@ package struct SigningKeysNotice: Message, Equatable {
 }
 
 /// A worker's heartbeat (presence exchange).
-package struct HeartbeatMessage: Message, Equatable {
+package struct HeartbeatMessage: CodableMessage, Equatable {
     package static let type = "heartbeat"
     package var worker: String
     /// Milliseconds of Unix time.

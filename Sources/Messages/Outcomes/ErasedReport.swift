@@ -1,7 +1,7 @@
 package import SyncModel
 
 /// How far a slice has come with erasing a deleted app: to the outcomes queue.
-package struct ErasedReport: Message, Equatable {
+package struct ErasedReport: CodableMessage, Equatable {
     package static let type = "erased"
     package var app: String
     package var slice: SliceNumber

@@ -2,7 +2,7 @@ package import SyncModel
 
 /// Properties that a client of an app in development mode has asked for a subscription by, and that the app's rules do not name as queryable: to the
 /// outcomes queue.
-package struct QueriedReport: Message, Equatable {
+package struct QueriedReport: CodableMessage, Equatable {
     package static let type = "queried"
     package var app: String
     /// The names of the properties, by class.

@@ -5,7 +5,7 @@ package import SyncModel
 ///
 /// From a gateway: everything is set. From a shell: `realm` and `changesets` are enough; such a message follows
 /// nothing, counts as written by the server itself on top of the latest version, and is known by its message id.
-package struct ChangesetMessage: Message, Equatable {
+package struct ChangesetMessage: CodableMessage, Equatable {
     package static let type = "changeset"
 
     package struct Upload: Codable, Sendable, Equatable {

@@ -1,7 +1,7 @@
 package import SyncModel
 
 /// A realm is taken away, with all that is stored of it. Its clients must reset, onto an empty realm of the same name.
-package struct EraseMessage: Message, Equatable {
+package struct EraseMessage: CodableMessage, Equatable {
     package static let type = "erase"
     package var messageVersion: Int64 { realm.isFlexible ? MessageVersion.flexible : 1 }
     package var realm: RealmName
@@ -20,7 +20,7 @@ package struct EraseMessage: Message, Equatable {
 }
 
 /// An app was deleted: everything that a slice has of it goes. The fan-out brings it to every slice queue.
-package struct EraseAppMessage: Message, Equatable {
+package struct EraseAppMessage: CodableMessage, Equatable {
     package static let type = "erase-app"
     package var app: String
 

@@ -23,7 +23,7 @@ package struct RequestContext: Codable, Sendable, Equatable {
 }
 
 /// A client's BIND. Answered by `bound` or `refused`.
-package struct BindRequest: Message, Equatable {
+package struct BindRequest: CodableMessage, Equatable {
     package static let type = "bind"
     package var messageVersion: Int64 { context.realm.isFlexible ? MessageVersion.flexible : 1 }
     package var context: RequestContext
@@ -56,7 +56,7 @@ package struct BindRequest: Message, Equatable {
 }
 
 /// A client's IDENT. Answered by `identified`, `refused` or `confirm`.
-package struct IdentifyRequest: Message, Equatable {
+package struct IdentifyRequest: CodableMessage, Equatable {
     package static let type = "identify"
     package var messageVersion: Int64 { context.realm.isFlexible ? MessageVersion.flexible : 1 }
     package var context: RequestContext
@@ -94,7 +94,7 @@ package struct IdentifyRequest: Message, Equatable {
 }
 
 /// A page of history for a session that is behind, or the proof that nothing is missing (MARK). Answered by `page`.
-package struct PageRequest: Message, Equatable {
+package struct PageRequest: CodableMessage, Equatable {
     package static let type = "page"
     package var messageVersion: Int64 { context.realm.isFlexible ? MessageVersion.flexible : 1 }
     package var context: RequestContext
@@ -125,7 +125,7 @@ package struct PageRequest: Message, Equatable {
 }
 
 /// A session has ended (UNBIND or a lost connection). Not answered; it is evidence for inferring reset outcomes.
-package struct UnbindNotice: Message, Equatable {
+package struct UnbindNotice: CodableMessage, Equatable {
     package static let type = "unbind"
     package var messageVersion: Int64 { realm.isFlexible ? MessageVersion.flexible : 1 }
     package var realm: RealmName
@@ -154,14 +154,14 @@ package struct UnbindNotice: Message, Equatable {
 }
 
 /// Published by a worker to a slice queue that it starts to consume: the first delivery tells it that it is active.
-package struct ClaimMessage: Message, Equatable {
+package struct ClaimMessage: CodableMessage, Equatable {
     package static let type = "claim"
     package var worker: String
     package init(worker: String) { self.worker = worker }
 }
 
 /// The coordinator's clock: drives expiry, inference and the repetition of generations.
-package struct TickMessage: Message, Equatable {
+package struct TickMessage: CodableMessage, Equatable {
     package static let type = "tick"
     /// Milliseconds of Unix time.
     package var at: UInt64

@@ -4,7 +4,7 @@ package import SyncModel
 ///
 /// Published by the coordinator, or from a shell with just the app: the message id then names the campaign and each
 /// slice starts its next generation.
-package struct TerminationMessage: Message, Equatable {
+package struct TerminationMessage: CodableMessage, Equatable {
     package static let type = "termination"
     package var app: String
     /// The campaign that accounts for it; the message id if absent.
@@ -22,7 +22,7 @@ package struct TerminationMessage: Message, Equatable {
 }
 
 /// Lets clients reset whose slice has stopped asking them to, because they were so many: an operator has looked.
-package struct AllowResetsMessage: Message, Equatable {
+package struct AllowResetsMessage: CodableMessage, Equatable {
     package static let type = "allow-resets"
     /// Seconds.
     package static let longest: UInt64 = 86_400
@@ -38,7 +38,7 @@ package struct AllowResetsMessage: Message, Equatable {
 }
 
 /// One client realm (or, without `clientFile`, every client realm of one realm) must reset.
-package struct ResetMessage: Message, Equatable {
+package struct ResetMessage: CodableMessage, Equatable {
     package static let type = "reset"
     package var messageVersion: Int64 { realm.isFlexible ? MessageVersion.flexible : 1 }
     package var realm: RealmName

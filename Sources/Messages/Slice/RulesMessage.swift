@@ -1,6 +1,6 @@
 /// An app's rules changed, or its users. The fan-out brings it to every slice queue, in order with the changesets, so that an owner goes by these
 /// rules, and by what these users are now, from then on.
-package struct RulesMessage: Message, Equatable {
+package struct RulesMessage: CodableMessage, Equatable {
     package static let type = "rules"
     package var app: String
     /// The version that is in force; an owner may have heard of a newer one.

@@ -1,3 +1,4 @@
+package import SyncModel
 import Synchronization
 
 /// What classes and properties the clients of each app may have, as this process last saw it.
@@ -16,6 +17,11 @@ package final class AppSchemas: Sendable {
     private let known = Mutex<[String: Known]>([:])
 
     package init(store: any SchemaStore) { self.store = store }
+
+    /// All classes and properties of the app, read from the store.
+    package func all(of app: AppRecord) async throws(StoreError) -> [SchemaElement] {
+        try await store.schema(ofApp: app.id)
+    }
 
     /// Returns those of the elements that the app does not have.
     package func missing(_ elements: [SchemaElement], in app: AppRecord) async throws(StoreError) -> [SchemaElement] {

@@ -1,4 +1,5 @@
 import Storage
+import SyncModel
 
 /// Apps with their settings, rules and schemas.
 protocol PostgresAppStore: PostgresControlPart {}

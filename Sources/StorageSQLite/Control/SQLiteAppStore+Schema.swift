@@ -1,6 +1,7 @@
 import GRDB
 import SQLiteStatements
 import Storage
+import SyncModel
 
 extension SQLiteAppStore {
     func schema(ofApp app: String, among elements: [SchemaElement]) async throws(StoreError) -> [SchemaElement] {

@@ -90,6 +90,7 @@ package struct WorkerMetrics: Sendable {
         count("sluice.worker.messages.dead", app ?? "")
         running.errors.add(1, ordering: .relaxed)
     }
+    func eventRefused(app: String) { count("sluice.worker.events.refused", app) }
     /// Counts the bytes that are kept of a message that was set aside.
     func setAside(bytes: Int, app: String?) { count("sluice.worker.messages.dead_bytes", app ?? "", by: bytes) }
     func notKept(app: String?) { count("sluice.worker.messages.not_kept", app ?? "") }

@@ -1,6 +1,7 @@
 import Changesets
 import RealmState
 import Storage
+import SyncModel
 
 /// What changesets have added to a realm's schema.
 struct SchemaChange {

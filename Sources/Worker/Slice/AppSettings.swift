@@ -1,5 +1,6 @@
 import Rules
 import Storage
+import SyncModel
 
 /// Apps' settings as an owner asks for them.
 ///
@@ -34,6 +35,11 @@ struct AppSettings: Sendable {
         try await Self.asking(about: app.id) { () throws(StoreError) in
             try await directory.schemas.missing(elements, in: app)
         }
+    }
+
+    /// All classes and properties of the app, in the order of their names.
+    func schema(of app: AppRecord) async throws(StoreError) -> [SchemaElement] {
+        try await Self.asking(about: app.id) { () throws(StoreError) in try await directory.schemas.all(of: app) }
     }
 
     /// Makes classes and properties the app's.

@@ -123,8 +123,9 @@ struct MessageHandler: SlicePart {
             if let upload = changesets.upload {
                 try await Uploads(work: work).integrate(changesets, upload, delivery.changesets, delivery)
             } else {
-                try await Uploads(work: work).integrate(event: changesets, delivery)
+                try await PublishedEvents(work: work).integrate(changesets, delivery)
             }
+        case .write(let message): try await PublishedEvents(work: work).integrate(message, delivery)
         case .bind(let request): if let address { try await requests.bind(request, reply: address) }
         case .identify(let request): if let address { try await requests.identify(request, reply: address) }
         case .page(let request): if let address { try await requests.page(request, reply: address) }
@@ -193,7 +194,7 @@ struct MessageHandler: SlicePart {
             complain(of: delivery, reason)
             try admittance.refuse(changesets.realm, upload.session, .damaged(changesets.realm))
         case .unbind, .rules, .tick: complain(of: delivery, reason)
-        case .termination, .reset, .allowResets, .erase, .eraseApp, .claim, nil:
+        case .write, .termination, .reset, .allowResets, .erase, .eraseApp, .claim, nil:
             try work.setAside(delivery, reason: reason, app: delivery.realm?.app)
         }
     }

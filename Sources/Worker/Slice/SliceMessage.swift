@@ -6,6 +6,7 @@ import SyncModel
 /// What a slice's queue holds, by type.
 enum SliceMessage: Sendable {
     case changesets(ChangesetMessage)
+    case write(WriteMessage)
     case bind(BindRequest)
     case identify(IdentifyRequest)
     case page(PageRequest)
@@ -24,6 +25,7 @@ enum SliceMessage: Sendable {
         self =
             switch type {
             case ChangesetMessage.type: .changesets(try message.decode(ChangesetMessage.self))
+            case WriteMessage.type: .write(try message.decode(WriteMessage.self))
             case BindRequest.type: .bind(try message.decode(BindRequest.self))
             case IdentifyRequest.type: .identify(try message.decode(IdentifyRequest.self))
             case PageRequest.type: .page(try message.decode(PageRequest.self))
@@ -46,6 +48,7 @@ enum SliceMessage: Sendable {
     var realm: RealmName? {
         switch self {
         case .changesets(let message): message.realm
+        case .write(let message): message.realm
         case .unbind(let notice): notice.realm
         case .reset(let message): message.realm
         case .erase(let message): message.realm
@@ -60,7 +63,8 @@ enum SliceMessage: Sendable {
         case .bind(let request): request.context
         case .identify(let request): request.context
         case .page(let request): request.context
-        case .changesets, .unbind, .termination, .reset, .rules, .allowResets, .erase, .eraseApp, .tick, .claim: nil
+        case .changesets, .write, .unbind, .termination, .reset, .rules, .allowResets, .erase, .eraseApp, .tick, .claim:
+            nil
         }
     }
 }

@@ -8,7 +8,7 @@ import Storage
 import SyncModel
 import Views
 
-/// Makes clients' uploads, and changesets that are published from a shell, part of their realms.
+/// Makes clients' uploads part of their realms.
 struct Uploads: SlicePart {
     let work: SliceWork
 
@@ -213,7 +213,7 @@ struct Uploads: SlicePart {
             changesets)
         if !entries.isEmpty {
             work.steps += Self.steps(toApply: integration.changesets)
-            let applied = try await apply(integration.changesets.map(\.changeset), in: context) {
+            let applied = try await work.apply(integration.changesets.map(\.changeset), to: context) {
                 try await SchemaAdmission(work: work).admit($0, of: file.user, from: app)
             }
             for (merged, (changeset, _)) in zip(integration.changesets, applied) {
@@ -223,46 +223,6 @@ struct Uploads: SlicePart {
             }
         }
         return integration.outcome
-    }
-
-    /// Integrates changesets published from a shell: written by the server itself on top of the latest version.
-    ///
-    /// A message that cannot be applied is set aside whole. Its id tells a repetition in the same realm.
-    func integrate(event message: ChangesetMessage, _ delivery: SliceDelivery) async throws {
-        let app = try await existingApp(of: message, id: delivery.id)
-        let mark = delivery.id.map { ChangesetMessage.mark(ofEvent: $0, in: message.realm) }
-        if let mark {
-            let seen = try await work.isSeen(messageID: mark)
-            if seen.now || seen.before { metrics.duplicates(message.entries.count, app: app.id) }
-            if seen.now { return }
-            if seen.before {
-                // The owner that dealt with it first may have died before gateways were told.
-                if let context = try await work.storedRealm(message.realm) { work.change(context).tellAgain() }
-                return
-            }
-        }
-        let context = try await work.realm(message.realm, of: app)
-        do {
-            let changesets = try delivery.changesets.enumerated().map { try $1.get(named: "\($0)") }
-            // The operator may always.
-            // What a move brings over was taken in long ago, and is all that the app has.
-            let applied = try await apply(changesets, in: context, refusingMisfits: app.migration?.isUnderWay != true) {
-                try await SchemaAdmission(work: work).extend(app, by: $0)
-            }
-            for ((changeset, images), entry) in zip(applied, message.entries) {
-                work.change(context).append(
-                    changeset, origin: .server, clientVersion: 0,
-                    timestamp: entry.timestamp == 0 ? clock.changesetNow : entry.timestamp, images: images)
-            }
-        } catch let error as SchemaRefusedError {
-            throw PoisonError(reason: error.reason, app: app.id)
-        } catch let error as BadChangesetError {
-            throw PoisonError(reason: error.reason, app: app.id)
-        }
-        // With what it stands for, in one commit: the realm may have been restarted, and committed, on the way here.
-        if let mark { work.stage { $0.seenMessages.append(mark) } }
-        metrics.integrated(message.entries.count, app: app.id)
-        activity.integrated(message.entries.count, into: context.name, at: clock.uptime())
     }
 
     /// What applying and writing an upload takes, in steps of merging: a client can make that as dear as merging.
@@ -278,58 +238,6 @@ struct Uploads: SlicePart {
     static func leastSteps(of delivery: SliceDelivery) -> UInt64 {
         guard delivery.upload != nil else { return 0 }
         return delivery.changesets.reduce(0) { $0 + ((try? steps(toApply: $1.get())) ?? 0) }
-    }
-
-    /// - Parameter id: of the message: while an app moves, only what is copied is written.
-    private func existingApp(of message: ChangesetMessage, id: String?) async throws -> AppRecord {
-        guard let app = try await work.settings(of: message.realm.app) else {
-            throw PoisonError.noApp(message.realm.app)
-        }
-        if let migration = app.migration, migration.isUnderWay {
-            guard migration.isOwn(id), message.realm.isFlexible == (migration.target == .flexible) else {
-                throw PoisonError(
-                    reason: "app \(app.id) is being moved to \(migration.target.rawValue) sync", app: app.id)
-            }
-            return app
-        }
-        guard message.realm.isFlexible == (app.syncMode == .flexible) else {
-            throw PoisonError(
-                reason:
-                    "app \(app.id) uses \(app.syncMode.rawValue) sync, and the message is for realm \(message.realm)",
-                app: app.id)
-        }
-        return app
-    }
-
-    /// Applies changesets in order.
-    ///
-    /// - Returns: each as stock clients can apply it, and in a flexible realm, its objects as they were.
-    /// - Parameters:
-    ///   - refusingMisfits: whether what stock clients cannot apply is refused.
-    ///   - admit: throws if the schema may not change as it has.
-    /// - Throws: `BadChangesetError`.
-    private func apply(
-        _ changesets: [Changeset], in context: RealmContext, refusingMisfits: Bool = true,
-        admitting admit: (SchemaChange) async throws -> Void
-    ) async throws -> [(changeset: Changeset, images: BeforeImages?)] {
-        let before = context.state.schema
-        var applied: [(changeset: Changeset, images: BeforeImages?)] = []
-        try await work.load(changesets, into: context)
-        // Objects of a class that the changesets make are known not to exist elsewhere.
-        for changeset in changesets {
-            let changeset = context.state.applicable(changeset)
-            applied.append((changeset, try work.apply(changeset, to: context)))
-        }
-        if refusingMisfits {
-            for changeset in changesets {
-                guard let misfit = changeset.misfits(in: context.state.schema, before).first else { continue }
-                throw BadChangesetError(misfit: misfit)
-            }
-        }
-        if changesets.contains(where: \.declaresSchema) {
-            try await admit(SchemaChange(from: before, to: context.state.schema))
-        }
-        return applied
     }
 }
 

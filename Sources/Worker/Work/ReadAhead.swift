@@ -78,7 +78,7 @@ extension SliceWork {
             guard let content = try? delivery.content.get(), let name = content.realm else { continue }
             if memory.realms[name] == nil { lookup.realms.insert(name) }
             if memory.generations[name.app] == nil { lookup.appGenerations.insert(name.app) }
-            if case .changesets(let message) = content, message.upload == nil, let id = delivery.id {
+            if content.isEvent, let id = delivery.id {
                 lookup.messages.insert(ChangesetMessage.mark(ofEvent: id, in: name))
             }
         }
@@ -94,6 +94,15 @@ extension SliceLookup {
 }
 
 extension SliceMessage {
+    /// Whether an operator or a backend has published it to write to a realm.
+    fileprivate var isEvent: Bool {
+        switch self {
+        case .changesets(let message): message.upload == nil
+        case .write: true
+        default: false
+        }
+    }
+
     /// The client file that the message is from or about, if it says so.
     fileprivate var clientFile: FileIdent? {
         switch self {
@@ -102,7 +111,7 @@ extension SliceMessage {
         case .page(let request): request.clientFile
         case .unbind(let notice): notice.clientFile
         case .reset(let message): message.clientFile
-        case .bind, .termination, .rules, .allowResets, .erase, .eraseApp, .tick, .claim: nil
+        case .write, .bind, .termination, .rules, .allowResets, .erase, .eraseApp, .tick, .claim: nil
         }
     }
 
@@ -111,8 +120,8 @@ extension SliceMessage {
         switch self {
         case .bind(let request): request.user
         case .unbind(let notice): notice.clientFile == nil ? notice.user : nil
-        case .changesets, .identify, .page, .termination, .reset, .rules, .allowResets, .erase, .eraseApp, .tick,
-            .claim:
+        case .changesets, .write, .identify, .page, .termination, .reset, .rules, .allowResets, .erase, .eraseApp,
+            .tick, .claim:
             nil
         }
     }
@@ -122,7 +131,8 @@ extension SliceMessage {
         switch self {
         case .changesets(let message): message.upload != nil
         case .page: true
-        case .bind, .identify, .unbind, .termination, .reset, .rules, .allowResets, .erase, .eraseApp, .tick, .claim:
+        case .write, .bind, .identify, .unbind, .termination, .reset, .rules, .allowResets, .erase, .eraseApp, .tick,
+            .claim:
             false
         }
     }

@@ -1,5 +1,6 @@
 import AdminAPI
 import AsyncHTTPClient
+import ExtendedJSON
 import Foundation
 import NIOCore
 import NIOFoundationCompat
@@ -12,6 +13,7 @@ struct AdminClient {
     let token: Secret
     /// A PEM file of authorities that are trusted beside the system's.
     let authorities: String?
+    private static let maxAnswerBytes = 64 << 20
 
     init(_ settings: ClusterSettings) throws {
         baseURL = settings.adminURL
@@ -27,7 +29,8 @@ struct AdminClient {
     func ask<Answer: Decodable>(
         _ path: String, _ method: HTTPMethod = .GET, body: (any AdminBody)? = nil, timeout: TimeAmount = .seconds(30)
     ) async throws -> Answer {
-        let answer = try await send(path, method, body: body, timeout: timeout)
+        let json = try body.map { try JSONEncoder().encode($0) }
+        let answer = try await send(path, method, json: json, timeout: timeout)
         do {
             return try JSONDecoder().decode(Answer.self, from: answer.body)
         } catch {
@@ -35,24 +38,38 @@ struct AdminClient {
         }
     }
 
+    /// Asks the coordinator for what carries documents, whose values keep their types.
+    func document(
+        _ path: String, _ method: HTTPMethod = .GET, body: [UInt8]? = nil, timeout: TimeAmount = .seconds(60)
+    ) async throws -> BSONDocument {
+        let answer = try await send(path, method, json: body.map { Data($0) }, timeout: timeout)
+        do throws(ExtendedJSONError) {
+            return try ExtendedJSONParser.parseDocument(
+                Array(answer.body), limits: ExtendedJSONLimits(bytes: Self.maxAnswerBytes, values: 10_000_000))
+        } catch {
+            throw CommandFailure(.internalError, "\(baseURL) answered what this version does not understand: \(error)")
+        }
+    }
+
     /// Asks the coordinator for something that has no answer but that it is done.
     func tell(_ path: String, _ method: HTTPMethod) async throws {
-        _ = try await send(path, method, body: nil, timeout: .seconds(30))
+        _ = try await send(path, method, json: nil, timeout: .seconds(30))
     }
 
     private func send(
-        _ path: String, _ method: HTTPMethod, body: (any AdminBody)?, timeout: TimeAmount
+        _ path: String, _ method: HTTPMethod, json body: Data?, timeout: TimeAmount
     ) async throws -> HTTPAnswer {
         var request = HTTPClientRequest(url: baseURL + path)
         request.method = method
         request.headers.add(name: "Authorization", value: "Bearer \(token.revealed)")
         if let body {
             request.headers.add(name: "Content-Type", value: "application/json")
-            request.body = .bytes(ByteBuffer(data: try JSONEncoder().encode(body)))
+            request.body = .bytes(ByteBuffer(data: body))
         }
         let answer: HTTPAnswer
         do {
-            answer = try await HTTPAnswer.of(request, timeout: timeout, maxBytes: 64 << 20, trusting: authorities)
+            answer = try await HTTPAnswer.of(
+                request, timeout: timeout, maxBytes: Self.maxAnswerBytes, trusting: authorities)
         } catch {
             throw CommandFailure(
                 .unreachable,

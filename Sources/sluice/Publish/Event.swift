@@ -17,6 +17,12 @@ struct Event {
         app = message.realm.app
     }
 
+    init(_ message: WriteMessage) {
+        content = message
+        realm = message.realm
+        app = message.realm.app
+    }
+
     init(_ message: ResetMessage) {
         content = message
         realm = message.realm
@@ -28,6 +34,9 @@ struct Event {
         app = message.app
     }
 
+    /// Whether the realm's owner answers whoever waits for the event.
+    var isAnswered: Bool { content is ChangesetMessage || content is WriteMessage }
+
     /// The exchange and routing key that bring the event to the owners concerned.
     func destination(in topology: Topology, slices: SliceCount) -> (exchange: String, routingKey: String) {
         realm.map { (topology.slices, String($0.slice(of: slices).value)) } ?? (topology.terminations, "")
@@ -35,12 +44,14 @@ struct Event {
 
     /// Returns the event as a JSON message, so that what a shell publishes can be read in the queue and compared with
     /// the documentation.
-    func message(id: String) throws -> AMQPMessage {
+    ///
+    /// - Parameter replyTo: the queue in which its sender waits for an answer.
+    func message(id: String, replyTo: String? = nil) throws -> AMQPMessage {
         let properties = AMQPProperties(
-            type: type(of: content).type, messageID: id, timestamp: UInt64(Date().timeIntervalSince1970),
+            type: type(of: content).type, messageID: id, correlationID: replyTo.map { _ in id }, replyTo: replyTo,
+            timestamp: UInt64(Date().timeIntervalSince1970),
             contentType: ContentType.json)
-        let body: Data = try JSONEncoder.message.encode(content)
-        return AMQPMessage(body: Array(body), properties: properties)
+        return AMQPMessage(body: try content.jsonBody(), properties: properties)
     }
 }
 

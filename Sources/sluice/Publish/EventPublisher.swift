@@ -2,32 +2,68 @@ import AMQP
 import Foundation
 import Glibc
 import Messages
+import SyncModel
 
-/// Publishes events one after another, each confirmed and known to have reached a queue.
+/// Publishes events one after another, each confirmed and known to have reached a queue, and with `--wait` known to be written.
 struct EventPublisher {
     var settings: ClusterSettings
     var options: EventOptions
 
+    /// How long a realm's owner may take to answer: longer than a slice takes to change hands.
+    private static let patience: Duration = .seconds(20)
+
     func publishAll(fromArguments: () throws -> Event, fromJSON: (EventLine) throws -> Event) async throws {
+        if options.check, let file = options.file { try await check(file, fromJSON) }
         let slices = try settings.sliceCount()
         try await settings.withBroker(name: "publish") { connection in
             let channel = try await connection.openChannel(confirms: true)
             try await settings.topology.declareShared(on: channel, slices: slices)
+            let inbox = options.wait ? try await AnswerInbox.open(on: connection) : nil
+            let listening = inbox.map { inbox in Task { try await inbox.run() } }
+            defer { listening?.cancel() }
             var count = 0
             var apps = options.unchecked ? nil : AppCheck(settings)
-            func publish(_ event: Event, id given: String? = nil) async throws {
-                count += 1
+            func publish(_ event: Event, id given: String?) async throws {
                 try await apps?.require(event)
-                let id = given ?? options.idPrefix.map { "\($0)-\(count)" } ?? UUID().uuidString.lowercased()
+                let id = given ?? options.idPrefix.map { "\($0)-\(count + 1)" } ?? UUID().uuidString.lowercased()
                 let (exchange, key) = event.destination(in: settings.topology, slices: slices)
-                try await channel.publish(
-                    try event.message(id: id), exchange: exchange, routingKey: key, mandatory: true)
-                try report(id: id, exchange: exchange, key: key)
+                let message = try event.message(id: id, replyTo: event.isAnswered ? inbox?.queue : nil)
+                @Sendable func send() async throws {
+                    try await channel.publish(message, exchange: exchange, routingKey: key, mandatory: true)
+                }
+                guard let inbox, event.isAnswered else {
+                    try await send()
+                    try report(id: id, exchange: exchange, key: key)
+                    return count += 1
+                }
+                do {
+                    try report(try await inbox.ask(id, within: Self.patience, publish: send), id: id)
+                    count += 1
+                } catch let failure as AnswerInbox.Failure {
+                    throw try await unanswered(failure, event, id, on: channel, slices)
+                }
             }
-            guard let file = options.file else { return try await publish(try fromArguments()) }
+            guard let file = options.file else { return try await publish(try fromArguments(), id: options.id) }
             var lines = try EventLines(file: file)
-            while let line = try await lines.next() { try await publish(try fromJSON(line), id: try line.id) }
+            while let line = try await lines.next() {
+                do {
+                    try await publish(try fromJSON(line), id: try line.id)
+                } catch {
+                    let failure = CommandFailure(describing: error)
+                    throw CommandFailure(
+                        failure.kind, "published \(count), stopped at line \(line.number): \(failure.message)")
+                }
+            }
             if !options.json { Printing.note("\(count) published") }
+        }
+    }
+
+    /// Reads all lines as events.
+    private func check(_ file: String, _ fromJSON: (EventLine) throws -> Event) async throws {
+        var lines = try EventLines(file: file)
+        while let line = try await lines.next() {
+            _ = try fromJSON(line)
+            _ = try line.id
         }
     }
 
@@ -37,6 +73,44 @@ struct EventPublisher {
         } else if options.file == nil {
             Printing.line("published \(id) to \(exchange)\(key.isEmpty ? "" : " key \(key)")")
         }
+    }
+
+    // MARK: Answers
+
+    private func report(_ answer: AnswerInbox.Answer, id: String) throws {
+        switch answer {
+        case .refused(let refusal): throw CommandFailure(.badInput, "refused: \(refusal.reason)")
+        case .written(let written):
+            if options.json {
+                struct Written: Encodable {
+                    var messageId: String
+                    var version: ServerVersion
+                    var isRepetition: Bool
+                }
+                try Printing.json(
+                    Written(messageId: id, version: written.version, isRepetition: written.isRepetition))
+            } else if options.file == nil {
+                Printing.line(
+                    written.isRepetition
+                        ? "\(id) was written before; the realm is at version \(written.version)"
+                        : "\(id) integrated as version \(written.version)")
+            }
+        }
+    }
+
+    /// Says why nobody has answered.
+    private func unanswered(
+        _ failure: AnswerInbox.Failure, _ event: Event, _ id: String, on channel: AMQPChannel, _ slices: SliceCount
+    ) async throws -> CommandFailure {
+        var why = "\(failure)"
+        if let slice = event.realm?.slice(of: slices) {
+            let queue = AMQPQueueDeclaration(name: settings.topology.slice(slice), passive: true)
+            let consumers = try? await channel.declareQueue(queue, record: false).consumerCount
+            if consumers == 0 { why = "nobody owns slice \(slice)" }
+        }
+        return CommandFailure(
+            .tryAgain,
+            "whether \(id) is written is not known: \(why); publish it again with the same id, and it is written once")
     }
 }
 

@@ -10,6 +10,7 @@ struct PublishCommand: AsyncParsableCommand {
             An event is built from arguments, or read as JSON: one event a line from a file or, with -, from standard
             input. The same JSON goes through any AMQP tool; docs/messages.md has every message with an example.
 
+              sluice publish write --app tasks --partition store-nw '{"insert": "Task", "document": {"_id": 7}}' --wait
               sluice publish changeset --app tasks --partition store-nw --hex 3f0003466f6f...
               sluice publish changeset --file recording.ndjson
               sluice publish reset --app tasks --partition store-nw --client-file 7
@@ -18,11 +19,12 @@ struct PublishCommand: AsyncParsableCommand {
 
             Each event is confirmed by the broker before the next is sent. An event with the same message id as an
             earlier one has no second effect, so a file that broke off can be published again if its lines have an "id", or
-            with --id-prefix.
+            with --id-prefix. With --wait each event that writes is waited for, too, until its realm's owner has answered: the
+            exit code is 65 if it was refused, 75 if nobody has answered.
 
             The coordinator is asked whether the app exists; where there is none, --unchecked publishes all the same.
             """,
-        subcommands: [PublishChangeset.self, PublishReset.self, PublishTermination.self])
+        subcommands: [PublishWrite.self, PublishChangeset.self, PublishReset.self, PublishTermination.self])
 }
 
 /// Where events come from and how they are named.
@@ -38,11 +40,28 @@ struct EventOptions: ParsableArguments {
             """)
     var idPrefix: String?
 
+    @Option(help: "The message id of the one event that the arguments describe; random by default.")
+    var id: String?
+
+    @Flag(help: "Read all lines before the first is published: with a line that is no event nothing is published.")
+    var check = false
+
+    @Flag(help: "Wait until the events are written, or refused.")
+    var wait = false
+
     @Flag(help: "Do not ask the coordinator whether the app exists.")
     var unchecked = false
 
     @Flag(help: "Print one JSON line an event: its message id and where it went.")
     var json = false
+
+    func validate() throws {
+        if id != nil, file != nil || idPrefix != nil {
+            throw ValidationError(
+                "--id is for one event from arguments; lines have an \"id\" of their own, or --id-prefix")
+        }
+        if check, file == nil || file == "-" { throw ValidationError("--check needs a file that can be read twice") }
+    }
 }
 
 /// The realm that an event from arguments is for.

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Storage
 import StorageSQLite
+import SyncModel
 import TestSupport
 import Testing
 

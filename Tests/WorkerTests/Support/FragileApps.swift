@@ -1,4 +1,5 @@
 import Storage
+import SyncModel
 import Synchronization
 
 /// Apps of a control store that cannot be read when told so.

@@ -118,9 +118,13 @@ final class OwnerHarness: Sendable {
         }
     }
 
+    /// - Parameter waits: whether the sender waits for an answer; nil: as gateways do, and publishers of changesets do not.
     @discardableResult
-    func send(_ message: some Message, id: String = UUID().uuidString) async throws -> Published {
-        try await send([AMQPMessage(message, id: id, correlationID: "c", replyTo: "sluice.gateway.g")])
+    func send(
+        _ message: some Message, id: String = UUID().uuidString, waits: Bool? = nil
+    ) async throws -> Published {
+        let replyTo = waits ?? !(message is ChangesetMessage) ? "sluice.gateway.g" : nil
+        return try await send([AMQPMessage(message, id: id, correlationID: "c", replyTo: replyTo)])
     }
 
     /// Goes on with what is to be done between messages until nothing is left.

@@ -1,10 +1,10 @@
-import Changesets
-import RealmState
+package import Changesets
+package import RealmState
 
 /// A property's type as apps' schemas have it (`string?`, `list<link Dog>`), read. Pure.
-struct PropertyType: Hashable {
-    var element: ElementType
-    var collection: CollectionType
+package struct PropertyType: Hashable, Sendable {
+    package private(set) var element: ElementType
+    package private(set) var collection: CollectionType
 
     private static let names: [String: PayloadType] = [
         "int": .int, "bool": .bool, "string": .string, "binData": .binary, "date": .timestamp, "float": .float,
@@ -12,7 +12,7 @@ struct PropertyType: Hashable {
     ]
 
     /// Nil for what is no type.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         collection = .single
         var rest = text[...]
         for (name, kind) in [("list", CollectionType.list), ("set", .set), ("dictionary", .dictionary)]
@@ -34,10 +34,10 @@ struct PropertyType: Hashable {
     }
 
     /// The class that it links to; nil if it links to none.
-    var target: String? { element.target?.string }
+    package var target: String? { element.target?.string }
 
     /// Whether it differs from another only in whether it may be null, so that both can be one property of a realm.
-    func isOptionality(of other: PropertyType) -> Bool {
+    package func isOptionality(of other: PropertyType) -> Bool {
         collection == .single && other.collection == .single && element.type == other.element.type
             && element.type != .link && element.type != .null && element.nullable != other.element.nullable
     }

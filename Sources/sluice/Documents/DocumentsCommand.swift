@@ -1,0 +1,63 @@
+import AdminAPI
+import ArgumentParser
+import Changesets
+import ExtendedJSON
+import SyncModel
+
+struct DocumentsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "documents",
+        abstract: "Read and write an app's objects as Extended JSON.",
+        discussion: """
+            The realm is --partition of an app in partition mode; an app in flexible mode has one. Values keep the types of the
+            app's schema: {"$oid": "..."} and the like stand for what JSON has no type for (docs/documents.md).
+
+              sluice documents insert --app tasks --partition store-nw Task '{"_id": 7, "title": "buy milk"}'
+              sluice documents find   --app tasks --partition store-nw Task --filter '{"done": false}' --limit 10
+              sluice documents update --app tasks --partition store-nw Task 7 --apply '{"$inc": {"count": 1}}'
+              sluice documents delete --app tasks --partition store-nw Task 7
+
+            What is written merges with what devices have done offline, as if another device had written it.
+            """,
+        subcommands: [
+            DocumentsGet.self, DocumentsFind.self, DocumentsCount.self, DocumentsInsert.self, DocumentsPut.self,
+            DocumentsUpdate.self, DocumentsDelete.self, DocumentsWrite.self,
+        ])
+}
+
+/// The realm and the class that a command is about.
+struct DocumentClassOptions: ParsableArguments {
+    @Option(help: "The app.") var app: String
+    @Option(help: "The partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var partition: String?
+    @Argument(help: "The class of the objects.") var className: String
+
+    /// The query that names the realm and the class.
+    var query: [(AdminQuery, String?)] { [(.partition, partition), (.className, className)] }
+}
+
+/// How documents are printed.
+struct DocumentOutputOptions: ParsableArguments {
+    @Flag(help: "Print values with their types: canonical Extended JSON.") var canonical = false
+}
+
+/// A primary key as it is typed: extended JSON, or else a word, which is a string.
+struct DocumentKey: ExpressibleByArgument {
+    let value: BSONValue
+
+    init?(argument: String) {
+        // A word is no JSON.
+        value = (try? ExtendedJSONParser.parse(Array(argument.utf8))) ?? BSONValue(argument)
+    }
+}
+
+/// A document as it is typed: an object of Extended JSON.
+struct DocumentText: ExpressibleByArgument {
+    let document: BSONDocument
+    let text: String
+
+    init?(argument: String) {
+        guard let document = try? ExtendedJSONParser.parseDocument(Array(argument.utf8)) else { return nil }
+        self.document = document
+        text = argument
+    }
+}

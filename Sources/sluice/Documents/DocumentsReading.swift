@@ -1,0 +1,116 @@
+import AdminAPI
+import ArgumentParser
+import Changesets
+import ExtendedJSON
+
+struct DocumentsGet: AdminCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get", abstract: "Print the document with a primary key.")
+    @OptionGroup var common: ReportOptions
+    @OptionGroup var wanted: DocumentClassOptions
+    @OptionGroup var form: DocumentOutputOptions
+    @Argument(help: "The primary key: a number, a word, or extended JSON such as {\"$oid\":\"...\"}.") var id:
+        DocumentKey
+
+    func run(_ admin: AdminClient) async throws {
+        let key = try await admin.keyName(of: wanted)
+        let filter = ExtendedJSONWriter.text(of: .document([key: id.value]))
+        let page = try await admin.documents(wanted, filter: filter, limit: 1, form: form)
+        guard let document = page.documents.first else {
+            throw CommandFailure(
+                .notFound, "there is no \(wanted.className) \(ExtendedJSONWriter.text(of: id.value)) in the realm")
+        }
+        Printing.document(document, form)
+    }
+}
+
+struct DocumentsFind: AdminCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find", abstract: "Print documents, one a line.",
+        discussion: "Without --sort they come by primary key, and all of them come unless --limit says how many.")
+    @OptionGroup var common: ReportOptions
+    @OptionGroup var wanted: DocumentClassOptions
+    @OptionGroup var form: DocumentOutputOptions
+    @Option(help: "Only what this filter selects, such as {\"done\": false, \"priority\": {\"$gt\": 2}}.")
+    var filter: DocumentText?
+    @Option(help: "Sort by these properties, such as {\"priority\": -1, \"title\": 1}.") var sort: DocumentText?
+    @Option(help: "Print only these properties beside the primary key, with commas between.") var fields: String?
+    @Option(help: "Print at most so many.") var limit: Int?
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit: expected at least 1") }
+        if sort != nil, let limit, limit > AdminLimits.entries.upperBound {
+            throw ValidationError("--limit: a sorted search has at most \(AdminLimits.entries.upperBound)")
+        }
+    }
+
+    func run(_ admin: AdminClient) async throws {
+        var left = limit ?? .max
+        var after: String?
+        repeat {
+            let page = try await admin.documents(
+                wanted, filter: filter?.text, sort: sort?.text, fields: fields,
+                limit: min(left, AdminLimits.entries.upperBound), after: after, form: form)
+            for document in page.documents { Printing.document(document, form) }
+            left -= page.documents.count
+            after = page.next
+        } while left > 0 && after != nil
+    }
+}
+
+struct DocumentsCount: AdminCommand {
+    static let configuration = CommandConfiguration(commandName: "count", abstract: "Count documents.")
+    @OptionGroup var common: ReportOptions
+    @OptionGroup var wanted: DocumentClassOptions
+    @Option(help: "Only what this filter selects.") var filter: DocumentText?
+
+    func run(_ admin: AdminClient) async throws {
+        let answer = try await admin.document(
+            AdminRoute.documentCount.path(wanted.app, query: wanted.query + [(.filter, filter?.text)]))
+        let count = answer["count"]?.integer ?? 0
+        struct Count: Encodable { var count: Int64 }
+        try output.show(Count(count: count), "\(count)")
+    }
+}
+
+/// Documents of one answer.
+struct DocumentPage {
+    var documents: [BSONDocument]
+    /// Where the next page goes on; nil at the end.
+    var next: String?
+}
+
+extension AdminClient {
+    func documents(
+        _ wanted: DocumentClassOptions, filter: String? = nil, sort: String? = nil, fields: String? = nil, limit: Int,
+        after: String? = nil, form: DocumentOutputOptions
+    ) async throws -> DocumentPage {
+        let query: [(AdminQuery, String?)] = [
+            (.filter, filter), (.sort, sort), (.fields, fields), (.limit, "\(limit)"), (.after, after),
+            (.canonical, form.canonical ? "true" : nil),
+        ]
+        let answer = try await document(AdminRoute.documents.path(wanted.app, query: wanted.query + query))
+        return DocumentPage(
+            documents: answer["documents"]?.array?.compactMap(\.document) ?? [], next: answer["next"]?.string?.string)
+    }
+
+    /// The name of a class's primary key.
+    fileprivate func keyName(of wanted: DocumentClassOptions) async throws -> ByteString {
+        let answer = try await document(
+            AdminRoute.realm.path(wanted.app, query: [(.partition, wanted.partition)]))
+        let classes = answer["classes"]?.array?.compactMap(\.document) ?? []
+        guard let found = classes.first(where: { $0["name"]?.string?.string == wanted.className }) else {
+            throw CommandFailure(.notFound, "the realm has no class \(wanted.className)")
+        }
+        guard let key = found["primaryKey"]?.string else {
+            throw CommandFailure(.badInput, "\(wanted.className) has no primary key, so it has no documents")
+        }
+        return key
+    }
+}
+
+extension Printing {
+    static func document(_ document: BSONDocument, _ form: DocumentOutputOptions) {
+        line(ExtendedJSONWriter.text(of: .document(document), form.canonical ? .canonical : .relaxed))
+    }
+}

@@ -1,0 +1,47 @@
+import AMQP
+import ArgumentParser
+import Changesets
+import ExtendedJSON
+import Messages
+import SyncModel
+
+struct PublishWrite: PublishingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "write",
+        abstract: "Publish writes on documents of a realm: one version, all of them or none.",
+        discussion: """
+            The writes of the arguments are one event; docs/documents.md says what a write may be. With --file each line is an event,
+            {"id": "w-1", "realm": {"app": "tasks", "partition": "store-nw"}, "writes": [...]}, without the realm where arguments name it.
+            """)
+
+    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup var events: EventOptions
+    @OptionGroup var realm: EventRealmOptions
+    @Argument(help: "A write, such as {\"delete\": \"Task\", \"id\": 7}; repeat it for several.") var writes: [String] =
+        []
+
+    func eventFromArguments() throws -> Event {
+        guard let realm = realm.name, !writes.isEmpty else {
+            throw CommandFailure(.badInput, "give --app, --partition or --flexible, and a write; or --file")
+        }
+        let writes = try writes.map { text throws(CommandFailure) in try Self.read(text, "the write") }
+        return Event(WriteMessage(realm: realm, writes: .array(writes)))
+    }
+
+    func event(from line: EventLine) throws -> Event {
+        guard var body = try Self.read(line.text, "line \(line.number)").document else {
+            throw CommandFailure(.badInput, "line \(line.number): expected a JSON object")
+        }
+        if let name = realm.name { body["realm"] = .document(name.document) }
+        let text = ExtendedJSONWriter.text(of: .document(body))
+        return Event(try EventLine(number: line.number, text: text).decode() as WriteMessage)
+    }
+
+    private static func read(_ text: String, _ place: String) throws(CommandFailure) -> BSONValue {
+        do throws(ExtendedJSONError) {
+            return try ExtendedJSONParser.parse(Array(text.utf8))
+        } catch {
+            throw CommandFailure(.badInput, "\(place): \(error)")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import LocalCluster
+import TestSupport
+import Testing
+
+extension SharedClusterTests {
+    /// An operator's and a backend's documents beside devices, on a real cluster.
+    @Suite struct DocumentCommandTests {
+        private func documents(_ cluster: LocalCluster, _ verb: String, _ arguments: String...) async throws -> String {
+            try await cluster.operate(
+                ["documents", verb, "--app", cluster.app, "--partition", Device.partition] + arguments
+            ).trimmingCharacters(in: .newlines)
+        }
+
+        @Test func whatABackendAndADeviceWriteMeetsInBoth() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            try device.create("a", name: "pen", stock: 5)
+            try await device.upload()
+            try await device.suspend()
+            try device.create("b", name: "ink", stock: 1)
+            // A backend goes on while the device is offline.
+            _ = try await documents(
+                cluster, "update", "Item", "a", "--apply", #"{"$inc": {"stock": 7}}"#, "--only-if", #"{"name": "pen"}"#)
+            _ = try await documents(cluster, "insert", "Item", #"{"_id": "c", "name": "paper", "stock": 2}"#)
+            try device.session.resume()
+            try await device.upload()
+            try await device.download()
+            try expectEqual(device.ids(), ["a", "b", "c"])
+            let found = try await documents(
+                cluster, "find", "Item", "--filter", #"{"stock": {"$gte": 2}}"#, "--fields", "stock")
+            expectEqual(found, "{\"_id\":\"a\",\"stock\":12}\n{\"_id\":\"c\",\"stock\":2}")
+            try await expectEqual(documents(cluster, "count", "Item"), "3")
+        }
+
+        @Test func debiansOwnToolCanWriteADocument() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            try device.create("a")
+            try await device.upload()
+            let realm = #"{"app": "\#(cluster.app)", "partition": "\#(Device.partition)"}"#
+            let body =
+                #"{"type": "write", "id": "w-1", "realm": \#(realm), "writes": [{"insert": "Item", "document": {"_id": "b", "name": "x", "stock": 1}}]}"#
+            for _ in 0..<2 {
+                try await cluster.shell(
+                    "amqp-publish",
+                    [
+                        "-u", cluster.amqpURL, "-e", "\(cluster.prefix).slices", "-r", "0", "-C", "application/json",
+                        "-p", "-b", body,
+                    ])
+            }
+            let written = try await cluster.operate(
+                ["publish", "write", "--app", cluster.app, "--partition", Device.partition, "--wait", "--id", "w-2"]
+                    + [#"{"upsert": "Item", "document": {"_id": "b", "name": "told"}}"#])
+            expectTrue(written.contains("w-2 integrated as version"), "\(written)")
+            try await device.download()
+            try expectEqual(device.ids(), ["a", "b"])
+        }
+
+        @Test func whatIsNotWrittenSaysWhy() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            try device.create("a")
+            try await device.upload()
+            func expect(_ code: Int, _ words: String, _ verb: String, _ arguments: String...) async {
+                let all = ["documents", verb, "--app", cluster.app, "--partition", Device.partition] + arguments
+                do {
+                    let outcome = try await cluster.operate(all)
+                    expectTrue(false, "done: \(outcome)")
+                } catch {
+                    expectTrue("\(error)".contains("exited with \(code):") && "\(error)".contains(words), "\(error)")
+                }
+            }
+            await expect(65, "is there already", "insert", "Item", #"{"_id": "a"}"#)
+            await expect(65, "stock", "update", "Item", "a", "--values", #"{"stock": "many"}"#)
+            await expect(66, "there is no Item", "update", "Item", "z", "--values", #"{"stock": 1}"#)
+            await expect(66, "there is no Item", "get", "Item", "z")
+            await expect(65, "$near", "find", "Item", "--filter", #"{"name": {"$near": 1}}"#)
+            await expect(65, "Thing", "count", "Thing")
+        }
+    }
+}
