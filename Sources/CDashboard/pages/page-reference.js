@@ -37,7 +37,11 @@ export async function show(main, rest) {
 async function alerts(place) {
   const text = await (await document_("alerts.yaml")).text();
   const rules = text.split(/^ +- alert: /m).slice(1).map((part) => {
-    const field = (/** @type {string} */ name) => new RegExp(`^ +${name}: *(.*)$`, "m").exec(part)?.[1] ?? "";
+    // A field stands on one line, or in lines of its own.
+    const field = (/** @type {string} */ name) => {
+      const found = new RegExp(`^ +${name}: (?:\\|\\n((?: {10}.*\\n)+)|(.*)$)`, "m").exec(part);
+      return found?.[1]?.replaceAll(/^ {10}/gm, "").trimEnd() ?? found?.[2] ?? "";
+    };
     const plain = (/** @type {string} */ value) => value.replace(/^"(.*)"$/, "$1").replaceAll(/\{\{ \$value[^}]*\}\}/g, "N").replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, "<$1>");
     return { name: part.split("\n")[0], severity: /severity: (\w+)/.exec(part)?.[1] ?? "", expr: field("expr"),
       wait: field("for"), summary: plain(field("summary")), action: plain(field("action")) };
@@ -46,7 +50,7 @@ async function alerts(place) {
     h("div", { class: "findings" }, rules.map((rule) =>
       h("div", { id: `alert-${rule.name}`, tabindex: -1, class: `finding level-${rule.severity === "critical" ? "fault" : "warning"}` },
         h("strong", {}, rule.name), ` ${rule.summary}`, h("div", {}, "→ ", h("code", {}, rule.action)),
-        h("details", {}, h("summary", {}, "When"), h("code", {}, rule.expr), rule.wait ? ` for ${rule.wait}` : "")))));
+        h("details", {}, h("summary", {}, "When"), h("pre", { tabindex: 0, "aria-label": rule.name }, rule.expr), rule.wait ? `for ${rule.wait}` : "")))));
 }
 
 /**
