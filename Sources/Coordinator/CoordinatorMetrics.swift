@@ -1,37 +1,56 @@
+import Messages
 import Metrics
+import Operations
 import Storage
 
-/// The coordinator's metrics, all in one place; docs/admin-api.md has the table.
+/// What coordinators count by app.
+enum CoordinatorCounter: String, AppCounter {
+    case deadLettersDropped = "sluice.coordinator.dead_letters_dropped"
+    case agedOut = "sluice.coordinator.campaigns.aged_out"
+    case outcomesUnknown = "sluice.coordinator.outcomes.unknown"
+
+    var label: CounterLabel? { nil }
+}
+
+/// The coordinator's metrics, all in one place; docs/metrics.md has the table.
 enum CoordinatorMetrics {
-    static func reportsProcessed(_ type: String, _ count: Int) {
-        Counter(label: "sluice.coordinator.reports", dimensions: [("type", type)]).increment(by: count)
+    private static let reports = LabelledCounter(
+        "sluice.coordinator.reports", "type", [FoundReport.type, NotifiedReport.type, OutcomeReport.type])
+    private static let refused = LabelledCounter(
+        "sluice.coordinator.admin.refused", "reason", ["missing", "unknown", "origin", "role"])
+    private static let newer = Counter(label: "sluice.coordinator.newer")
+    private static let unusable = Counter(label: "sluice.coordinator.dead_lettered")
+    private static let ticks = Counter(label: "sluice.coordinator.ticks")
+    private static let droppedOutcomes = Counter(label: "sluice.coordinator.outcomes_dropped")
+    private static let terminations = Counter(label: "sluice.coordinator.terminations_published")
+    private static let anonymousUsers = Counter(label: "sluice.coordinator.anonymous_users.removed")
+    private static let apps = AppCounters<CoordinatorCounter>()
+
+    /// Shows all counters at 0 before their first event.
+    static func start() {
+        _ = (reports, refused, newer, unusable, ticks, droppedOutcomes, terminations, anonymousUsers)
     }
 
-    static func gaveBackNewer(_ count: Int) { Counter(label: "sluice.coordinator.newer").increment(by: count) }
+    /// An app is there: what is counted of it is shown from now on.
+    static func see(app: String) { apps.see(app) }
 
-    static func deadLettered(_ count: Int) {
-        Counter(label: "sluice.coordinator.dead_lettered").increment(by: count)
-    }
+    static func reportsProcessed(_ type: String, _ count: Int) { reports.count(type, by: count) }
+
+    static func gaveBackNewer(_ count: Int) { newer.increment(by: count) }
+
+    static func deadLettered(_ count: Int) { unusable.increment(by: count) }
 
     static func deadLetters(_ count: Int) {
         Gauge(label: "sluice.coordinator.dead_letters").record(count)
     }
 
-    static func deadLettersDropped(_ count: Int, app: String) {
-        Counter(label: "sluice.coordinator.dead_letters_dropped", dimensions: [("app", app)]).increment(by: count)
-    }
+    static func deadLettersDropped(_ count: Int, app: String) { apps.count(.deadLettersDropped, app, by: count) }
 
-    static func ticked(_ count: Int) {
-        Counter(label: "sluice.coordinator.ticks").increment(by: count)
-    }
+    static func ticked(_ count: Int) { ticks.increment(by: count) }
 
-    static func outcomesDropped(_ count: Int) {
-        Counter(label: "sluice.coordinator.outcomes_dropped").increment(by: count)
-    }
+    static func outcomesDropped(_ count: Int) { droppedOutcomes.increment(by: count) }
 
-    static func terminationsPublished() {
-        Counter(label: "sluice.coordinator.terminations_published").increment()
-    }
+    static func terminationsPublished() { terminations.increment() }
 
     static func batchApplied(_ duration: Duration, reports: Int) {
         Timer(label: "sluice.coordinator.batch.duration").record(duration: duration)
@@ -47,14 +66,10 @@ enum CoordinatorMetrics {
             .record(age.components.seconds)
     }
 
-    /// - Parameter reason: `missing`, `unknown` or `role`.
-    static func adminRefused(_ reason: String) {
-        Counter(label: "sluice.coordinator.admin.refused", dimensions: [("reason", reason)]).increment()
-    }
+    /// - Parameter reason: `missing`, `unknown`, `origin` or `role`.
+    static func adminRefused(_ reason: String) { refused.count(reason) }
 
-    static func anonymousUsersRemoved(_ count: Int) {
-        Counter(label: "sluice.coordinator.anonymous_users.removed").increment(by: count)
-    }
+    static func anonymousUsersRemoved(_ count: Int) { anonymousUsers.increment(by: count) }
 
     /// Apps that were deleted and of which something is left.
     static func deletions(_ count: Int) { Gauge(label: "sluice.coordinator.deletions.unfinished").record(count) }
@@ -63,14 +78,10 @@ enum CoordinatorMetrics {
     static func migrations(_ count: Int) { Gauge(label: "sluice.coordinator.migrations.unfinished").record(count) }
 
     /// Campaigns closed for their age.
-    static func campaignAgedOut(app: String) {
-        Counter(label: "sluice.coordinator.campaigns.aged_out", dimensions: [("app", app)]).increment()
-    }
+    static func campaignAgedOut(app: String) { apps.count(.agedOut, app) }
 
     /// Client realms of such campaigns of whose reset nobody has said how it ended.
-    static func outcomesUnknown(_ count: Int, app: String) {
-        Counter(label: "sluice.coordinator.outcomes.unknown", dimensions: [("app", app)]).increment(by: count)
-    }
+    static func outcomesUnknown(_ count: Int, app: String) { apps.count(.outcomesUnknown, app, by: count) }
 
     static func active(_ isActive: Bool) {
         Gauge(label: "sluice.coordinator.active").record(isActive ? 1 : 0)

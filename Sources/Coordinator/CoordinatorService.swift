@@ -25,6 +25,7 @@ package final class CoordinatorService: Service {
         var logger = logger
         logger[metadataKey: "coordinator"] = "\(configuration.id)"
         self.logger = logger
+        CoordinatorMetrics.start()
         for component in ["coordinator.broker", "coordinator.store", "coordinator.role", "coordinator.slices"] {
             readiness.set(component, ready: false, reason: "starting")
         }

@@ -15,7 +15,9 @@ final class ModeMigrations: Sendable {
     /// What the active coordinator does with each beat.
     func keepUp(_ context: CoordinatorContext) async throws {
         guard run.withLock({ $0?.isOver ?? true }) else { return }
-        let moving = try await context.store.apps().filter(\.isMoving)
+        let apps = try await context.store.apps()
+        for app in apps { CoordinatorMetrics.see(app: app.id) }
+        let moving = apps.filter(\.isMoving)
         CoordinatorMetrics.migrations(moving.count)
         guard let app = moving.first else { return }
         // Unstructured: it takes as long as the app is large, and the beats must go on. It ends with the move, with the

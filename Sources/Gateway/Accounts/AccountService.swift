@@ -20,6 +20,7 @@ final class AccountService: Sendable {
     let apiKeys: APIKeyAccounts
     let foreign: TokenAccounts
     private let clock: GatewayClock
+    private let metrics: GatewayMetrics
     private let logger: Logger
     private let anonymousLimiter: RateLimiter
     private let refreshLimiter: RateLimiter
@@ -34,6 +35,7 @@ final class AccountService: Sendable {
         self.apps = apps
         self.tokens = tokens
         self.clock = clock
+        self.metrics = metrics
         self.logger = logger
         sessions = LoginSessions(
             store: store, tokens: tokens, policy: configuration.tokens, clock: clock, logger: logger)
@@ -56,6 +58,7 @@ final class AccountService: Sendable {
     /// - Parameter isAllowed: whether settings that are remembered say what the caller needs; if not, the newest are asked.
     func app(_ id: String, allowing isAllowed: (AppRecord) -> Bool = { _ in true }) async throws -> AppRecord {
         guard let app = try await apps.app(id, allowing: isAllowed) else { throw APIError.unknownApp }
+        metrics.see(app: id)
         return app
     }
 

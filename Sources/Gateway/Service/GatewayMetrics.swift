@@ -1,5 +1,6 @@
 import Messages
 import Metrics
+import Operations
 import SyncModel
 import Synchronization
 
@@ -19,6 +20,10 @@ final class GatewayMetrics: Sendable {
     private let undecodableMessages = Counter(label: "sluice.gateway.messages.undecodable")
     private let heldBack = Counter(label: "sluice.gateway.sending.refused")
     private let missedNotices = Counter(label: "sluice.gateway.notices.missed")
+    private let delayedFailures = Counter(label: "sluice.gateway.failures.delayed")
+    private let mails = LabelledCounter("sluice.gateway.mails", "outcome", ["sent", "failed", "refused"])
+    private let foreignKeys = LabelledCounter("sluice.gateway.foreign_keys.fetched", "outcome", ["done", "failed"])
+    private let apps = AppCounters<GatewayCounter>()
     private let passwordTimer = Timer(label: "sluice.gateway.password.duration.seconds")
     private let requestTimer = Timer(label: "sluice.gateway.request.duration.seconds")
     // What coordinators are told; the metrics' backend keeps its sums to itself.
@@ -70,27 +75,26 @@ final class GatewayMetrics: Sendable {
 
     /// - Parameter limit: `address`, `account`, `app` or `queue`.
     func loginRefused(app: String, limit: String) {
-        count("sluice.gateway.logins.refused", [("app", app), ("limit", limit)])
+        apps.count(.loginsRefused, app, limit)
     }
 
-    func foreignKeysFetched(isDone: Bool) {
-        count("sluice.gateway.foreign_keys.fetched", [("outcome", isDone ? "done" : "failed")])
-    }
+    func foreignKeysFetched(isDone: Bool) { foreignKeys.count(isDone ? "done" : "failed") }
 
     /// - Parameter outcome: `sent`, `failed` or `refused`.
-    func mail(_ outcome: String) { count("sluice.gateway.mails", [("outcome", outcome)]) }
+    func mail(_ outcome: String) { mails.count(outcome) }
+
+    /// An app is there: what is counted of it is shown from now on.
+    func see(app: String) { apps.see(app) }
 
     func received(_ name: String) { count("sluice.gateway.messages.received", [("type", name)]) }
 
     func uploaded(app: String, changesets: Int, bytes: Int) {
-        count("sluice.gateway.uploads", [("app", app)], by: changesets)
+        apps.count(.uploads, app, by: changesets)
         totalChangesets.add(UInt64(clamping: changesets), ordering: .relaxed)
-        count("sluice.gateway.upload.bytes", [("app", app)], by: bytes)
+        apps.count(.uploadBytes, app, by: bytes)
     }
 
-    func downloaded(app: String, bytes: Int) {
-        count("sluice.gateway.download.bytes", [("app", app)], by: bytes)
-    }
+    func downloaded(app: String, bytes: Int) { apps.count(.downloadBytes, app, by: bytes) }
 
     func error(code: Int) {
         count("sluice.gateway.errors", [("code", String(code))])
@@ -98,42 +102,34 @@ final class GatewayMetrics: Sendable {
     }
 
     /// A client that does not know the app's rules wanted to sync.
-    func refusedIncompatible(app: String) { count("sluice.gateway.binds.incompatible", [("app", app)]) }
+    func refusedIncompatible(app: String) { apps.count(.incompatible, app) }
 
     /// A client was told that its app has moved to the other sync mode.
-    func moved(app: String) { count("sluice.gateway.binds.moved", [("app", app)]) }
+    func moved(app: String) { apps.count(.moved, app) }
 
     /// A BIND was refused for what its user may do.
-    func bindDenied(app: String, reason: String) {
-        count("sluice.gateway.binds.denied", [("app", app), ("reason", reason)])
-    }
+    func bindDenied(app: String, reason: String) { apps.count(.denied, app, reason) }
 
-    func socketRefused(app: String) { count("sluice.gateway.sockets.refused", [("app", app)]) }
+    func socketRefused(app: String) { apps.count(.socketsRefused, app) }
 
     /// Something was refused that goes beyond a quota.
-    func quotaMet(_ quota: Quota, app: String) {
-        count("sluice.gateway.quotas.met", [("app", app), ("quota", quota.rawValue)])
-    }
+    func quotaMet(_ quota: Quota, app: String) { apps.count(.quotasMet, app, quota.rawValue) }
 
     /// Sessions' views took too much to be looked at here: they ask their owner what a commit means for them.
-    func tooDear(_ views: Int, app: String) {
-        if views > 0 { count("sluice.gateway.views.too_dear", [("app", app)], by: views) }
-    }
+    func tooDear(_ views: Int, app: String) { apps.count(.tooDear, app, by: views) }
 
     /// The answer to a failed request waits: its address or its app has had many.
-    func failureDelayed() { count("sluice.gateway.failures.delayed") }
+    func failureDelayed() { delayedFailures.increment() }
 
     /// A socket is not read for a moment, because its messages come too fast whatever they say.
-    func slowed(app: String) { count("sluice.gateway.sockets.slowed", [("app", app)]) }
+    func slowed(app: String) { apps.count(.socketsSlowed, app) }
 
     /// A socket is opened or read a moment later, so that nothing comes faster than a quota allows.
-    func slowed(by quota: Quota, app: String) {
-        count("sluice.gateway.quotas.slowed", [("app", app), ("quota", quota.rawValue)])
-    }
+    func slowed(by quota: Quota, app: String) { apps.count(.quotasSlowed, app, quota.rawValue) }
 
     func upgrade(_ outcome: String) { count("sluice.gateway.upgrades", [("outcome", outcome)]) }
 
-    private func count(_ label: String, _ dimensions: [(String, String)] = [], by amount: Int = 1) {
-        Counter(label: label, dimensions: dimensions).increment(by: amount)
+    private func count(_ label: String, _ dimensions: [(String, String)]) {
+        Counter(label: label, dimensions: dimensions).increment()
     }
 }

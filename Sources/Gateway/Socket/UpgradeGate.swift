@@ -54,6 +54,7 @@ struct UpgradeGate: Sendable {
         let authorization: AccountService.SyncAuthorization
         do {
             guard let found = try await apps.app(id, allowing: { _ in true }) else { return .refuse(.unknownApp) }
+            metrics.see(app: id)
             app = found
             authorization = try await accounts.authorizeSync(token: Self.token(in: uri), app: id)
         } catch {

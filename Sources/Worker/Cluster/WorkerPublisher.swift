@@ -50,6 +50,9 @@ struct WorkerPublisher: Sendable {
         }
     }
 
+    /// The names that `name(of:)` returns.
+    static let targetNames = ["gateway", "realms", "outcomes", "dead", "slice"]
+
     /// Returns the target as logs and metrics show it: one of few different names.
     private func name(of target: Publication.Target) -> String {
         switch target {

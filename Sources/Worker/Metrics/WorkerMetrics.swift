@@ -1,5 +1,6 @@
 import Messages
 import Metrics
+import Operations
 import SyncModel
 import Synchronization
 
@@ -22,6 +23,10 @@ package struct WorkerMetrics: Sendable {
     private let waits = Counter(label: "sluice.worker.messages.waited")
     private let returns = Counter(label: "sluice.worker.messages.returned")
     private let newer = Counter(label: "sluice.worker.messages.newer")
+    private let reclaimed = Counter(label: "sluice.worker.store.reclaimed_bytes")
+    private let publishedAgain = LabelledCounter(
+        "sluice.worker.publish.repeated", "to", WorkerPublisher.targetNames)
+    private let apps = AppCounters<WorkerCounter>()
 
     private let running = RunningTotals()
 
@@ -56,92 +61,78 @@ package struct WorkerMetrics: Sendable {
     func redelivered(_ count: Int) { redeliveries.increment(by: count) }
     /// Given back to the queue with a channel that closed before they were done.
     func returned(_ count: Int) { returns.increment(by: count) }
-    func publishesAgain(to target: String) {
-        Counter(label: "sluice.worker.publish.repeated", dimensions: [("to", target)]).increment()
-    }
+    func publishesAgain(to target: String) { publishedAgain.count(target) }
+
+    /// An app is there: what is counted of it is shown from now on.
+    func see(app: String) { apps.see(app) }
 
     func integrated(_ amount: Int, app: String) {
-        count("sluice.worker.changesets.integrated", app, by: amount)
+        apps.count(.integrated, app, by: amount)
         running.changesets.add(UInt64(clamping: amount), ordering: .relaxed)
     }
-    func duplicates(_ amount: Int, app: String) { count("sluice.worker.changesets.duplicates", app, by: amount) }
+    func duplicates(_ amount: Int, app: String) { apps.count(.duplicates, app, by: amount) }
     /// Changesets that are dated far ahead of this worker's clock.
-    func ahead(_ amount: Int, app: String) {
-        if amount > 0 { count("sluice.worker.changesets.ahead", app, by: amount) }
-    }
-    func gap(app: String) { count("sluice.worker.uploads.gaps", app) }
+    func ahead(_ amount: Int, app: String) { apps.count(.ahead, app, by: amount) }
+    func gap(app: String) { apps.count(.gaps, app) }
     func refused(app: String) {
-        count("sluice.worker.sessions.refused", app)
+        apps.count(.refused, app)
         running.errors.add(1, ordering: .relaxed)
     }
     /// Counts a session that was let in under older rules than the slice has seen, or under rules that it does not
     /// name, or whose user has changed since.
-    func stale(app: String, reason: String) { count("sluice.worker.rules.stale", app, reason) }
-    func compensated(_ writes: Int, app: String) { count("sluice.worker.uploads.compensated", app, by: writes) }
-    func tooDear(app: String) { count("sluice.worker.views.too_dear", app) }
-    func farBehind(app: String) { count("sluice.worker.views.far_behind", app) }
-    func denied(app: String, reason: String) { count("sluice.worker.uploads.denied", app, reason) }
+    func stale(app: String, reason: String) { apps.count(.stale, app, reason) }
+    func compensated(_ writes: Int, app: String) { apps.count(.compensated, app, by: writes) }
+    func tooDear(app: String) { apps.count(.tooDear, app) }
+    func farBehind(app: String) { apps.count(.farBehind, app) }
+    func denied(app: String, reason: String) { apps.count(.denied, app, reason) }
     /// Something was refused that goes beyond a quota.
-    func quotaMet(_ quota: Quota, app: String) {
-        Counter(label: "sluice.worker.quotas.met", dimensions: [("app", app), ("quota", quota.rawValue)]).increment()
-    }
-    func doubted(app: String) { count("sluice.worker.resets.doubted", app) }
+    func quotaMet(_ quota: Quota, app: String) { apps.count(.quotasMet, app, quota.rawValue) }
+    func doubted(app: String) { apps.count(.doubted, app) }
     func deadLettered(app: String?) {
-        count("sluice.worker.messages.dead", app ?? "")
+        apps.count(.dead, app ?? "")
         running.errors.add(1, ordering: .relaxed)
     }
     func eventRefused(app: String) { count("sluice.worker.events.refused", app) }
     /// Counts the bytes that are kept of a message that was set aside.
-    func setAside(bytes: Int, app: String?) { count("sluice.worker.messages.dead_bytes", app ?? "", by: bytes) }
-    func notKept(app: String?) { count("sluice.worker.messages.not_kept", app ?? "") }
+    func setAside(bytes: Int, app: String?) { apps.count(.deadBytes, app ?? "", by: bytes) }
+    func notKept(app: String?) { apps.count(.notKept, app ?? "") }
     /// A client realm has to reset, and no campaign has asked for it.
-    func unaskedReset(app: String) { count("sluice.worker.resets.unasked", app) }
-    func heldReset(app: String) { count("sluice.worker.resets.held", app) }
+    func unaskedReset(app: String) { apps.count(.unasked, app) }
+    func heldReset(app: String) { apps.count(.held, app) }
     /// Slices that hold messages and have dealt with none for a while.
     func standsStill(_ slices: Int) { slicesStill.record(slices) }
     /// Slices that ask an operator before more clients reset.
     func holdsResets(_ slices: Int) { slicesHolding.record(slices) }
-    func paced(app: String) { count("sluice.worker.resets.paced", app) }
-    func outcome(app: String) { count("sluice.worker.outcomes.inferred", app) }
+    func paced(app: String) { apps.count(.paced, app) }
+    func outcome(app: String) { apps.count(.inferred, app) }
 
-    func expired(_ amount: Int, app: String) { count("sluice.worker.client_files.expired", app, by: amount) }
+    func expired(_ amount: Int, app: String) { apps.count(.expired, app, by: amount) }
 
-    func forgotten(app: String) { count("sluice.worker.client_files.forgotten", app) }
-    func erased(app: String) { count("sluice.worker.realms.erased", app) }
+    func forgotten(app: String) { apps.count(.forgotten, app) }
+    func erased(app: String) { apps.count(.erased, app) }
 
     func baseWritten(_ bytes: UInt64, app: String) {
-        count("sluice.worker.history.bases", app)
-        count("sluice.worker.history.base_bytes", app, by: Int(truncatingIfNeeded: bytes))
+        apps.count(.bases, app)
+        apps.count(.baseBytes, app, by: Int(clamping: bytes))
     }
-    func compacted(_ versions: Int, app: String) { count("sluice.worker.history.compacted", app, by: versions) }
+    func compacted(_ versions: Int, app: String) { apps.count(.compacted, app, by: versions) }
     func reclaimed(_ bytes: Int) {
-        if bytes > 0 { Counter(label: "sluice.worker.store.reclaimed_bytes").increment(by: bytes) }
+        if bytes > 0 { reclaimed.increment(by: bytes) }
     }
 
     /// An upload whose merge would have taken more than one may.
-    func cutOff(app: String) { count("sluice.worker.uploads.cut_off", app) }
-    func mergeSteps(_ steps: UInt64, app: String) {
-        count("sluice.worker.merge.steps", app, by: Int(clamping: steps))
-    }
+    func cutOff(app: String) { apps.count(.cutOff, app) }
+    func mergeSteps(_ steps: UInt64, app: String) { apps.count(.mergeSteps, app, by: Int(clamping: steps)) }
     /// An upload whose merge goes on beside its slice.
-    func mergesAside(app: String) { count("sluice.worker.merges.aside", app) }
+    func mergesAside(app: String) { apps.count(.mergesAside, app) }
     /// A merge that took longer than a second.
-    func slowMerge(app: String) { count("sluice.worker.merges.slow", app) }
+    func slowMerge(app: String) { apps.count(.mergesSlow, app) }
     /// Messages whose realm or app has had its share of a turn.
     func waited(_ messages: Int) { waits.increment(by: messages) }
 
     func merged(over entries: Int, conflicts: Int, app: String) {
-        count("sluice.worker.merge.entries", app, by: entries)
-        count("sluice.worker.merge.conflicts", app, by: conflicts)
-    }
-
-    private func count(_ label: String, _ app: String, _ reason: String) {
-        Counter(label: label, dimensions: [("app", app), ("reason", reason)]).increment()
-    }
-
-    private func count(_ label: String, _ app: String, by amount: Int = 1) {
-        guard amount > 0 else { return }
-        Counter(label: label, dimensions: [("app", app)]).increment(by: amount)
+        apps.count(.mergeEntries, app, by: entries)
+        apps.count(.mergeConflicts, app, by: conflicts)
     }
 }
 

@@ -68,6 +68,7 @@ final class SliceWork {
 
     private func keep(_ found: AppRecord?, of id: String) -> AppRecord? {
         settings[id] = found
+        if found != nil { environment.metrics.see(app: id) }
         memory.rules.see(found, of: id)
         memory.users.see(found?.usersVersion ?? 0, of: id, createdAt: found?.createdAt ?? 0)
         return found
@@ -182,9 +183,8 @@ final class SliceWork {
         let draft = DeadLetterDraft(
             message, reason: reason, queue: environment.topology.slice(store.slice), app: app, writer: writer,
             diedAt: environment.clock.now())
-        let letter = draft.letter
-        environment.metrics.setAside(bytes: letter.body.count, app: app)
-        let publication = Publication(.dead, letter)
+        let publication = Publication(.dead, draft.letter)
+        environment.metrics.setAside(bytes: publication.message.body.count, app: app)
         if isOnce { try publishOnce(publication) } else { publish(publication) }
     }
 
