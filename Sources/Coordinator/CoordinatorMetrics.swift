@@ -2,6 +2,7 @@ import Messages
 import Metrics
 import Operations
 import Storage
+import SyncModel
 
 /// What coordinators count by app.
 enum CoordinatorCounter: String, AppCounter {
@@ -26,9 +27,33 @@ enum CoordinatorMetrics {
     private static let anonymousUsers = Counter(label: "sluice.coordinator.anonymous_users.removed")
     private static let apps = AppCounters<CoordinatorCounter>()
 
+    private static let clockOffsets = KnownGauge("sluice.coordinator.clock.offset.seconds", "process")
+    private static let outcomes = KnownGauge("sluice.coordinator.outcomes.ready")
+
+    // What only the active coordinator knows.
+    private static let letters = KnownGauge("sluice.coordinator.dead_letters")
+    private static let keyAges = KnownGauge("sluice.coordinator.signing_key.age.seconds", "purpose")
+    private static let unfinishedDeletions = KnownGauge("sluice.coordinator.deletions.unfinished")
+    private static let unfinishedMigrations = KnownGauge("sluice.coordinator.migrations.unfinished")
+    private static let slicesReady = KnownGauge("sluice.coordinator.slice.ready", "slice")
+    private static let slicesUnacknowledged = KnownGauge("sluice.coordinator.slice.unacknowledged", "slice")
+    private static let slicesOldest = KnownGauge("sluice.coordinator.slice.oldest_seconds", "slice")
+    private static let campaignRealms = KnownGauge("sluice.campaign.client_realms", "app", "outcome")
+    private static let campaignNotified = KnownGauge("sluice.campaign.notified", "app")
+
     /// Shows all counters at 0 before their first event.
     static func start() {
         _ = (reports, refused, newer, unusable, ticks, droppedOutcomes, terminations, anonymousUsers)
+    }
+
+    /// Takes away what only the active coordinator knows: this one is not, or not any more.
+    static func standsBy() {
+        for gauge in [
+            letters, keyAges, unfinishedDeletions, unfinishedMigrations, slicesReady, slicesUnacknowledged,
+            slicesOldest, campaignRealms, campaignNotified,
+        ] {
+            gauge.show([:])
+        }
     }
 
     /// An app is there: what is counted of it is shown from now on.
@@ -40,9 +65,7 @@ enum CoordinatorMetrics {
 
     static func deadLettered(_ count: Int) { unusable.increment(by: count) }
 
-    static func deadLetters(_ count: Int) {
-        Gauge(label: "sluice.coordinator.dead_letters").record(count)
-    }
+    static func deadLetters(_ count: Int?) { letters.show(count.map(Double.init)) }
 
     static func deadLettersDropped(_ count: Int, app: String) { apps.count(.deadLettersDropped, app, by: count) }
 
@@ -57,13 +80,21 @@ enum CoordinatorMetrics {
         Recorder(label: "sluice.coordinator.batch.reports").record(reports)
     }
 
-    static func ownerless(_ slices: Int) {
-        Gauge(label: "sluice.coordinator.slices.ownerless").record(slices)
+    /// How many slices nobody owns, and for how many nobody stands by.
+    static func slices(ownerless: Int, withoutStandby: Int) {
+        Gauge(label: "sluice.coordinator.slices.ownerless").record(ownerless)
+        Gauge(label: "sluice.coordinator.slices.without_standby").record(withoutStandby)
     }
 
-    static func signingKey(_ kind: TokenKind, age: Duration) {
-        Gauge(label: "sluice.coordinator.signing_key.age.seconds", dimensions: [("purpose", kind.rawValue)])
-            .record(age.components.seconds)
+    /// - Parameter offsets: of the processes' clocks, in seconds.
+    static func clocks(_ offsets: [[String]: Double]) { clockOffsets.show(offsets) }
+
+    /// - Parameter count: of messages that wait in the outcomes queue; nil while the broker does not say.
+    static func outcomesReady(_ count: Int?) { outcomes.show(count.map(Double.init)) }
+
+    /// - Parameter ages: of the keys that sign, in milliseconds.
+    static func signingKeys(_ ages: [TokenKind: UInt64]) {
+        keyAges.show(Dictionary(uniqueKeysWithValues: ages.map { ([$0.rawValue], Double($1 / 1000)) }))
     }
 
     /// - Parameter reason: `missing`, `unknown`, `origin` or `role`.
@@ -72,10 +103,10 @@ enum CoordinatorMetrics {
     static func anonymousUsersRemoved(_ count: Int) { anonymousUsers.increment(by: count) }
 
     /// Apps that were deleted and of which something is left.
-    static func deletions(_ count: Int) { Gauge(label: "sluice.coordinator.deletions.unfinished").record(count) }
+    static func deletions(_ count: Int) { unfinishedDeletions.show(Double(count)) }
 
     /// Apps on their way from one sync mode to the other.
-    static func migrations(_ count: Int) { Gauge(label: "sluice.coordinator.migrations.unfinished").record(count) }
+    static func migrations(_ count: Int) { unfinishedMigrations.show(Double(count)) }
 
     /// Campaigns closed for their age.
     static func campaignAgedOut(app: String) { apps.count(.agedOut, app) }
@@ -83,27 +114,32 @@ enum CoordinatorMetrics {
     /// Client realms of such campaigns of whose reset nobody has said how it ended.
     static func outcomesUnknown(_ count: Int, app: String) { apps.count(.outcomesUnknown, app, by: count) }
 
+    /// How far each slice is behind.
+    static func slices(_ figures: SliceFigures) {
+        slicesReady.show(figures.ready)
+        slicesUnacknowledged.show(figures.unacknowledged)
+        slicesOldest.show(figures.oldestSeconds)
+    }
+
     static func active(_ isActive: Bool) {
         Gauge(label: "sluice.coordinator.active").record(isActive ? 1 : 0)
     }
 
     /// The client realms of each app's newest campaign, by outcome.
     static func campaigns(_ newest: [CampaignSummary]) {
+        var realms: [[String]: Double] = [:]
+        var notified: [[String]: Double] = [:]
         for summary in newest {
-            let counts = summary.counts
+            let (app, counts) = (summary.campaign.app, summary.counts)
             let parts = [
                 ("recovered", counts.recovered), ("discarded", counts.discarded), ("manual", counts.manual),
                 ("failed", counts.failed), ("superseded", counts.superseded), ("unknown", counts.unknown),
                 ("pending", counts.pending),
             ]
-            for (outcome, count) in parts {
-                Gauge(
-                    label: "sluice.campaign.client_realms",
-                    dimensions: [("app", summary.campaign.app), ("outcome", outcome)]
-                ).record(count)
-            }
-            Gauge(label: "sluice.campaign.notified", dimensions: [("app", summary.campaign.app)])
-                .record(counts.notified)
+            for (outcome, count) in parts { realms[[app, outcome]] = Double(count) }
+            notified[[app]] = Double(counts.notified)
         }
+        campaignRealms.show(realms)
+        campaignNotified.show(notified)
     }
 }

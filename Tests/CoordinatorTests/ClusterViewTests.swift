@@ -29,6 +29,19 @@ import Testing
         expectTrue(all[1].owner == nil && all[1].standBy == ["a"])
     }
 
+    @Test func slicesWithoutAnOwnerAndWithoutAStandbyAreCounted() throws {
+        var view = ClusterView()
+        let count = try #require(SliceCount(3))
+        expectEqual(view.standing(of: count, at: 1000).withoutStandby, 3)
+        view.heard(beat("a", owns: [0, 1], standsBy: [2]), at: 1000)
+        view.heard(beat("b", standsBy: [0]), at: 1000)
+        expectEqual(
+            view.standing(of: count, at: 1001), ClusterView.Standing(ownerless: [SliceNumber(2)], withoutStandby: 1))
+        expectEqual(
+            view.standing(of: count, at: 1000 + ClusterView.silence),
+            ClusterView.Standing(ownerless: count.all.map(\.self), withoutStandby: 3))
+    }
+
     @Test func aSlicesActivityIsTakenFromItsOwner() throws {
         var view = ClusterView()
         func busy(_ changesets: Int) -> [SliceActivity] {

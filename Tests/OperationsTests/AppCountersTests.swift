@@ -69,4 +69,23 @@ private enum Counted: String, AppCounter {
                 #"mails_total{outcome="sent"} 0"#,
             ])
     }
+
+    @Test func aFigureThatIsNotKnownIsAbsent() {
+        let depth = KnownGauge("depth", factory: registry)
+        expectTrue(!registry.render().contains("depth"))
+        depth.show(7)
+        expectTrue(registry.render().contains("\ndepth 7\n"))
+        depth.show(nil)
+        expectTrue(!registry.render().contains("depth"))
+        depth.show(0)
+        expectTrue(registry.render().contains("\ndepth 0\n"))
+    }
+
+    @Test func seriesThatAreNotShownAgainGo() {
+        let ages = KnownGauge("age", "purpose", "kind", factory: registry)
+        ages.show([["access", "a"]: 1, ["refresh", "b"]: 2])
+        ages.show([["refresh", "b"]: 3])
+        let lines = registry.render().split(separator: "\n").filter { $0.hasPrefix("age") }
+        expectEqual(lines, [#"age{kind="b",purpose="refresh"} 3"#])
+    }
 }

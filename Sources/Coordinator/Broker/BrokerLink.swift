@@ -80,6 +80,9 @@ final class BrokerLink: Sendable {
         try await open().publish(batch: batch, mandatory: true, timeout: Self.patience)
     }
 
+    /// Whether both connections are there and take what they are given.
+    var isUsable: Bool { publisher.state.isUsable && consumer.state.isUsable }
+
     /// How many messages wait in a queue, and how many consumers it has.
     func inspect(_ queue: String) async throws -> AMQPQueueInfo {
         try await open().declareQueue(AMQPQueueDeclaration(name: queue, passive: true), record: false)

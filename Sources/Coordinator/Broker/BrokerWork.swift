@@ -27,11 +27,12 @@ struct BrokerWork: Sendable {
             }
             group.addTask { await PresenceListener(context: context).run() }
             group.addTask { await Ticker(context: context).run() }
+            group.addTask { await ClusterWatch(context: context).run() }
             group.addTask { await OutcomeConsumer(context: context).run() }
             group.addTask { await DeadLetterWarden(context: context).run() }
             group.addTask { await context.answers.run() }
-            // The five other tasks return when the process stops; the watchers end with the connections.
-            for _ in 0..<5 { await group.next() }
+            // The six other tasks return when the process stops; the watchers end with the connections.
+            for _ in 0..<6 { await group.next() }
             await link.close()
         }
         context.readiness.set("coordinator.broker", ready: false, reason: "stopped")

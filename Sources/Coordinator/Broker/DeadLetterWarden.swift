@@ -24,6 +24,7 @@ struct DeadLetterWarden: Sendable {
             CoordinatorMetrics.deadLetters(count)
             if count > most { try await makeRoom(DeadLetterQuota(most: most)) }
         } catch {
+            CoordinatorMetrics.deadLetters(nil)
             context.logger.warning(
                 "dead letters not looked at, will try again",
                 metadata: ["queue": "\(context.topology.dead)", "error": "\(error)"])

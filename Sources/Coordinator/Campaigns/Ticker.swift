@@ -12,7 +12,7 @@ import SyncModel
 struct Ticker: Sendable {
     let context: CoordinatorContext
     private let anonymousUsers = AnonymousUsers()
-    private let gauges = SliceGauges()
+    private let turns = QueueTurns()
     private let appDeletions = AppDeletions()
     private let agedCampaigns = AgedCampaigns()
     private let migrations = ModeMigrations()
@@ -31,13 +31,8 @@ struct Ticker: Sendable {
 
     func beat() async {
         let now = context.now
-        if context.state.passed(to: now) {
-            context.standBy("no deliveries")
-        }
-        reportSlices(now)
         await ask(now)
         await context.notices.sendOwed()
-        CoordinatorMetrics.active(context.state.isActive)
         await showSlices(now)
         guard context.state.isActive else { return }
         await context.publisher.publishRecorded()
@@ -64,33 +59,23 @@ struct Ticker: Sendable {
         }
     }
 
-    /// A cluster with a slice that nobody owns does not serve the realms in it.
-    private func reportSlices(_ now: UInt64) {
-        let ownerless = context.state.cluster.slices(context.slices, at: now).filter { $0.owner == nil }.map(
-            \.slice.description)
-        CoordinatorMetrics.ownerless(ownerless.count)
-        let names = ownerless.prefix(8).joined(separator: ", ") + (ownerless.count > 8 ? " ..." : "")
-        context.readiness.set(
-            "coordinator.slices", ready: ownerless.isEmpty,
-            reason: ownerless.isEmpty ? "all have an owner" : "\(ownerless.count) without an owner: \(names)")
-    }
-
     /// Finds out how far each slice is behind, and keeps it for the dashboard; the active coordinator's metrics say so, too. A queue
     /// that cannot be asked keeps what it had.
     private func showSlices(_ now: UInt64) async {
-        for slice in gauges.due(of: Array(context.slices.all)) {
+        for slice in turns.due(of: Array(context.slices.all)) {
             guard let count = try? await context.link.inspect(context.topology.slice(slice)).messageCount else { break }
             context.state.ready(count, in: slice)
         }
         context.state.keepHistory(of: context.slices, at: now)
-        guard context.state.isActive else { return gauges.show([], at: now) }
-        gauges.show(context.slicePictures(at: now), at: now)
+        guard context.state.isActive else { return }
+        CoordinatorMetrics.slices(SliceFigures(context.slicePictures(at: now), at: now))
     }
 
     /// Sends a tick through the outcomes queue, which delivers it to the active coordinator.
     private func ask(_ now: UInt64) async {
         do {
             let waiting = try await context.link.inspect(context.topology.outcomes).messageCount
+            CoordinatorMetrics.outcomesReady(waiting)
             guard waiting < UnheardTicks.maximum * 10 else { return }
             try await context.link.publish(TickMessage(at: now), exchange: context.topology.outcomes)
         } catch {

@@ -42,6 +42,21 @@ struct ClusterView: Sendable {
         heard.values.filter { $0.message.isStaying && Self.isThere(heardAt: $0.at, now: now) }
     }
 
+    /// The slices that have no owner, and how many have nobody who would take them at once.
+    struct Standing: Sendable, Equatable {
+        var ownerless: [SliceNumber] = []
+        var withoutStandby = 0
+    }
+
+    func standing(of count: SliceCount, at now: UInt64) -> Standing {
+        var standing = Standing()
+        for slice in slices(count, at: now) {
+            if slice.owner == nil { standing.ownerless.append(slice.slice) }
+            if slice.standBy.isEmpty { standing.withoutStandby += 1 }
+        }
+        return standing
+    }
+
     func slices(_ count: SliceCount, at now: UInt64) -> [SliceDocument] {
         var result = count.all.map(SliceDocument.init)
         for (message, heardAt) in alive(at: now).sorted(by: { $0.message.worker < $1.message.worker }) {

@@ -17,11 +17,12 @@ struct KeyRotation: Sendable {
     func keepUp() async throws {
         let (now, keys) = (context.now, try await context.store.signingKeys())
         var isNew = false
+        var ages: [TokenKind: UInt64] = [:]
         for kind in TokenKind.allCases {
             let ring = SigningKeyRing(kind, among: keys)
             // Without any the first gateway makes one.
             guard let age = ring.age(at: now) else { continue }
-            CoordinatorMetrics.signingKey(kind, age: .milliseconds(Int64(clamping: age)))
+            ages[kind] = age
             if let limit = context.configuration.keyRotation?.milliseconds, age >= limit, now >= limit {
                 let rotated = try await rotate(kind, unlessNewerThan: now - limit)
                 isNew = isNew || rotated
@@ -32,6 +33,7 @@ struct KeyRotation: Sendable {
             context.logger.info(
                 "signing keys forgotten", metadata: ["purpose": "\(kind.rawValue)", "count": "\(spent.count)"])
         }
+        CoordinatorMetrics.signingKeys(ages)
         if isNew { await tellGateways() }
     }
 

@@ -35,10 +35,7 @@ actor ClusterPicture {
         picture.grafana = context.configuration.grafanaURL
         picture.deadLetters = await deadLetters(now)
         (picture.campaignsRunning, picture.resetsPending) = try await runningCampaigns(now)
-        let link = context.link
-        Health.describe(
-            &picture, context.slicePictures(at: now),
-            isBrokerUp: link.publisher.state.isUsable && link.consumer.state.isUsable)
+        Health.describe(&picture, context.slicePictures(at: now), isBrokerUp: context.link.isUsable)
         made = picture
         return picture
     }

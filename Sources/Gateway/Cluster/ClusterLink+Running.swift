@@ -33,7 +33,8 @@ extension ClusterLink: Service {
         bindings.use(consumeChannel, generation: consuming.state.generation ?? 0)
         try await bindings.retain([SigningKeysNotice.topicKey, SettingsNotice.topicPattern])
         let consumer = try await queue.consume()
-        let failure = await serve(publishChannel, queue, consumer, watching: [publishing, consuming])
+        let looking = try await consuming.openChannel()
+        let failure = await serve(publishChannel, queue, consumer, looking, watching: [publishing, consuming])
         readiness.set(readinessName, ready: false, reason: failure == nil ? "shutting down" : "the queue is lost")
         await publishing.close()
         await consuming.close()
@@ -50,7 +51,7 @@ extension ClusterLink: Service {
 
     /// Runs until the shutdown, and then until what was handed in is published, but not for ever.
     private func serve(
-        _ channel: AMQPChannel, _ queue: GatewayQueue, _ consumer: AMQPConsumer,
+        _ channel: AMQPChannel, _ queue: GatewayQueue, _ consumer: AMQPConsumer, _ looking: AMQPChannel,
         watching connections: [AMQPConnection]
     ) async -> (any Error)? {
         await withTaskGroup(of: Ending.self) { group in
@@ -75,6 +76,10 @@ extension ClusterLink: Service {
             }
             group.addTask {
                 await self.housekeep()
+                return .other
+            }
+            group.addTask {
+                await self.watch(queue, on: looking)
                 return .other
             }
             group.addTask {
@@ -144,6 +149,17 @@ extension ClusterLink: Service {
             readiness.set(readinessName, ready: isUp, reason: isUp ? "" : "the broker is away")
             logger.info("the gateway's queue is declared again", metadata: ["queue": "\(queue.name)"])
             sessions.deliverToAll(.linkUp)
+        }
+    }
+
+    /// Says how many messages wait in the gateway's queue: those that it has not been given yet.
+    ///
+    /// - Parameter channel: of the connection whose queue it is, and not the queue's own, which a queue that was deleted would close.
+    private func watch(_ queue: GatewayQueue, on channel: AMQPChannel) async {
+        let declaration = AMQPQueueDeclaration(name: queue.name, passive: true)
+        while !Task.isCancelled {
+            metrics.queueReady(try? await channel.declareQueue(declaration, record: false).messageCount)
+            try? await Task.sleep(for: Self.queueInterval)
         }
     }
 

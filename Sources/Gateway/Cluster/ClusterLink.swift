@@ -15,6 +15,8 @@ import Synchronization
 final class ClusterLink: Sendable {
     static let laneCount = 8
     private static let maxNotifyAttempts = 12
+    /// How often the gateway's queue is looked at.
+    static let queueInterval: Duration = .seconds(5)
     let sessions: SessionDirectory
     let configuration: GatewayConfiguration
     let readiness: Readiness
@@ -194,6 +196,7 @@ final class ClusterLink: Sendable {
         readiness.set(readinessName, ready: false, reason: "\(states)")
         guard wasUp else { return }
         metrics.link(isUp: false)
+        metrics.queueReady(nil)
         logger.warning("the broker is away or blocks publishers", metadata: ["state": "\(states)"])
         for request in requests.takeAll() {
             let error = GatewayError(.brokerUnavailable, "the broker is away")

@@ -20,6 +20,7 @@ final class GatewayMetrics: Sendable {
     private let undecodableMessages = Counter(label: "sluice.gateway.messages.undecodable")
     private let heldBack = Counter(label: "sluice.gateway.sending.refused")
     private let missedNotices = Counter(label: "sluice.gateway.notices.missed")
+    private let queueGauge = KnownGauge("sluice.gateway.queue.ready")
     private let delayedFailures = Counter(label: "sluice.gateway.failures.delayed")
     private let mails = LabelledCounter("sluice.gateway.mails", "outcome", ["sent", "failed", "refused"])
     private let foreignKeys = LabelledCounter("sluice.gateway.foreign_keys.fetched", "outcome", ["done", "failed"])
@@ -61,6 +62,8 @@ final class GatewayMetrics: Sendable {
     }
     func link(isUp: Bool) { linkMeter.set(isUp ? 1 : 0) }
     func unacknowledged(_ bytes: Int) { unacknowledgedMeter.set(bytes) }
+    /// - Parameter count: of messages that wait in the gateway's queue; nil while the broker does not say.
+    func queueReady(_ count: Int?) { queueGauge.show(count.map(Double.init)) }
     func publishFailed() { publishFailures.increment() }
     func requestTimedOut() { requestTimeouts.increment() }
     func undecodable() { undecodableMessages.increment() }

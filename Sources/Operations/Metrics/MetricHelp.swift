@@ -9,6 +9,7 @@ enum MetricHelp {
         "sluice_gateway_connections": "Sockets",
         "sluice_gateway_sessions": "Sessions served",
         "sluice_gateway_broker_up": "1 while the broker is there",
+        "sluice_gateway_queue_ready": "Messages that wait in the gateway's queue",
         "sluice_gateway_bindings": "Routing keys that the gateway wants notices of",
         "sluice_gateway_binding_patterns": "Apps all of whose notices the gateway hears for a while",
         "sluice_gateway_uploads_total": "Changesets from clients",
@@ -95,6 +96,10 @@ enum MetricHelp {
             "Anonymous users that were not seen for long, and are gone",
         "sluice_coordinator_active": "1 for the active one",
         "sluice_coordinator_slices_ownerless": "Slices without an owner, as heartbeats tell",
+        "sluice_coordinator_slices_without_standby": "Slices that no worker would take at once, as heartbeats tell",
+        "sluice_coordinator_clock_offset_seconds":
+            "How far a worker's or gateway's clock is ahead of this coordinator's",
+        "sluice_coordinator_outcomes_ready": "Messages that wait in the outcomes queue",
         "sluice_coordinator_ticks_total": "Ticks sent to slices",
         "sluice_coordinator_reports_total": "Reports applied",
         "sluice_coordinator_batch_reports": "Reports of one transaction",
