@@ -113,6 +113,9 @@ enum MetricHelp {
         "sluice_coordinator_outcomes_dropped_total": "Waiting outcomes dropped, because too many waited",
         "sluice_tls_certificate_expires_at_seconds": "When a listener's certificate ends, in seconds of Unix time",
         "sluice_tls_reload_failing": "1 while a listener's certificate files cannot be used",
+        "sluice_ready": "1 while a component of the process is ready",
+        "sluice_slices": "How many slices the cluster has",
+        "sluice_store_up": "1 while the cluster's store answers the process",
         "sluice_metrics_overflow_total": "Label sets folded into a series overflow='true'",
         "sluice_coordinator_deletions_unfinished": "Apps that were deleted and of which something is left",
         "sluice_coordinator_migrations_unfinished":

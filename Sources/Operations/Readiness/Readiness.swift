@@ -1,9 +1,11 @@
+import Metrics
 import Synchronization
 
 /// What a process needs in order to work, and whether it has it; `/ready` answers from here.
 ///
 /// A process is ready when it has at least one component and every component is ready. Roles name their components
-/// `<role>.<what>`, such as `worker.broker`, so that all of them can share one readiness in `sluice up`.
+/// `<role>.<what>`, such as `worker.broker`, so that all of them can share one readiness in `sluice up`. The metric `sluice_ready`
+/// says the same of each component.
 package final class Readiness: Sendable {
     package struct Component: Sendable, Equatable, Codable {
         package var name: String
@@ -17,7 +19,11 @@ package final class Readiness: Sendable {
     package init() {}
 
     package func set(_ component: String, ready: Bool, reason: String = "") {
-        state.withLock { $0[component] = Component(name: component, ready: ready, reason: reason) }
+        state.withLock { components in
+            components[component] = Component(name: component, ready: ready, reason: reason)
+            // Under the lock, so that the last to say so is the last to be shown.
+            Gauge(label: "sluice.ready", dimensions: [("component", component)]).record(ready ? 1 : 0)
+        }
     }
 
     /// The components in the order of their names.

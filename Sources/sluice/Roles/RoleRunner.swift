@@ -54,11 +54,13 @@ struct RoleRunner {
             )
         }
         logger.info("starting", metadata: ["roles": "\(roles.map(\.rawValue).joined(separator: ","))"])
+        Gauge(label: "sluice.slices").record(slices.value)
 
         let certificates = try Certificates(configuration, roles: roles, logger: logger)
         var services: [any Service] = [
             CertificateWatch(certificates.all, interval: configuration.certificateInterval),
             FreedMemory(),
+            StoreWatch { _ = try await control.cluster() },
             OperationsService(
                 host: configuration.operationsHost, port: configuration.operationsPort ?? (roles.count > 1 ? 9091 : 0),
                 tls: certificates.operations,
