@@ -33,6 +33,7 @@ enum CoordinatorMetrics {
     // What only the active coordinator knows.
     private static let letters = KnownGauge("sluice.coordinator.dead_letters")
     private static let keyAges = KnownGauge("sluice.coordinator.signing_key.age.seconds", "purpose")
+    private static let backup = KnownGauge("sluice.coordinator.last_backup_at_seconds")
     private static let unfinishedDeletions = KnownGauge("sluice.coordinator.deletions.unfinished")
     private static let unfinishedMigrations = KnownGauge("sluice.coordinator.migrations.unfinished")
     private static let slicesReady = KnownGauge("sluice.coordinator.slice.ready", "slice")
@@ -49,7 +50,7 @@ enum CoordinatorMetrics {
     /// Takes away what only the active coordinator knows: this one is not, or not any more.
     static func standsBy() {
         for gauge in [
-            letters, keyAges, unfinishedDeletions, unfinishedMigrations, slicesReady, slicesUnacknowledged,
+            letters, keyAges, backup, unfinishedDeletions, unfinishedMigrations, slicesReady, slicesUnacknowledged,
             slicesOldest, campaignRealms, campaignNotified,
         ] {
             gauge.show([:])
@@ -107,6 +108,9 @@ enum CoordinatorMetrics {
 
     /// Apps on their way from one sync mode to the other.
     static func migrations(_ count: Int) { unfinishedMigrations.show(Double(count)) }
+
+    /// - Parameter moment: that the last backup would bring back, in milliseconds of Unix time; nil if there is none.
+    static func lastBackup(_ moment: UInt64?) { backup.show(moment.map { Double($0 / 1000) }) }
 
     /// Campaigns closed for their age.
     static func campaignAgedOut(app: String) { apps.count(.agedOut, app) }

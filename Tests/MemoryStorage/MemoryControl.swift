@@ -16,6 +16,7 @@ struct MemoryControl: Sendable {
 
     var cluster: ClusterRecord?
     var slicesMade: [SliceNumber: Epoch] = [:]
+    var lastBackup: UInt64?
     var sliceCount: Int?
     var apps: [String: AppRecord] = [:]
     var schemaAuthors: [String: [SchemaElement: String]] = [:]

@@ -59,6 +59,12 @@ package final class MemoryControlStore: ControlStore {
         try change { $0.slicesMade[slice] = nil }
     }
 
+    package func lastBackup() async throws(StoreError) -> UInt64? { content.lastBackup }
+
+    package func recordBackup(of moment: UInt64) async throws(StoreError) {
+        try change { $0.lastBackup = max(moment, $0.lastBackup ?? moment) }
+    }
+
     // MARK: Apps
 
     package func app(_ id: String) async throws(StoreError) -> AppRecord? { content.apps[id] }

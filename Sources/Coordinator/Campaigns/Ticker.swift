@@ -42,6 +42,7 @@ struct Ticker: Sendable {
         await lookAfter("deleted apps") { try await appDeletions.keepUp(context) }
         await lookAfter("old campaigns") { try await agedCampaigns.keepUp(context) }
         await lookAfter("moving apps") { try await migrations.keepUp(context) }
+        await lookAfter("backups") { CoordinatorMetrics.lastBackup(try await context.store.lastBackup()) }
         do {
             try await context.state.campaignGauges.show(context.store, at: now)
             context.readiness.set("coordinator.store", ready: true, reason: "open")

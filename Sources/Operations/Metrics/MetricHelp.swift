@@ -99,6 +99,8 @@ enum MetricHelp {
         "sluice_coordinator_slices_without_standby": "Slices that no worker would take at once, as heartbeats tell",
         "sluice_coordinator_clock_offset_seconds":
             "How far a worker's or gateway's clock is ahead of this coordinator's",
+        "sluice_coordinator_last_backup_at_seconds":
+            "When the last backup began that sluice backup made, in seconds of Unix time",
         "sluice_coordinator_outcomes_ready": "Messages that wait in the outcomes queue",
         "sluice_coordinator_ticks_total": "Ticks sent to slices",
         "sluice_coordinator_reports_total": "Reports applied",

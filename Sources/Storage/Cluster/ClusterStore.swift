@@ -19,4 +19,9 @@ package protocol ClusterStore: Sendable {
     func recordSlice(_ slice: SliceNumber, epoch: Epoch) async throws(StoreError)
     /// Forgets that a slice was ever made.
     func forgetSlice(_ slice: SliceNumber) async throws(StoreError)
+
+    /// The moment (milliseconds of Unix time) that the last backup would bring back; nil if none is known of.
+    func lastBackup() async throws(StoreError) -> UInt64?
+    /// Notes that a backup of a moment was made; an older one than the last changes nothing.
+    func recordBackup(of moment: UInt64) async throws(StoreError)
 }

@@ -24,6 +24,9 @@ package struct ClusterSettings: Sendable {
         return ClusterRecord(id: id, prefix: prefix, hasMarkedBroker: values["cluster.broker"] != nil)
     }
 
+    /// The setting of the moment that the last backup would bring back.
+    package static let backup = "backup"
+
     /// How many slices the cluster was created with.
     package var sliceCount: Int? { values["slices"].flatMap { Int($0) } }
 

@@ -38,12 +38,26 @@ extension SQLControlStore {
     }
 
     package func recordSlice(_ slice: SliceNumber, epoch: Epoch) async throws(StoreError) {
+        try await raise("the slices that were made", "slice.\(slice)", to: epoch.value)
+    }
+
+    package func lastBackup() async throws(StoreError) -> UInt64? {
+        let sql = "SELECT name, value FROM settings WHERE name = '\(ClusterSettings.backup)'"
+        return try await settings("the last backup", sql).values.values.first.flatMap { UInt64($0) }
+    }
+
+    package func recordBackup(of moment: UInt64) async throws(StoreError) {
+        try await raise("the last backup", ClusterSettings.backup, to: moment)
+    }
+
+    /// Sets a setting that is a number, unless it has a greater one.
+    private func raise(_ what: StaticString, _ name: String, to number: UInt64) async throws(StoreError) {
         try await run(
-            "the slices that were made",
+            what,
             """
             INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
                 WHERE CAST(settings.value AS numeric) < CAST(excluded.value AS numeric)
-            """, [.text("slice.\(slice)"), .text(String(epoch.value))])
+            """, [.text(name), .text(String(number))])
     }
 
     package func forgetSlice(_ slice: SliceNumber) async throws(StoreError) {

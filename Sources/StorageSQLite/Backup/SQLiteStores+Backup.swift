@@ -35,6 +35,15 @@ extension SQLiteStores {
         }
     }
 
+    /// Notes in a folder's control store that a backup of a moment was made, beside the processes that use it: `backUp` must not open
+    /// the store as they do, since one of a later version would bring its files to a new form.
+    package static func recordBackup(of moment: UInt64, in folder: String) async throws(StoreError) {
+        try await SQLiteFiles.use("\(folder)/\(BackupFile.control)", as: "backup", orSay: "the backup cannot be noted")
+        {
+            try $0.write { try $0.run(ClusterSettings.putting, ClusterSettings.backup, String(moment)) }
+        }
+    }
+
     /// Writes down what the backup consists of, now that it does.
     private static func finish(
         _ manifest: BackupManifest, in folder: String, at now: UInt64

@@ -19,7 +19,13 @@ struct BackupCommand: ReportingCommand {
     @Argument(help: "The folder, which must be empty or not exist.") var folder: String
 
     func run(_ settings: ClusterSettings) async throws {
-        let manifest = try await backUp(settings)
+        let url = try StoreURL(settings.configuration.storeURL.revealed)
+        let manifest = try await backUp(url, settings)
+        do {
+            try await record(manifest, url, settings)
+        } catch {
+            Printing.note("the backup is whole, but alerts will miss it, since the store could not note it: \(error)")
+        }
         let bytes = manifest.files.reduce(0) { $0 + $1.bytes }
         try output.show(
             manifest,
@@ -27,8 +33,18 @@ struct BackupCommand: ReportingCommand {
         )
     }
 
-    private func backUp(_ settings: ClusterSettings) async throws -> BackupManifest {
-        let url = try StoreURL(settings.configuration.storeURL.revealed)
+    /// Notes in the store when the backup began, for the coordinators to tell.
+    private func record(_ manifest: BackupManifest, _ url: StoreURL, _ settings: ClusterSettings) async throws {
+        guard case .postgres = url else {
+            return try await SQLiteStores.recordBackup(of: manifest.startedAt, in: try url.requireFolder())
+        }
+        let client = try url.postgresClient(for: "store.url", logger: settings.quietLogger)
+        try await client.closing { client in
+            try await PostgresControlStore.open(client).recordBackup(of: manifest.startedAt)
+        }
+    }
+
+    private func backUp(_ url: StoreURL, _ settings: ClusterSettings) async throws -> BackupManifest {
         guard case .postgres = url else {
             return try await SQLiteStores.backUp(
                 try url.requireFolder(), to: folder, now: { UnixTime.milliseconds })

@@ -116,6 +116,19 @@ import Testing
         }
     }
 
+    @Test func aBackupIsNotedInTheStoreThatItIsOf() async throws {
+        try await withStore { store, backup, _, control in
+            let manifest = try await backUp(store, to: backup)
+            try await expectTrue(control.lastBackup() == nil)
+            try await SQLiteStores.recordBackup(of: manifest.startedAt, in: store)
+            try await expectEqual(control.lastBackup(), 1_000)
+            let missing = await #expect(throws: StoreError.self) {
+                try await SQLiteStores.recordBackup(of: 2_000, in: "\(store)/nowhere")
+            }
+            expectEqual(missing?.code, .notFound)
+        }
+    }
+
     @Test func nothingIsOverwritten() async throws {
         try await withStore { store, backup, _, _ in
             _ = try await backUp(store, to: backup)

@@ -42,6 +42,17 @@ import Testing
         }
     }
 
+    @Test(arguments: ControlVariant.allCases)
+    func theLatestBackupIsRemembered(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            try await expectTrue(store.lastBackup() == nil)
+            try await store.recordBackup(of: 900)
+            try await store.recordBackup(of: 1_000)
+            try await store.recordBackup(of: 950)
+            try await expectEqual(store.lastBackup(), 1_000)
+        }
+    }
+
     @Test(arguments: SliceVariant.allCases)
     func aSliceBearsItsClusterAndIsTakenFromWhoeverHasIt(_ variant: SliceVariant) async throws {
         try await variant.withStore { store in
