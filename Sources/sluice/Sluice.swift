@@ -1,4 +1,5 @@
 import ArgumentParser
+import Operations
 
 struct Sluice: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,7 +19,7 @@ struct Sluice: AsyncParsableCommand {
             Exit codes: 0 done, 64 wrong usage, 65 bad input, 66 not found, 69 broker or coordinator not reachable,
             70 internal error, 75 try again later, 77 not allowed.
             """,
-        version: "0.1.0",
+        version: Version.current,
         subcommands: commands(for: CommandLine.arguments.dropFirst()))
 
     /// The commands by their names, in the order in which the help lists them.

@@ -22,7 +22,8 @@ import FoundationNetworking
             expectTrue(port > 0)
 
             let health = try await get(port, "/health")
-            expectTrue(health.status == 200 && health.body.contains("alive"))
+            expectEqual(health.status, 200)
+            expectEqual(health.body, "{\"status\":\"alive\",\"version\":\"\(Version.current)\"}\n")
 
             let early = try await get(port, "/ready")
             expectEqual(early.status, 503)

@@ -14,12 +14,13 @@ package struct ReadinessReport: Codable {
     package var components: [Readiness.Component]
 }
 
-/// Adds `GET /health` (the process lives), `GET /ready` (200 or 503, with every component) and `GET /metrics`.
+/// Adds `GET /health` (the process lives, and which version it is), `GET /ready` (200 or 503, with every component) and `GET /metrics`.
 package func addOperationsRoutes<Context: RequestContext>(
     to router: some RouterMethods<Context>, readiness: Readiness, metrics: PrometheusRegistry?
 ) {
     router.get("health") { _, _ in
-        operationsResponse(.ok, contentType: "application/json", body: "{\"status\":\"alive\"}\n")
+        operationsResponse(
+            .ok, contentType: "application/json", body: "{\"status\":\"alive\",\"version\":\"\(Version.current)\"}\n")
     }
     router.get("ready") { _, _ in
         let report = ReadinessReport(ready: readiness.isReady, components: readiness.components)

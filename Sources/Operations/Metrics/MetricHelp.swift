@@ -115,6 +115,7 @@ enum MetricHelp {
         "sluice_coordinator_outcomes_dropped_total": "Waiting outcomes dropped, because too many waited",
         "sluice_tls_certificate_expires_at_seconds": "When a listener's certificate ends, in seconds of Unix time",
         "sluice_tls_reload_failing": "1 while a listener's certificate files cannot be used",
+        "sluice_build_info": "1, with the version and the roles of the process",
         "sluice_ready": "1 while a component of the process is ready",
         "sluice_slices": "How many slices the cluster has",
         "sluice_store_up": "1 while the cluster's store answers the process",

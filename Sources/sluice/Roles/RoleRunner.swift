@@ -53,7 +53,9 @@ struct RoleRunner {
                     + " (sluice slices grow gives a stopped cluster more)"
             )
         }
-        logger.info("starting", metadata: ["roles": "\(roles.map(\.rawValue).joined(separator: ","))"])
+        let names = roles.map(\.rawValue).joined(separator: ",")
+        logger.info("starting", metadata: ["version": "\(Version.current)", "roles": "\(names)"])
+        Gauge(label: "sluice.build_info", dimensions: [("version", Version.current), ("roles", names)]).record(1)
         Gauge(label: "sluice.slices").record(slices.value)
 
         let certificates = try Certificates(configuration, roles: roles, logger: logger)
