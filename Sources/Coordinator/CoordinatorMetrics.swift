@@ -39,6 +39,8 @@ enum CoordinatorMetrics {
     private static let slicesReady = KnownGauge("sluice.coordinator.slice.ready", "slice")
     private static let slicesUnacknowledged = KnownGauge("sluice.coordinator.slice.unacknowledged", "slice")
     private static let slicesOldest = KnownGauge("sluice.coordinator.slice.oldest_seconds", "slice")
+    private static let slicesIn = KnownGauge("sluice.coordinator.slice.in_per_second", "slice")
+    private static let slicesOut = KnownGauge("sluice.coordinator.slice.out_per_second", "slice")
     private static let campaignRealms = KnownGauge("sluice.campaign.client_realms", "app", "outcome")
     private static let campaignNotified = KnownGauge("sluice.campaign.notified", "app")
 
@@ -51,7 +53,7 @@ enum CoordinatorMetrics {
     static func standsBy() {
         for gauge in [
             letters, keyAges, backup, unfinishedDeletions, unfinishedMigrations, slicesReady, slicesUnacknowledged,
-            slicesOldest, campaignRealms, campaignNotified,
+            slicesOldest, slicesIn, slicesOut, campaignRealms, campaignNotified,
         ] {
             gauge.show([:])
         }
@@ -123,6 +125,8 @@ enum CoordinatorMetrics {
         slicesReady.show(figures.ready)
         slicesUnacknowledged.show(figures.unacknowledged)
         slicesOldest.show(figures.oldestSeconds)
+        slicesIn.show(figures.inPerSecond)
+        slicesOut.show(figures.outPerSecond)
     }
 
     static func active(_ isActive: Bool) {

@@ -12,6 +12,8 @@ import Testing
         slice.ready = ready
         slice.oldestAt = oldestAt
         slice.unacknowledged = owner == nil ? nil : 4
+        slice.inPerSecond = ready.map { Double($0) / 2 }
+        slice.perSecond = owner == nil ? nil : 1.5
         return slice
     }
 
@@ -23,6 +25,8 @@ import Testing
             ], at: 3_000)
         expectEqual(figures.ready, [["1"]: 9, ["2"]: 0])
         expectEqual(figures.unacknowledged, [["0"]: 4, ["2"]: 4])
+        expectEqual(figures.inPerSecond, [["1"]: 4.5, ["2"]: 0])
+        expectEqual(figures.outPerSecond, [["0"]: 1.5, ["2"]: 1.5])
         // An owner that holds nothing is not behind.
         expectEqual(figures.oldestSeconds, [["0"]: 0, ["2"]: 2.5])
     }

@@ -2,8 +2,8 @@ import AdminAPI
 import SyncModel
 
 /// What the active coordinator's metrics say of each slice, by its number: how many messages wait in its queue, how many its owner
-/// holds, and how old the oldest is. What is not known is left out. Of more slices than a metric may have series, those that are
-/// furthest behind.
+/// holds, how old the oldest is, and how many come and are dealt with a second. What is not known is left out. Of more slices than a
+/// metric may have series, those that are furthest behind.
 struct SliceFigures: Sendable, Equatable {
     /// A metric has 256 series at most.
     static let maxSlices = 250
@@ -11,6 +11,8 @@ struct SliceFigures: Sendable, Equatable {
     private(set) var ready: [[String]: Double] = [:]
     private(set) var unacknowledged: [[String]: Double] = [:]
     private(set) var oldestSeconds: [[String]: Double] = [:]
+    private(set) var inPerSecond: [[String]: Double] = [:]
+    private(set) var outPerSecond: [[String]: Double] = [:]
 
     init(_ slices: [SliceDocument], at now: UInt64) {
         var chosen = slices[...]
@@ -22,6 +24,8 @@ struct SliceFigures: Sendable, Equatable {
             let key = [slice.slice.description]
             ready[key] = slice.ready.map(Double.init)
             unacknowledged[key] = slice.unacknowledged.map(Double.init)
+            inPerSecond[key] = slice.inPerSecond
+            outPerSecond[key] = slice.perSecond
             // An owner that holds nothing is not behind; of a slice without an owner nobody knows.
             oldestSeconds[key] = slice.owner.map { _ in Double(slice.age(at: now) ?? 0) / 1000 }
         }

@@ -58,6 +58,8 @@ enum MetricHelp {
         "sluice_coordinator_slice_ready": "Messages that wait in a slice's queue",
         "sluice_coordinator_slice_unacknowledged": "Messages that a slice's owner holds",
         "sluice_coordinator_slice_oldest_seconds": "Age of the oldest message that a slice's owner holds",
+        "sluice_coordinator_slice_in_per_second": "Messages that come for a slice a second",
+        "sluice_coordinator_slice_out_per_second": "Messages of a slice that its owner deals with a second",
         "sluice_worker_slices_owned": "Slices owned now",
         "sluice_worker_slices_taken_total": "Slices taken",
         "sluice_worker_slices_lost_total": "Slices found taken by another",
