@@ -9,7 +9,7 @@ package import RealmState
 /// - Constants have the property's type, as in documents that are written; beside a number any number may stand.
 /// - A comparison with a list, a set or a path through a list of embedded objects holds if it does for any element. `$ne`, `$nin` and `$not`
 ///   are negations: they hold if it does for none.
-/// - Null is what is not there: `$exists: false` and `null` select the same, and null is neither less nor greater than anything.
+/// - Null is what is not there: `$exists: true` selects what is not null, and null is neither less nor greater than anything.
 /// - Times are compared as documents show them, in milliseconds.
 /// - `$regex` is a plain text, perhaps with `^` at its beginning and `$` at its end; with the option `i` in ASCII.
 package struct DocumentFilter: Sendable {

@@ -18,8 +18,8 @@ struct FilterPath {
     /// Whether the path is the name of a property alone.
     var isDirect = true
 
-    /// Whether any of several values counts.
-    var hasSeveral: Bool { isMulti || collection != .single }
+    /// Whether any of several values counts: what an index leads to is a list of one, or none, to a query.
+    private var hasSeveral: Bool { isMulti || collection != .single || isSparse }
 
     var term: QueryTerm.Path { QueryTerm.Path(steps, quantifier: hasSeveral ? .any : nil) }
 }

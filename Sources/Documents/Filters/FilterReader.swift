@@ -115,8 +115,8 @@ struct FilterReader {
             guard let wanted = member.value.bool else {
                 throw DocumentError(.invalidWrite, "expected true or false, came \(member.value.typeName)")
             }
-            let isNull = try counted(isNull(path))
-            return wanted ? .not(isNull) : isNull
+            let exists = try counted(exists(path))
+            return wanted ? exists : .not(exists)
         case "$size":
             guard let count = member.value.integer, count >= 0 else {
                 throw DocumentError(.invalidWrite, "expected a number from 0 on, came \(member.value.typeName)")
@@ -192,12 +192,15 @@ extension FilterReader {
     }
 
     private func isNull(_ path: FilterPath) -> QueryTerm {
-        guard path.isMulti || path.collection == .single else { return .constant(false) }
         // A whole collection is there, however many embedded objects the path goes through.
         guard path.collection == .single else { return .constant(false) }
         // An empty dictionary has no value at all, and neither has the slot behind a list's last.
-        if path.isSparse, !path.isMulti { return .not(.comparison(path.term, .notEqual, .value(.null))) }
+        if path.isSparse, !path.isMulti { return .not(exists(path)) }
         return .comparison(path.term, .equal, .value(.null))
+    }
+
+    private func exists(_ path: FilterPath) -> QueryTerm {
+        path.collection == .single ? .comparison(path.term, .notEqual, .value(.null)) : .constant(true)
     }
 
     private func order(

@@ -68,7 +68,9 @@ struct WriteRecorder {
     private mutating func create(
         _ address: ObjectAddress, _ fields: [(column: ColumnSchema, value: Value)]
     ) throws(DocumentError) {
-        let written = fields.filter { $0.value != .null && !$0.value.isEmptyCollection }
+        let written = fields.filter {
+            $0.value != .null && !($0.column.collection != .single && $0.value.isEmptyCollection)
+        }
         let plain = written.filter { $0.column.collection == .single && $0.value.isNullOrScalar }
         try recording { () throws(RecordingError) in
             _ = try transaction.createIfMissing(address, with: plain.map { PlainValue($0.column, $0.value) })

@@ -186,7 +186,7 @@ extension BSONDocument {
 
 extension BSONValue {
     /// The value with members of objects in the order of their keys.
-    fileprivate var sorted: BSONValue {
+    var sorted: BSONValue {
         switch self {
         case .array(let items): .array(items.map(\.sorted))
         case .document(let document):

@@ -6,42 +6,15 @@ import TestSupport
 import Testing
 
 @Suite struct WriteBatchTests {
-    private func tasks() throws -> RealmState {
-        var state = RealmState()
-        _ = try state.record { (transaction: inout RecordingTransaction) throws(RecordingError) in
-            try transaction.createEmbeddedTable("Place")
-            try transaction.addColumn("Place", "city", ElementType(type: .string, nullable: true))
-            try transaction.addColumn("Place", "visits", ElementType(type: .int, nullable: false))
-            try transaction.createTable("Task", key: KeySchema(name: "_id", type: .int, nullable: false))
-            try transaction.addColumn("Task", "title", ElementType(type: .string, nullable: false))
-            try transaction.addColumn("Task", "n", ElementType(type: .int, nullable: true))
-            try transaction.addColumn("Task", "cost", ElementType(type: .decimal, nullable: true))
-            try transaction.addColumn("Task", "ratio", ElementType(type: .double, nullable: true))
-            try transaction.addColumn("Task", "tags", ElementType(type: .string, nullable: false), collection: .list)
-            try transaction.addColumn("Task", "seen", ElementType(type: .int, nullable: false), collection: .set)
-            try transaction.addColumn("Task", "meta", .mixed, collection: .dictionary)
-            try transaction.addColumn("Task", "any", .mixed)
-            try transaction.addColumn("Task", "place", ElementType(type: .link, nullable: true, target: "Place"))
-            try transaction.addColumn(
-                "Task", "places", ElementType(type: .link, nullable: false, target: "Place"), collection: .list)
-            try transaction.addColumn("Task", "parent", ElementType(type: .link, nullable: true, target: "Task"))
-            try transaction.createTable("Note", key: KeySchema(name: "_id", type: .objectID, nullable: false))
-            try transaction.addColumn("Note", "text", ElementType(type: .string, nullable: true))
-        }
-        return state
-    }
-
-    private func names(_ changeset: Changeset) -> [String] { changeset.instructions.map(\.name) }
-
     @Test func insertionsMakeObjects() throws {
-        var state = try tasks()
+        var state = try TaskRealm.make()
         let written = try state.write(
             """
             [{"insert":"Task","document":{"_id":7,"title":"buy milk","n":0,"tags":["a"],"place":{"city":"Oslo","visits":1},"parent":8}},
              {"insert":"Note","document":{"text":"x"}}]
             """)
         expectEqual(
-            names(written.changeset),
+            written.changeset.names,
             [
                 "CreateObject", "Update", "Update", "ArrayInsert", "Update", "Update", "Update", "Update",
                 "CreateObject", "Update",
@@ -58,7 +31,7 @@ import Testing
     }
 
     @Test func theBytesMakeTheSameElsewhere() throws {
-        var state = try tasks()
+        var state = try TaskRealm.make()
         var copy = state
         let written = try state.write(
             #"[{"insert":"Task","document":{"_id":1,"title":"t","meta":{"a":[1,{"b":2}]},"any":{"x":[]}}},{"delete":"Task","id":1},{"upsert":"Task","document":{"_id":1,"title":"u"}}]"#
@@ -68,7 +41,7 @@ import Testing
     }
 
     @Test func aBatchIsAllOrNothing() throws {
-        var state = try tasks()
+        var state = try TaskRealm.make()
         let before = StateDump.canonical(of: state)
         let batch = try WriteBatch(
             parsing: Array(
@@ -85,7 +58,7 @@ import Testing
     }
 
     @Test func onlyTheRightVersionIsWritten() throws {
-        var state = try tasks()
+        var state = try TaskRealm.make()
         let batch = try WriteBatch(
             parsing: Array(#"{"writes":[{"delete":"Task","id":1}],"onlyIf":{"version":5}}"#.utf8))
         expectEqual(batch.onlyIfVersion, 5)
@@ -100,11 +73,11 @@ import Testing
     }
 
     @Test func whatReadsSoAlreadyIsNotWritten() throws {
-        var state = try tasks()
+        var state = try TaskRealm.make()
         try state.write(
             #"[{"insert":"Task","document":{"_id":1,"title":"t","n":1,"tags":["a","b","c","d"],"seen":[1,2],"meta":{"a":1,"b":{"c":2}},"places":[{"city":"A","visits":1},{"city":"B","visits":2}]}}]"#
         )
-        func narrow(_ writes: String) throws -> [String] { names(try state.write(writes).changeset) }
+        func narrow(_ writes: String) throws -> [String] { try state.write(writes).changeset.names }
         expectEqual(
             try narrow(#"[{"upsert":"Task","document":{"_id":1,"title":"t","n":1,"tags":["a","b","c","d"]}}]"#), [])
         expectEqual(try narrow(#"[{"update":"Task","id":1,"set":{"tags":["a","c","d"]}}]"#), ["ArrayErase"])
@@ -141,12 +114,12 @@ import Testing
     }
 
     @Test func deletionsLeaveLinksThatLeadNowhere() throws {
-        var state = try tasks()
+        var state = try TaskRealm.make()
         try state.write(
             #"[{"insert":"Task","document":{"_id":1,"title":"a"}},{"insert":"Task","document":{"_id":2,"title":"b","parent":1}}]"#
         )
         let written = try state.write(#"[{"delete":"Task","id":1},{"delete":"Task","id":3}]"#)
-        expectEqual(names(written.changeset), ["EraseObject"])
+        expectEqual(written.changeset.names, ["EraseObject"])
         expectEqual(written.results.map(\.matched), [1, 0])
         expectEqual(try state.json("Task", .int(1)), nil)
         expectEqual(try state.json("Task", .int(2), only: "parent"), #"{"parent":1}"#)
@@ -200,16 +173,16 @@ import Testing
 
     @Test(arguments: mistakes)
     func mistakesOfFormNameTheirPlaces(write: String, message: String) throws {
-        expectEqual(try tasks().refusal("[\(write)]")?.description, message)
+        expectEqual(try TaskRealm.make().refusal("[\(write)]")?.description, message)
     }
 
     @Test func batchesAreBounded() throws {
-        let state = try tasks()
+        let state = try TaskRealm.make()
         let writes = Array(repeating: #"{"delete":"Task","id":1}"#, count: 1_001).joined(separator: ",")
         expectEqual(state.refusal("[\(writes)]")?.description, "writes: expected at most 1000 writes, came 1001")
         let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
         expectEqual(state.refusal(#"[{"update":"Task","id":1,"set":{"any":\#(deep)}}]"#)?.code, .limit)
-        var many = try tasks()
+        var many = try TaskRealm.make()
         let nested = String(repeating: "[", count: 101) + String(repeating: "]", count: 101)
         try many.write(#"[{"insert":"Task","document":{"_id":1,"title":"t"}}]"#)
         expectTrue(
