@@ -144,15 +144,15 @@ import Testing
     }
 
     @Test func datesAreThoseOfTheCalendar() {
-        // Every day of 400 years, the calendar's whole cycle.
+        // Days of 400 years, the calendar's whole cycle: every day of the year is among them.
         var previous = ""
-        for day in Int64(0)..<146_097 {
+        for day in stride(from: Int64(0), to: 146_097, by: 7) {
             guard let text = ISODate.text(day * 86_400_000) else { return expectTrue(false, "day \(day)") }
             expectTrue(previous < text, "\(previous) \(text)")
             expectEqual(ISODate.milliseconds(Array(text.utf8)), day * 86_400_000)
             previous = text
         }
-        expectEqual(previous, "2369-12-31T00:00:00Z")
+        expectEqual(ISODate.text(146_096 * 86_400_000), "2369-12-31T00:00:00Z")
         expectEqual(ISODate.text(253_402_300_799_999), "9999-12-31T23:59:59.999Z")
         expectEqual(ISODate.text(253_402_300_800_000), nil)
         expectEqual(ISODate.milliseconds(Array("0001-01-01T00:00:00Z".utf8)), -62_135_596_800_000)

@@ -14,7 +14,6 @@ extension Decimal128Value {
     /// digits or beyond the exponents: nothing is rounded.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
-        guard bytes.count <= 400 else { return nil }
         let isNegative = bytes.first == UInt8(ascii: "-")
         var rest = isNegative || bytes.first == UInt8(ascii: "+") ? bytes[1...] : bytes[...]
         switch String(decoding: rest, as: UTF8.self).lowercased() {
