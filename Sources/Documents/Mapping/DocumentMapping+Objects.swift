@@ -12,8 +12,11 @@ extension DocumentMapping {
         package var fields: [(column: ColumnSchema, value: Value)]
     }
 
+    /// - Parameter depth: how many embedded objects are around it.
     /// - Throws: `unknownField`, `wrongType` or `invalidValue`; the place is that in the document.
-    package func content(_ document: BSONDocument, of table: TableSchema) throws(DocumentError) -> Content {
+    package func content(
+        _ document: BSONDocument, of table: TableSchema, depth: Int = 0
+    ) throws(DocumentError) -> Content {
         var content = Content(key: nil, fields: [])
         for member in document {
             try at(.key(member.key)) { () throws(DocumentError) in
@@ -22,7 +25,7 @@ extension DocumentMapping {
                     return
                 }
                 guard let column = table.column(member.key) else { throw unknownField(member.key, table) }
-                content.fields.append((column, try value(member.value, of: column)))
+                content.fields.append((column, try value(member.value, of: column, depth: depth)))
             }
         }
         return content
@@ -73,12 +76,16 @@ extension DocumentMapping {
     }
 
     /// The value of a whole property.
-    package func value(_ value: BSONValue, of column: ColumnSchema) throws(DocumentError) -> Value {
+    ///
+    /// - Parameter depth: how many embedded objects are around it.
+    package func value(
+        _ value: BSONValue, of column: ColumnSchema, depth: Int = 0
+    ) throws(DocumentError) -> Value {
         switch (column.collection, value) {
-        case (.single, _): return try self.value(value, column.element)
-        case (.list, .array(let items)): return .list(try elements(items, column.element))
+        case (.single, _): return try self.value(value, column.element, depth: depth)
+        case (.list, .array(let items)): return .list(try elements(items, column.element, depth: depth + 1))
         case (.set, .array(let items)):
-            let members = try elements(items, column.element).sorted(by: Value.setOrder)
+            let members = try elements(items, column.element, depth: depth + 1).sorted(by: Value.setOrder)
             if let index = items.firstIndex(where: { $0.isCollection }), members.contains(where: { !$0.isMember }) {
                 throw DocumentError(
                     .wrongType, "expected a value without others in it, as sets hold, came \(items[index].typeName)",
@@ -91,18 +98,20 @@ extension DocumentMapping {
             }
             return .set(unique)
         case (.dictionary, .document(let document)):
-            return .dictionary(try entries(document, column.element, depth: 1))
+            return .dictionary(try entries(document, column.element, depth: depth + 1))
         default: throw DocumentError(.wrongType, "expected \(schema.text(of: column)), came \(value.typeName)")
         }
     }
 
-    private func elements(_ items: [BSONValue], _ element: ElementType) throws(DocumentError) -> [Value] {
+    private func elements(
+        _ items: [BSONValue], _ element: ElementType, depth: Int
+    ) throws(DocumentError) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {
             values.append(
                 try at(.index(index)) { () throws(DocumentError) in
-                    try value(item, element, inList: true, depth: 1)
+                    try value(item, element, inList: true, depth: depth)
                 })
         }
         return values
@@ -123,7 +132,7 @@ extension DocumentMapping {
 
     /// The value of a property that is a single value, or of an element.
     ///
-    /// - Parameter depth: how many collections are around it.
+    /// - Parameter depth: how many collections and embedded objects are around it.
     package func value(
         _ value: BSONValue, _ element: ElementType, inList: Bool = false, depth: Int = 0
     ) throws(DocumentError) -> Value {
@@ -196,7 +205,7 @@ extension DocumentMapping {
         _ document: BSONDocument, _ table: TableSchema, depth: Int
     ) throws(DocumentError) -> EmbeddedObject {
         try checkNesting(depth)
-        return try object(try content(document, of: table), of: table)
+        return try object(try content(document, of: table, depth: depth + 1), of: table)
     }
 
     /// Values in mixed properties have no type but their own.
