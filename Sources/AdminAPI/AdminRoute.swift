@@ -178,11 +178,14 @@ package struct AdminProblem: Codable, Sendable, Equatable {
     package var message: String
     /// Everything that is wrong with refused rules.
     package var findings: [RulesFinding]?
+    /// The index of the write at fault, counted from 0, of a request that writes documents.
+    package var write: Int?
 
-    package init(error: String, message: String, findings: [RulesFinding]? = nil) {
+    package init(error: String, message: String, findings: [RulesFinding]? = nil, write: Int? = nil) {
         self.error = error
         self.message = message
         self.findings = findings
+        self.write = write
     }
 }
 

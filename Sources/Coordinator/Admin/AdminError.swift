@@ -15,6 +15,8 @@ struct AdminError: Error, Sendable {
     var message: String
     /// The findings about refused rules.
     var findings: [RulesFinding]?
+    /// The write at fault, of a request that writes documents.
+    var write: Int?
     /// The methods that there are, where the request's is none of them.
     var allow: String?
 

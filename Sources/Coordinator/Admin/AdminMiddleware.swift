@@ -21,7 +21,8 @@ struct AdminErrorMiddleware: RouterMiddleware {
                     metadata: ["route": "\(context.endpointPath ?? "none")", "error": "\(error)"])
             }
             var response = try AdminResponse.json(
-                AdminProblem(error: answer.code, message: answer.message, findings: answer.findings),
+                AdminProblem(
+                    error: answer.code, message: answer.message, findings: answer.findings, write: answer.write),
                 status: answer.status)
             response.headers[.allow] = answer.allow
             if answer.status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }

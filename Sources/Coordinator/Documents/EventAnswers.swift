@@ -79,5 +79,6 @@ extension AdminError {
         default:
             self = AdminError(status: .unprocessableContent, code: refusal.code, message: refusal.reason)
         }
+        write = refusal.write
     }
 }

@@ -1,4 +1,4 @@
-package import ServiceLifecycle
+import ServiceLifecycle
 
 /// Asks the process's store something small again and again, and says in `sluice_store_up` whether it answers: what a role does with
 /// the store may be seldom, or wait for long before it fails.

@@ -14,6 +14,7 @@ enum WorkerCounter: String, AppCounter {
     case tooDear = "sluice.worker.views.too_dear"
     case farBehind = "sluice.worker.views.far_behind"
     case quotasMet = "sluice.worker.quotas.met"
+    case eventsRefused = "sluice.worker.events.refused"
     case dead = "sluice.worker.messages.dead"
     case deadBytes = "sluice.worker.messages.dead_bytes"
     case notKept = "sluice.worker.messages.not_kept"

@@ -92,7 +92,7 @@ package struct WorkerMetrics: Sendable {
         apps.count(.dead, app ?? "")
         running.errors.add(1, ordering: .relaxed)
     }
-    func eventRefused(app: String) { count("sluice.worker.events.refused", app) }
+    func eventRefused(app: String) { apps.count(.eventsRefused, app) }
     /// Counts the bytes that are kept of a message that was set aside.
     func setAside(bytes: Int, app: String?) { apps.count(.deadBytes, app ?? "", by: bytes) }
     func notKept(app: String?) { apps.count(.notKept, app ?? "") }

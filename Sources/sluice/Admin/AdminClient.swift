@@ -76,14 +76,17 @@ struct AdminClient {
                 "the coordinator at \(baseURL) does not answer: \(error); is it running, is the URL right?")
         }
         guard (200..<300).contains(answer.status.code) else {
-            throw failure(status: answer.status, body: answer.body, path: path)
+            throw Self.failure(
+                (try? JSONDecoder().decode(AdminProblem.self, from: answer.body)), status: answer.status,
+                url: baseURL + path)
         }
         return answer
     }
 
-    private func failure(status: HTTPResponseStatus, body: Data, path: String) -> CommandFailure {
-        let problem = try? JSONDecoder().decode(AdminProblem.self, from: body)
-        var message = problem?.message ?? "\(baseURL)\(path) answered \(status.code) \(status.reasonPhrase)"
+    private static func failure(
+        _ problem: AdminProblem?, status: HTTPResponseStatus, url: String
+    ) -> any Error {
+        var message = problem?.message ?? "\(url) answered \(status.code) \(status.reasonPhrase)"
         if let findings = problem?.findings { message += "\n" + FindingLines.text(of: findings) }
         let kind: CommandFailure.Kind =
             switch status.code {
@@ -93,6 +96,14 @@ struct AdminClient {
             case 429, 503: .tryAgain
             default: .internalError
             }
-        return CommandFailure(kind, message)
+        let failure = CommandFailure(kind, message)
+        return problem?.write.map { RefusedWrite(write: $0, failure: failure) } ?? failure
     }
+}
+
+/// A request that writes documents was refused for one of its writes: none was done.
+struct RefusedWrite: Error {
+    /// Counted from 0.
+    var write: Int
+    var failure: CommandFailure
 }

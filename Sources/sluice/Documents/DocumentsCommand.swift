@@ -21,7 +21,7 @@ struct DocumentsCommand: AsyncParsableCommand {
             """,
         subcommands: [
             DocumentsGet.self, DocumentsFind.self, DocumentsCount.self, DocumentsInsert.self, DocumentsPut.self,
-            DocumentsUpdate.self, DocumentsDelete.self, DocumentsWrite.self,
+            DocumentsUpdate.self, DocumentsDelete.self, DocumentsWrite.self, DocumentsImport.self,
         ])
 }
 

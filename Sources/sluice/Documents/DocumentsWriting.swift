@@ -150,8 +150,11 @@ struct DocumentsWrite: AdminCommand {
 }
 
 extension AdminClient {
-    fileprivate func write(
-        _ writes: [BSONValue], app: String, partition: String?, id: String?, ifVersion: UInt64? = nil
+    /// Writes documents: all of the writes as one version, or none.
+    ///
+    /// - Throws: `RefusedWrite` if one of them is at fault.
+    @discardableResult func write(
+        _ writes: [BSONValue], app: String, partition: String?, id: String? = nil, ifVersion: UInt64? = nil
     ) async throws -> BSONDocument {
         var body: BSONDocument = ["writes": .array(writes)]
         body["partition"] = partition.map { BSONValue($0) }

@@ -46,6 +46,7 @@ extension CommandFailure {
     init(describing error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
+        case let refused as RefusedWrite: self = refused.failure
         case let error as MissingTopology: self.init(.notAllowed, "broker: \(error)")
         case let error as ForeignBroker: self.init(.badInput, "broker: \(error)")
         case let error as AMQPError:

@@ -1,3 +1,4 @@
+import DeviceSync
 import Foundation
 import LocalCluster
 import TestSupport
@@ -44,10 +45,10 @@ extension SharedClusterTests {
             let body =
                 #"{"type": "write", "id": "w-1", "realm": \#(realm), "writes": [{"insert": "Item", "document": {"_id": "b", "name": "x", "stock": 1}}]}"#
             for _ in 0..<2 {
-                try await cluster.shell(
+                _ = try await cluster.shell(
                     "amqp-publish",
                     [
-                        "-u", cluster.amqpURL, "-e", "\(cluster.prefix).slices", "-r", "0", "-C", "application/json",
+                        "-u", String(cluster.amqpURL.prefix { $0 != "?" }), "-e", "\(cluster.prefix).slices", "-r", "0", "-C", "application/json",
                         "-p", "-b", body,
                     ])
             }
@@ -74,7 +75,7 @@ extension SharedClusterTests {
                     expectTrue("\(error)".contains("exited with \(code):") && "\(error)".contains(words), "\(error)")
                 }
             }
-            await expect(65, "is there already", "insert", "Item", #"{"_id": "a"}"#)
+            await expect(65, "is there already", "insert", "Item", #"{"_id": "a", "name": "x", "stock": 1}"#)
             await expect(65, "stock", "update", "Item", "a", "--values", #"{"stock": "many"}"#)
             await expect(66, "there is no Item", "update", "Item", "z", "--values", #"{"stock": 1}"#)
             await expect(66, "there is no Item", "get", "Item", "z")
