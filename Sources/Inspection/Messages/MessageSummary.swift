@@ -1,4 +1,5 @@
 package import AMQP
+import ExtendedJSON
 import Messages
 package import SyncModel
 
@@ -80,6 +81,10 @@ package struct MessageSummary: Sendable, Equatable, Codable {
                     "follows client version \($0.follows) to \($0.progress.clientVersion), generation \($0.generation)"
                 } ?? "published from a shell"
             return Content(message.realm, message.upload?.clientFile, "\(count), \(origin)")
+        }
+        read(WriteMessage.self) { message in
+            let count = message.writes.array?.count ?? 0
+            return Content(message.realm, nil, "\(count) write\(count == 1 ? "" : "s") on documents")
         }
         read(BindRequest.self) {
             Content($0.context.realm, nil, $0.needsClientFile ? "asks for a client file" : "has a client file")

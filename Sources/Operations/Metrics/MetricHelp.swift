@@ -71,7 +71,7 @@ enum MetricHelp {
         "sluice_worker_requests_repeated_total": "Requests that a session had made before, or that came after its end",
         "sluice_worker_messages_newer_total": "Messages of a newer version that went back to the queue, each time",
         "sluice_worker_messages_dead_total": "Messages set aside",
-        "sluice_worker_events_refused_total": "Writes and changesets of operators and backends that were refused, and whose senders were told",
+        "sluice_worker_events_refused_total": "Published writes and changesets that were refused",
         "sluice_worker_merge_steps_total": "What merging has taken, in steps",
         "sluice_worker_uploads_cut_off_total": "Uploads whose merge would have taken more than its budget",
         "sluice_worker_messages_waited_total": "Messages put off because their realm or app had its share of the slice",

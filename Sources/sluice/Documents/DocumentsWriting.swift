@@ -76,7 +76,8 @@ struct DocumentsUpdate: DocumentWriteCommand {
     @OptionGroup var wanted: DocumentClassOptions
     @OptionGroup var options: DocumentWriteOptions
     @Argument(help: "The primary key.") var id: DocumentKey
-    @Option(help: "Properties to set, such as {\"title\": \"x\", \"address.city\": \"Rome\"}.") var values: DocumentText?
+    @Option(help: "Properties to set, such as {\"title\": \"x\", \"address.city\": \"Rome\"}.")
+    var values: DocumentText?
     @Option(help: "Operators to apply, such as {\"$inc\": {\"count\": 1}, \"$push\": {\"tags\": \"new\"}}.")
     var apply: DocumentText?
     @Option(help: "Only if the object is as this filter says.") var onlyIf: DocumentText?

@@ -48,7 +48,8 @@ extension SharedClusterTests {
                 _ = try await cluster.shell(
                     "amqp-publish",
                     [
-                        "-u", String(cluster.amqpURL.prefix { $0 != "?" }), "-e", "\(cluster.prefix).slices", "-r", "0", "-C", "application/json",
+                        "-u", String(cluster.amqpURL.prefix { $0 != "?" }), "-e", "\(cluster.prefix).slices", "-r", "0",
+                        "-C", "application/json",
                         "-p", "-b", body,
                     ])
             }
