@@ -26,47 +26,14 @@ final class RealmContext {
     var sessions: SessionBook
     var flexible = FlexibleMemory()
     var lastUse: UInt64 = 0
-    private var clientFiles: [FileIdent: ClientFileEntry] = [:]
-    private var uses: UInt64 = 0
-    private var unsaved: Unsaved
+    private var clientFiles = ClientFileCache()
+    private var unsaved: UnsavedRealm
     /// The salt that `record.indexed` was written with.
     private var indexSalt: VersionSalt
-    private var draft: Draft?
+    private var draft: RealmDraft?
 
     /// The cost of a byte that is read from the store, or written to it, in steps of merging.
     private static let stepsPerByte: UInt64 = 5
-
-    /// What the messages that are through have changed since the last commit.
-    private struct Unsaved {
-        /// The version that the last commit left.
-        var start: ServerVersion
-        var isRecordChanged = false
-        var clientFiles: Set<FileIdent> = []
-        var reciprocals: [ClientFileKey: [ServerVersion: [UInt8]]] = [:]
-        var reciprocalTrims: [ClientFileKey: ServerVersion] = [:]
-        /// Client files whose uploads were dealt with.
-        var acknowledged: [FileIdent] = []
-        /// Gateways are told its latest version although nothing has changed.
-        var isToldAgain = false
-        var isListed = false
-        var indexedBefore: IndexedValues = [:]
-        var imageRoom: ImageRoom
-    }
-
-    /// What the message in hand changes: how that was before, and what waits until the message is through.
-    private struct Draft {
-        var record: RealmRecord
-        var isRecordChanged = false
-        var clientFiles: [FileIdent: ClientFileRecord?] = [:]
-        var history: [(record: HistoryRecord, touches: Touches)] = []
-        /// The message's uploads in the order in which they were dealt with: one, or one for each of the message's changesets.
-        var uploads: [(clientFile: FileIdent, outcome: UploadOutcome, isAcknowledged: Bool)] = []
-        var isToldAgain = false
-        var indexedBefore: IndexedValues = [:]
-    }
-
-    /// What indexes had of objects before these were first changed; nothing for one that is new.
-    private typealias IndexedValues = [ObjectSlot: [ColumnID: [UInt8]]]
 
     /// - Parameter isNew: it is not stored yet.
     init(
@@ -84,7 +51,7 @@ final class RealmContext {
         digests = DigestWriter(
             key: HistoryKey(realm: record.id, generation: record.generation), after: latest)
         parsed = ChangesetCache(maxBytes: limits.maxParsedBytes)
-        unsaved = Unsaved(start: latest, isRecordChanged: isNew, imageRoom: ImageRoom(limits.images))
+        unsaved = UnsavedRealm(start: latest, isRecordChanged: isNew, imageRoom: ImageRoom(limits.images))
     }
 
     /// The message in hand has made the realm.
@@ -103,31 +70,21 @@ final class RealmContext {
     // MARK: Client files
 
     func clientFile(_ ident: FileIdent) -> ClientFileEntry? {
-        guard let index = clientFiles.index(forKey: ident) else { return nil }
-        uses &+= 1
-        clientFiles.values[index].lastUse = uses
-        return clientFiles.values[index]
+        clientFiles.use(ident)
     }
 
     /// Takes in what the store has of a client file.
-    func remember(_ record: ClientFileRecord) {
-        guard clientFiles[record.ident] == nil else { return }
-        uses &+= 1
-        clientFiles[record.ident] = ClientFileEntry(record: record, lastUse: uses)
-    }
+    func remember(_ record: ClientFileRecord) { clientFiles.remember(record) }
 
     /// The store has let go of a client file.
     func forget(_ ident: FileIdent) {
-        if draft == nil { clientFiles[ident] = nil }
+        if draft == nil { clientFiles.forget(ident) }
     }
 
     /// Takes in all reciprocals that the store has of a client file after a version; nil: they are too many.
     func remember(_ stored: [ServerVersion: [UInt8]]?, after version: ServerVersion, of ident: FileIdent) {
-        guard let index = clientFiles.index(forKey: ident) else { return }
-        if let stored {
-            clientFiles.values[index].load(stored, after: version)
-        } else {
-            clientFiles.values[index].hasMany = true
+        clientFiles.change(ident) {
+            if let stored { $0.load(stored, after: version) } else { $0.hasMany = true }
         }
     }
 
@@ -196,7 +153,7 @@ final class RealmContext {
     /// - Returns: whether it was not begun yet.
     func begin() -> Bool {
         guard draft == nil else { return false }
-        draft = Draft(record: record)
+        draft = RealmDraft(record: record)
         state.begin()
         return true
     }
@@ -233,22 +190,23 @@ final class RealmContext {
         state.rollback()
         record = draft.record
         for (ident, before) in draft.clientFiles {
-            if let before { clientFiles[ident]?.record = before } else { clientFiles[ident] = nil }
+            if let before { clientFiles.change(ident) { $0.record = before } } else { clientFiles.forget(ident) }
         }
     }
 
     private func store(_ outcome: UploadOutcome, of ident: FileIdent, before: ClientFileRecord?) {
-        guard let index = clientFiles.index(forKey: ident) else { return }
-        if let settled = outcome.settled,
-            clientFiles.values[index].dropReciprocals(after: before?.upload.serverVersion ?? 0, through: settled)
-        {
-            unsaved.reciprocalTrims[key(ident)] = settled
-        }
-        for reciprocal in outcome.reciprocals {
-            let version = ServerVersion(reciprocal.version)
-            let bytes = reciprocal.changeset.encoded()
-            clientFiles.values[index].setReciprocal(bytes, version: version)
-            unsaved.reciprocals[key(ident), default: [:]][version] = bytes
+        clientFiles.change(ident) { entry in
+            if let settled = outcome.settled,
+                entry.dropReciprocals(after: before?.upload.serverVersion ?? 0, through: settled)
+            {
+                unsaved.reciprocalTrims[key(ident)] = settled
+            }
+            for reciprocal in outcome.reciprocals {
+                let version = ServerVersion(reciprocal.version)
+                let bytes = reciprocal.changeset.encoded()
+                entry.setReciprocal(bytes, version: version)
+                unsaved.reciprocals[key(ident), default: [:]][version] = bytes
+            }
         }
     }
 
@@ -256,21 +214,20 @@ final class RealmContext {
 
     /// Changes a client file's row.
     func update(_ ident: FileIdent, _ change: (inout ClientFileRecord) -> Void) {
-        guard let index = clientFiles.index(forKey: ident) else { return }
-        saveRow(of: ident, clientFiles.values[index].record)
-        change(&clientFiles.values[index].record)
+        clientFiles.change(ident) { entry in
+            saveRow(of: ident, entry.record)
+            change(&entry.record)
+        }
     }
 
     /// Adds the client file that gets the next ident.
     func insert(_ make: (FileIdent) -> ClientFileRecord) -> ClientFileRecord {
-        uses &+= 1
-        var entry = ClientFileEntry(record: make(record.nextIdent), lastUse: uses)
-        entry.load([:], after: 0)
-        clientFiles[entry.record.ident] = entry
-        saveRow(of: entry.record.ident, nil)
+        let file = make(record.nextIdent)
+        clientFiles.insert(file)
+        saveRow(of: file.ident, nil)
         record.nextIdent = FileIdent(record.nextIdent.rawValue + 1)
         draft?.isRecordChanged = true
-        return entry.record
+        return file
     }
 
     private func saveRow(of ident: FileIdent, _ row: ClientFileRecord?) {
@@ -482,14 +439,11 @@ extension RealmContext {
 
     /// Everything is durable: forgets what is beyond the limits.
     func committed(limits: WorkerLimits) {
-        for ident in unsaved.clientFiles { clientFiles[ident]?.trimReciprocals(to: limits.maxReciprocalBytes) }
-        unsaved = Unsaved(start: record.latest.version, imageRoom: ImageRoom(limits.images))
-        if clientFiles.count > limits.maxClientFilesPerRealm {
-            let oldest = clientFiles.sorted { $0.value.lastUse < $1.value.lastUse }
-            for (ident, _) in oldest.prefix(clientFiles.count - limits.maxClientFilesPerRealm / 2) {
-                clientFiles[ident] = nil
-            }
+        for ident in unsaved.clientFiles {
+            clientFiles.change(ident) { $0.trimReciprocals(to: limits.maxReciprocalBytes) }
         }
+        unsaved = UnsavedRealm(start: record.latest.version, imageRoom: ImageRoom(limits.images))
+        clientFiles.trim(to: limits.maxClientFilesPerRealm)
         recent.trim(to: limits.maxRecentHistoryBytes)
         index.trim(to: limits.maxIndexBytes)
         if objectBytes > limits.maxObjectBytesPerRealm {
