@@ -8,7 +8,7 @@ import Testing
 @testable import Gateway
 
 /// What a client sends without a pause is dealt with in the order in which it has sent it (docs/protocol.md, "The order of a session's
-/// messages"). In partition mode; what QUERY has to do with it is in `FlexibleSessionTests`.
+/// messages"). In partition mode; what QUERY has to do with it is in `FlexibleSessionTests` and `FlexibleUploadTests`.
 @Suite struct MessageOrderTests {
     /// A session whose MARK 1 waits for its answer.
     private func marked() throws -> SessionScript {
