@@ -3,54 +3,73 @@ import Query
 package import RealmState
 package import Rules
 
-/// A role on the objects of one class, as stores keep them.
+/// A role on the objects of one class, as stores keep them: a reference to what is there once, and a meter.
 package struct TableRole: Sendable {
-    package let role: ClosedRole
-    /// The properties that the role's conditions look at, in ascending order.
-    package let columns: [ColumnID]
-    /// The class as rules see it; its columns may have other names than the realm's.
-    private let table: TableSchema
-    /// The class as the realm has it, whose names changesets use.
-    private let stored: TableSchema
-    /// The properties that are never sent.
-    package let hiddenColumns: Set<ColumnID>
-    private let readsAny: Bool
-    private let writesAny: Bool
+    private final class Parts: Sendable {
+        let role: ClosedRole
+        let columns: [ColumnID]
+        /// The class as rules see it; its columns may have other names than the realm's.
+        let table: TableSchema
+        /// The class as the realm has it, whose names changesets use.
+        let stored: TableSchema
+        let hiddenColumns: Set<ColumnID>
+        let readsAny: Bool
+        let writesAny: Bool
+
+        init(_ role: ClosedRole, table stored: TableSchema, ruled: TableSchema?) {
+            let table = ruled ?? stored
+            self.role = role
+            self.table = table
+            self.stored = stored
+            columns = role.properties.compactMap { table.column(ByteString($0))?.id }.sorted()
+            let unreadable = table.columns.filter { !role.mayRead($0.name.string) }
+            hiddenColumns = Set(unreadable.map(\.id))
+            // An object of which nothing but the key may be read is not seen; one that has nothing else is.
+            readsAny = table.columns.isEmpty ? role.mayRead("_id") : unreadable.count < table.columns.count
+            // Nor is one made or erased by who may write nothing of it.
+            writesAny =
+                table.columns.isEmpty
+                ? role.mayWrite("_id") : table.columns.contains { role.mayWrite($0.name.string) }
+        }
+    }
+
+    private let parts: Parts
     /// Counts what deciding takes; nil: that is not bounded.
-    var meter: EvaluationMeter?
+    private var meter: EvaluationMeter?
 
     /// - Parameter ruled: the class as rules see it, if that is otherwise than the realm has it.
     init(_ role: ClosedRole, table stored: TableSchema, ruled: TableSchema? = nil) {
-        let table = ruled ?? stored
-        self.role = role
-        self.table = table
-        self.stored = stored
-        columns = role.properties.compactMap { table.column(ByteString($0))?.id }.sorted()
-        let unreadable = table.columns.filter { !role.mayRead($0.name.string) }
-        hiddenColumns = Set(unreadable.map(\.id))
-        // An object of which nothing but the key may be read is not seen; one that has nothing else is.
-        readsAny = table.columns.isEmpty ? role.mayRead("_id") : unreadable.count < table.columns.count
-        // Nor is one made or erased by who may write nothing of it.
-        writesAny =
-            table.columns.isEmpty
-            ? role.mayWrite("_id") : table.columns.contains { role.mayWrite($0.name.string) }
+        parts = Parts(role, table: stored, ruled: ruled)
+    }
+
+    package var role: ClosedRole { parts.role }
+    /// The properties that the role's conditions look at, in ascending order.
+    package var columns: [ColumnID] { parts.columns }
+    /// The properties that are never sent.
+    package var hiddenColumns: Set<ColumnID> { parts.hiddenColumns }
+
+    /// The same role, with a meter for all that it is asked.
+    func metered(by meter: EvaluationMeter?) -> TableRole {
+        var role = self
+        role.meter = meter
+        return role
     }
 
     /// Whether a property may be read of the objects that are seen.
-    package func reads(_ column: ColumnID) -> Bool { !hiddenColumns.contains(column) }
+    package func reads(_ column: ColumnID) -> Bool { !parts.hiddenColumns.contains(column) }
 
     package func isVisible(_ object: StoredObject, _ key: ObjectKey) -> Bool {
-        readsAny && metered { role.isVisible(values(of: object, key), &$0) }
+        parts.readsAny && metered { parts.role.isVisible(values(of: object, key), &$0) }
     }
 
     /// The same within a trial of the object.
     func isVisible(_ object: StoredObject, _ key: ObjectKey, _ meter: EvaluationMeter?) -> Bool {
-        readsAny && metered(meter) { role.isVisible(values(of: object, key), &$0) }
+        parts.readsAny && metered(meter) { parts.role.isVisible(values(of: object, key), &$0) }
     }
 
     /// Whether the write filter lets the user at an object.
     package func mayWrite(_ object: StoredObject, _ key: ObjectKey) -> Bool {
-        holds(role.writeFilter, object, key)
+        holds(parts.role.writeFilter, object, key)
     }
 
     private func holds(_ condition: ClosedCondition, _ object: StoredObject, _ key: ObjectKey) -> Bool {
@@ -72,13 +91,13 @@ package struct TableRole: Sendable {
     }
 
     /// What takes too much where nothing but the role is looked at.
-    var explanation: String { "class \"\(stored.name.string)\": the conditions of role \"\(role.name)\"" }
+    var explanation: String { "class \"\(parts.stored.name.string)\": the conditions of role \"\(parts.role.name)\"" }
 
     /// The properties that must have one of some values for an object to be visible, with these values.
     var visibleValues: [(column: ColumnSchema, values: [RuleValue])] {
-        columns.compactMap { id in
-            guard let column = table.columns.first(where: { $0.id == id }), column.collection == .single,
-                let values = role.visibleValues(of: column.name.string)
+        parts.columns.compactMap { id in
+            guard let column = parts.table.columns.first(where: { $0.id == id }), column.collection == .single,
+                let values = parts.role.visibleValues(of: column.name.string)
             else { return nil }
             return (column, values)
         }
@@ -90,7 +109,7 @@ package struct TableRole: Sendable {
     ///
     /// - Parameter fields: all that a changeset sets of an object; none: it only makes or erases it.
     package func mayWrite(_ fields: Set<ByteString>) -> Bool {
-        fields.isEmpty ? writesAny : fields.allSatisfy { role.mayWrite(ruledName($0)) }
+        fields.isEmpty ? parts.writesAny : fields.allSatisfy { parts.role.mayWrite(ruledName($0)) }
     }
 
     /// Whether the user, who may write what the changeset sets, may do one step of it.
@@ -102,7 +121,7 @@ package struct TableRole: Sendable {
         _ step: ObjectStep, _ key: ObjectKey, last: StoredObject? = nil, memo: inout FilterMemo
     ) -> Bool {
         switch step {
-        case .make(let new, _): mayWrite(new, key, &memo) && holds(role.insert, new, key)
+        case .make(let new, _): mayWrite(new, key, &memo) && holds(parts.role.insert, new, key)
         case .change(let old, let new): mayWrite(old, key, &memo) && mayWrite(new, key, &memo)
         case .erase(let old): mayErase(old, key, &memo)
         case .eraseNothing: last.map { mayErase($0, key, &memo) } ?? true
@@ -115,7 +134,7 @@ package struct TableRole: Sendable {
     }
 
     private func mayErase(_ object: StoredObject, _ key: ObjectKey, _ memo: inout FilterMemo) -> Bool {
-        mayWrite(object, key, &memo) && holds(role.delete, object, key)
+        mayWrite(object, key, &memo) && holds(parts.role.delete, object, key)
     }
 
     /// What the write filter said of an object, as long as what it looks at is the same: many changes of one object mostly leave that alone.
@@ -137,21 +156,20 @@ package struct TableRole: Sendable {
     }
 
     private func mayWrite(_ object: StoredObject, _ key: ObjectKey, _ memo: inout FilterMemo) -> Bool {
-        memo.answer(columns.map { object[$0] }) { mayWrite(object, key) }
+        memo.answer(parts.columns.map { object[$0] }) { mayWrite(object, key) }
     }
 
     /// What rules call a property that changesets name.
     private func ruledName(_ field: ByteString) -> String {
-        let ruled = stored.column(field).flatMap { column in table.columns.first { $0.id == column.id } }
+        let ruled = parts.stored.column(field).flatMap { column in parts.table.columns.first { $0.id == column.id } }
         return (ruled?.name ?? field).string
     }
 
     private func values(of object: StoredObject, _ key: ObjectKey) -> (String) -> RuleValue? {
-        let table = table
-        return { name in
+        { [parts] name in
             let name = ByteString(name)
-            if let column = table.column(name) { return RuleValue(object[column.id] ?? column.defaultValue) }
-            return table.key?.name == name ? RuleValue(key) : nil
+            if let column = parts.table.column(name) { return RuleValue(object[column.id] ?? column.defaultValue) }
+            return parts.table.key?.name == name ? RuleValue(key) : nil
         }
     }
 }

@@ -8,17 +8,42 @@ package import SyncModel
 /// let the user see.
 ///
 /// Whether an object is in it hangs on the object's own properties, and on nothing else: no link is followed.
+///
+/// What a view is made of is there once, whoever has the view and whatever meter it has: a view and its classes' parts are handed about at no
+/// cost.
 package struct View: Sendable {
-    package let definition: ViewDefinition
-    /// What clients see whose schema is not the realm's.
-    package let mapping: SchemaMapping?
+    /// What a view is made of.
+    private final class Parts: Sendable {
+        let definition: ViewDefinition
+        let mapping: SchemaMapping?
+        let version: UInt64?
+        let classes: [TableID: ClassView]
+        let tables: [ByteString: TableID]
+
+        init(
+            _ definition: ViewDefinition, _ mapping: SchemaMapping?, version: UInt64? = nil,
+            classes: [TableID: ClassView] = [:], tables: [ByteString: TableID] = [:]
+        ) {
+            self.definition = definition
+            self.mapping = mapping
+            self.version = version
+            self.classes = classes
+            self.tables = tables
+        }
+    }
+
+    private let parts: Parts
     /// Counts what asking takes, and gives no answer where that is too much; nil: it is not bounded. What is `false` once it has overrun does
     /// not count.
     package private(set) var meter: EvaluationMeter?
+
+    package var definition: ViewDefinition { parts.definition }
+    /// What clients see whose schema is not the realm's.
+    package var mapping: SchemaMapping? { parts.mapping }
     /// The schema version of the client's copy.
-    let version: UInt64?
-    let classes: [TableID: ClassView]
-    private let tables: [ByteString: TableID]
+    var version: UInt64? { parts.version }
+    /// The classes' parts, without a meter.
+    var classes: [TableID: ClassView] { parts.classes }
 
     /// - Parameters:
     ///   - schema: the realm's.
@@ -76,11 +101,7 @@ package struct View: Sendable {
             classes[table.id] = ClassView(table: own, query: query, role: role, mapping: mapping)
             tables[table.name] = table.id
         }
-        self.definition = definition
-        self.version = version?.number
-        self.mapping = mapping
-        self.classes = classes
-        self.tables = tables
+        parts = Parts(definition, mapping, version: version?.number, classes: classes, tables: tables)
     }
 
     private static func query(
@@ -121,15 +142,10 @@ package struct View: Sendable {
         View(SchemaMapping(version, of: schema))
     }
 
-    private init(_ mapping: SchemaMapping?) {
-        definition = .empty(roles: "")
-        version = nil
-        self.mapping = mapping
-        (classes, tables) = ([:], [:])
-    }
+    private init(_ mapping: SchemaMapping?) { parts = Parts(.empty(roles: ""), mapping) }
 
-    package subscript(_ table: TableID) -> ClassView? { classes[table].map { $0.metered(by: meter) } }
-    package subscript(_ className: ByteString) -> ClassView? { tables[className].flatMap { self[$0] } }
+    package subscript(_ table: TableID) -> ClassView? { parts.classes[table].map { $0.metered(by: meter) } }
+    package subscript(_ className: ByteString) -> ClassView? { parts.tables[className].flatMap { self[$0] } }
 
     /// The same view, with a meter for all that it is asked.
     package func metered(by meter: EvaluationMeter?) -> View {
@@ -153,43 +169,57 @@ package struct View: Sendable {
 
     /// Whether an object is in the view; nil if that takes more than the meter allows.
     package func membership(of object: StoredObject?, _ table: TableID, _ key: ObjectKey) -> Bool? {
-        guard let object, let view = classes[table] else { return false }
+        guard let object, let view = parts.classes[table] else { return false }
         return view.membership(of: object, key, meter)
     }
 }
 
-/// What of one class is in a view.
+/// What of one class is in a view: a reference to what is there once, and a meter.
 package struct ClassView: Sendable {
-    /// The class as the realm has it.
-    package let table: TableSchema
-    /// Nil: there is no subscription to the class.
-    let shared: ViewQuery?
-    /// Nil: the user has no role in the class.
-    package private(set) var role: TableRole?
-    /// What clients see whose schema is not the realm's: the query is about that.
-    let mapping: SchemaMapping?
+    private final class Parts: Sendable {
+        let table: TableSchema
+        let shared: ViewQuery?
+        let role: TableRole?
+        let mapping: SchemaMapping?
+        let columns: [ColumnID]
+
+        init(table: TableSchema, query: ViewQuery?, role: TableRole?, mapping: SchemaMapping?) {
+            self.table = table
+            shared = query
+            self.role = role
+            self.mapping = mapping
+            columns = Set((query?.query.columns ?? []) + (role?.columns ?? [])).sorted()
+        }
+    }
+
+    private let parts: Parts
     private var meter: EvaluationMeter?
 
     init(table: TableSchema, query: ViewQuery?, role: TableRole?, mapping: SchemaMapping?) {
-        self.table = table
-        shared = query
-        self.role = role
-        self.mapping = mapping
+        parts = Parts(table: table, query: query, role: role, mapping: mapping)
     }
 
+    /// The class as the realm has it.
+    package var table: TableSchema { parts.table }
     /// Nil: there is no subscription to the class.
-    package var query: ObjectQuery? { shared?.query }
+    var shared: ViewQuery? { parts.shared }
+    /// Nil: there is no subscription to the class.
+    package var query: ObjectQuery? { parts.shared?.query }
+    /// Nil: the user has no role in the class.
+    package var role: TableRole? { parts.role?.metered(by: meter) }
+    /// What clients see whose schema is not the realm's: the query is about that.
+    var mapping: SchemaMapping? { parts.mapping }
+    /// The properties by which membership is decided, in ascending order.
+    package var columns: [ColumnID] { parts.columns }
 
     fileprivate func metered(by meter: EvaluationMeter?) -> ClassView {
-        guard meter != nil else { return self }
         var view = self
         view.meter = meter
-        view.role?.meter = meter
         return view
     }
 
     /// Whether the values of a property that the query sees are those that the realm keeps, by which objects are found.
-    func isKept(_ column: ColumnID) -> Bool { !(mapping?.converts(column, of: table.id) ?? false) }
+    func isKept(_ column: ColumnID) -> Bool { !(parts.mapping?.converts(column, of: table.id) ?? false) }
 
     /// Nil if objects of the class can be in the view whatever their properties are, as far as can be told.
     package var anchor: ViewAnchor? {
@@ -197,9 +227,6 @@ package struct ClassView: Sendable {
         guard let anchor = ViewAnchor(shared, role), anchor.column.map({ isKept($0) }) ?? true else { return nil }
         return anchor
     }
-
-    /// The properties by which membership is decided, in ascending order.
-    package var columns: [ColumnID] { Set((query?.columns ?? []) + (role?.columns ?? [])).sorted() }
 
     /// Whether an object is in the view; false if that cannot be told.
     package func contains(_ object: StoredObject, _ key: ObjectKey) -> Bool { place(of: object, key) == .inView }
@@ -223,11 +250,11 @@ package struct ClassView: Sendable {
 
     /// What takes more than the meter allows is unclear, too: whoever has a meter looks whether it was used up.
     private func place(of object: StoredObject, _ key: ObjectKey, _ meter: EvaluationMeter?) -> HeldObject.Place {
-        guard let query, let role else { return .outside }
+        guard let query = parts.shared?.query, let role = parts.role else { return .outside }
         let untold = object.untold
         let isVeiled = !untold.isEmpty && role.columns.contains(where: untold.contains)
         let isUnclear = !untold.isEmpty && query.columns.contains(where: untold.contains)
-        let shown = mapping?.projected(object, of: table.id) ?? object
+        let shown = parts.mapping?.projected(object, of: parts.table.id) ?? object
         func mayBeIn(_ meter: EvaluationMeter?) -> Bool {
             (isUnclear || query.matches(shown, key: key, meter: meter))
                 && (isVeiled || role.isVisible(object, key, meter))

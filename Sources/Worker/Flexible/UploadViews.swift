@@ -25,9 +25,11 @@ final class UploadViews {
     /// The schema as it is when the upload is judged: roles are asked while the realm's state is being changed.
     private let schema: Schema
     private let definitions: [ViewDefinition]
+    /// The numbers of the views' roles, by the views' numbers: equal ones are the same roles.
+    private let rolesOfViews: [Int]
     private var read: [Int: View] = [:]
-    /// The properties that the present view looks at, by class.
-    private var columns: [ByteString: [ColumnID]] = [:]
+    /// The properties that roles hide, by class and the roles' number.
+    private var hidden: [ByteString: [Int: Set<ColumnID>]] = [:]
     private var present: [ObjectAddress: (seen: [Value?], isIn: Bool)] = [:]
     private var filters: [ObjectAddress: TableRole.FilterMemo] = [:]
 
@@ -39,14 +41,19 @@ final class UploadViews {
         schema = context.state.schema
         let segments = views.views.segments
         definitions = segments.map(\.view)
+        var last = (text: "", number: 0)
+        rolesOfViews = segments.map { segment in
+            if segment.view.roles != last.text { last = (segment.view.roles, last.number + 1) }
+            return last.number
+        }
+        let numbers = rolesOfViews
         history = ViewHistory(
             segments.indices.map { index in
                 let segment = segments[index]
                 return .init(
                     start: segment.start, view: index, since: segment.since,
                     isRenewal: index > 0
-                        && (segments[index - 1].view == segment.view
-                            || segments[index - 1].view.roles != segment.view.roles)
+                        && (segments[index - 1].view == segment.view || numbers[index - 1] != numbers[index])
                 )
             })
         closedRoles = views.roles
@@ -71,17 +78,15 @@ final class UploadViews {
                 view(number)[address.className]?.isUnclear(object, address.key) ?? false
             },
             isShownAlike: { [self] old, new in
-                guard definitions[old].roles != definitions[new].roles else { return true }
-                return hidden(old, address.className) == hidden(new, address.className)
+                rolesOfViews[old] == rolesOfViews[new]
+                    || hidden(old, address.className) == hidden(new, address.className)
             })
     }
 
     /// Whether the present view has an object as it is now.
     func isInView(_ object: StoredObject?, _ address: ObjectAddress) -> Bool {
         guard let object, let latest = history.latest, let view = view(latest)[address.className] else { return false }
-        let columns = columns[address.className] ?? view.columns
-        self.columns[address.className] = columns
-        let seen = columns.map { object[$0] }
+        let seen = view.columns.map { object[$0] }
         if let known = present[address], known.seen == seen { return known.isIn }
         steps += Self.stepsPerAsking
         let isIn = view.contains(object, address.key)
@@ -96,9 +101,13 @@ final class UploadViews {
     }
 
     private func hidden(_ number: Int, _ className: ByteString) -> Set<ColumnID> {
+        let roles = rolesOfViews[number]
+        if let known = hidden[className]?[roles] { return known }
         // Whatever it selects.
         let view = try? context.view(.empty(roles: definitions[number].roles), as: schemaVersion, in: schema)
-        return view?[className]?.role?.hiddenColumns ?? []
+        let columns = view?[className]?.role?.hiddenColumns ?? []
+        hidden[className, default: [:]][roles] = columns
+        return columns
     }
 
     private func view(_ number: Int) -> View {
