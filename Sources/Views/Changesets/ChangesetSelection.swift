@@ -48,6 +48,27 @@ package struct ChangesetSelection: Sendable {
     }
 }
 
+extension Changeset {
+    /// Returns what the changeset does to some objects, each by itself, and how it changes the schema.
+    package func parts(
+        of addresses: [ObjectAddress]
+    ) throws(ChangesetError) -> (schema: Changeset, objects: [ObjectAddress: Changeset]) {
+        var parts = Dictionary(addresses.map { ($0, ChangesetSelection()) }, uniquingKeysWith: { first, _ in first })
+        var schema = ChangesetSelection()
+        var targets = TargetAddresses(strings: strings)
+        for instruction in instructions {
+            let target = instruction.target
+            guard let key = target.object else {
+                try schema.append(instruction, from: strings)
+                continue
+            }
+            let address = try targets.next(target.table, key)
+            try parts[address]?.append(instruction, from: strings)
+        }
+        return (schema.changeset, parts.mapValues(\.changeset))
+    }
+}
+
 /// The objects of one changeset's instructions, of which many in a row are often about the same one.
 struct TargetAddresses {
     let strings: InternTable

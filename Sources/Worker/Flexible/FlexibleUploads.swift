@@ -131,8 +131,8 @@ struct FlexibleUploads: SlicePart {
                 }
             }
             let trial = try WriteTrial(
-                changeset, base: max(entry.serverVersion, start), seen: entry.serverVersion, views: views,
-                asymmetric: asymmetric, schema: schema, places: course.places)
+                changeset, of: entry.clientVersion, base: max(entry.serverVersion, start), seen: entry.serverVersion,
+                views: views, asymmetric: asymmetric, schema: schema, places: course.places)
             stretch.parts.append(Part(entry: entry, trial: trial, settled: settled))
         }
         return stretch
@@ -155,7 +155,10 @@ struct FlexibleUploads: SlicePart {
         } else {
             pasts = try await reading.read(trials)
         }
-        let plan = UploadPlan(trials, pasts, course.putRight)
+        let search = RepeatedWriteSearch(
+            work: work, context: context, file: file, views: stretch.views, pasts: pasts, putRight: course.putRight)
+        let repeated = try await search.find(in: stretch.parts.map { ($0.entry, $0.trial) })
+        let plan = UploadPlan(trials, pasts, course.putRight, repeated)
         let asked = stretch.views.steps
         course.judging += reading.steps + asked + stretch.views.readSteps
         work.steps += reading.steps + asked
@@ -174,7 +177,7 @@ struct FlexibleUploads: SlicePart {
                 )
             }
             let trial = try part.trial.judged(
-                by: pasts, course.putRight, merged: plan.merged[index], through: latest, in: context.state)
+                by: pasts, course.putRight, repeated, merged: plan.merged[index], through: latest, in: context.state)
             try await integrate(part, trial, merged[index], stretch, file, &course, &pasts)
         }
         work.steps += stretch.views.steps - asked
@@ -229,6 +232,7 @@ struct FlexibleUploads: SlicePart {
     ) async throws {
         let entry = part.entry
         var judged = trial
+        try await leaveOutWhatDoesNotFit(of: &judged, entry, by: file)
         let selection = try judged.selection(merged: merged)
         let final = context.state.applicable(try await admitted(selection, &judged))
         if let misfit = judged.misfits.first { report(misfit, of: judged.misfits.count, by: file) }

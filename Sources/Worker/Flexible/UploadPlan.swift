@@ -14,21 +14,23 @@ struct UploadPlan {
     /// Objects that the client has made or erased itself since its base, with the version.
     private(set) var own: [ObjectAddress: ServerVersion] = [:]
 
-    init(_ trials: [WriteTrial], _ pasts: [ObjectAddress: ObjectPast], _ putRight: PutRight) {
+    init(
+        _ trials: [WriteTrial], _ pasts: [ObjectAddress: ObjectPast], _ putRight: PutRight, _ repeated: RepeatedWrites
+    ) {
         // Nothing that is done to these later meets what was before.
         var left: Set<ObjectAddress> = []
         for trial in trials {
             var merged: Set<ObjectAddress> = []
             for address in trial.judged where !left.contains(address) {
                 let past = pasts[address]
-                guard let judgement = trial.judgement(of: address, past, putRight) else { continue }
+                guard let judgement = trial.judgement(of: address, past, putRight, repeated) else { continue }
                 switch judgement {
                 case .ingest, .isGone: continue
                 case .verdict(.merge):
                     merged.insert(address)
                     if let version = past?.ownSince(trial.base) { own[address] = version }
                 case .verdict(.insert): if trial.leavesNew(address) { left.insert(address) }
-                case .denied, .verdict(.giveWay), .verdict(.refuse): left.insert(address)
+                case .repeated, .recovered, .denied, .verdict(.giveWay), .verdict(.refuse): left.insert(address)
                 }
             }
             self.merged.append(merged)

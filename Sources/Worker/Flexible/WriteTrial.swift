@@ -6,7 +6,7 @@ import Views
 /// What one changeset of a client may do, object by object: judged first by what the client could know, then by its user's roles.
 struct WriteTrial {
     /// What becomes of an object's instructions: they count as the merge has left them, or as they are.
-    enum Course { case merge, asIs, ingest, drop }
+    private enum Course { case merge, asIs, ingest, drop }
 
     /// What is made of what a changeset does to an object, before anything of it is merged.
     enum Judgement {
@@ -14,12 +14,17 @@ struct WriteTrial {
         case ingest(mayBe: Bool)
         /// The client has not seen yet that what it did to the object before does not count.
         case isGone
+        /// The realm has the write already (`RepeatedWrites`).
+        case repeated
+        /// The client goes on with an object of which the realm has what it wrote before.
+        case recovered
         /// The role does not let the user set what it sets.
         case denied
         case verdict(WriteVerdict)
     }
 
     let changeset: Changeset
+    let clientVersion: ClientVersion
     /// The version that what the changeset does is based on.
     let base: ServerVersion
     /// The objects that the changeset names, in its order.
@@ -38,6 +43,8 @@ struct WriteTrial {
     /// The objects of asymmetric classes that the role would allow, were there not another object of the key. Nobody is told: that would tell what
     /// others have sent.
     private(set) var lateIngests: [ObjectAddress] = []
+    /// The objects that the client goes on with: what it does to them may not fit what others have made of them.
+    private(set) var recovered: [ObjectAddress] = []
     private let asymmetric: Set<ByteString>
     /// What the user may write, and stock clients cannot apply.
     private(set) var misfits: [Misfit] = []
@@ -51,13 +58,14 @@ struct WriteTrial {
     /// - Parameter asymmetric: the realm's classes that are.
     /// - Throws: `BadChangesetError`.
     init(
-        _ changeset: Changeset, base: ServerVersion, seen: ServerVersion, views: UploadViews,
-        asymmetric: Set<ByteString>, schema: Schema, places: PlaceCheck? = nil
+        _ changeset: Changeset, of clientVersion: ClientVersion, base: ServerVersion, seen: ServerVersion,
+        views: UploadViews, asymmetric: Set<ByteString>, schema: Schema, places: PlaceCheck? = nil
     ) throws {
         guard let writes = changeset.writes() else {
             throw BadChangesetError(reason: "an instruction names a string that the changeset does not have")
         }
         self.changeset = changeset
+        self.clientVersion = clientVersion
         self.base = base
         self.seen = seen
         self.views = views
@@ -70,15 +78,35 @@ struct WriteTrial {
     /// The objects whose past decides on the write: an asymmetric class takes new objects, and has no past for clients.
     var judged: some Sequence<ObjectAddress> { addresses.lazy.filter { !asymmetric.contains($0.className) } }
 
+    /// What the changeset does to an object.
+    func write(to address: ObjectAddress) -> ObjectWrite? { writes[address] }
+
+    /// Whether the client has not had the object, as far as its views tell.
+    func isOfStranger(_ address: ObjectAddress, _ past: ObjectPast) -> Bool {
+        guard let write = writes[address] else { return false }
+        return switch past.verdict(on: write, basedOn: base) {
+        case .giveWay, .refuse: true
+        case .merge, .insert: false
+        }
+    }
+
+    func standing(of address: ObjectAddress, _ putRight: PutRight) -> PutRight.Standing? {
+        putRight.standing(of: address, for: seen)
+    }
+
     /// What is made of what the changeset does to an object; nil if it does nothing.
-    func judgement(of address: ObjectAddress, _ past: ObjectPast?, _ putRight: PutRight) -> Judgement? {
+    func judgement(
+        of address: ObjectAddress, _ past: ObjectPast?, _ putRight: PutRight, _ repeated: RepeatedWrites
+    ) -> Judgement? {
         guard let write = writes[address] else { return nil }
         if asymmetric.contains(address.className) { return .ingest(mayBe: write.creates && !write.erases) }
         guard let past else { return nil }
-        if putRight.standing(of: address, for: seen) == .refused { return .isGone }
+        if standing(of: address, putRight) == .refused { return .isGone }
+        let there = repeated.last(of: address)
+        if let there, clientVersion <= there { return .repeated }
         // Before anything is made of it: whether it fits the object would tell of what the user may not see.
         guard views.role(ofClass: address.className)?.mayWrite(write.fields) == true else { return .denied }
-        return .verdict(past.verdict(on: write, basedOn: base))
+        return there != nil ? .recovered : .verdict(past.verdict(on: write, basedOn: base))
     }
 
     /// Whether the changeset makes the object, and leaves it.
@@ -90,14 +118,14 @@ struct WriteTrial {
     ///   - merged: the objects whose instructions were merged.
     ///   - latest: with the history up to this version. What was made or erased later takes no part in the history before it.
     func judged(
-        by pasts: [ObjectAddress: ObjectPast], _ putRight: PutRight, merged: Set<ObjectAddress>,
-        through latest: ServerVersion, in state: RealmState
+        by pasts: [ObjectAddress: ObjectPast], _ putRight: PutRight, _ repeated: RepeatedWrites,
+        merged: Set<ObjectAddress>, through latest: ServerVersion, in state: RealmState
     ) throws -> WriteTrial {
         var trial = self
         for address in addresses {
             let past = pasts[address]
-            guard let judgement = judgement(of: address, past, putRight) else { continue }
-            let isRenewed = putRight.standing(of: address, for: seen) == .renewed
+            guard let judgement = judgement(of: address, past, putRight, repeated) else { continue }
+            let isRenewed = standing(of: address, putRight) == .renewed
             // Nobody can say that what was too large to be kept forbids anything.
             trial.pasts[address] = past?.last(after: base).flatMap { $0.untold.isEmpty ? $0 : nil }
             switch judgement {
@@ -107,6 +135,13 @@ struct WriteTrial {
                 // The erasure with which the client's copy is put right takes with it whatever the client did to the object; but a newer one of the
                 // client's own takes what comes after that.
                 if writes[address]?.erases == true { trial.isResynced.insert(address) }
+            case .repeated:
+                trial.courses[address] = .drop
+                if !isRenewed || writes[address]?.erases == true { trial.isResynced.insert(address) }
+            case .recovered:
+                trial.courses[address] = .asIs
+                trial.isResynced.insert(address)
+                trial.recovered.append(address)
             case .denied: trial.refuse(address, .permission)
             case .verdict(.merge(let resyncs)):
                 let isOwn = past?.ownSince(base).map { $0 > latest } ?? false
@@ -140,6 +175,9 @@ struct WriteTrial {
         isResynced.insert(address)
         refused.append(RefusedWrite(className: address.className, key: address.key, reason: reason))
     }
+
+    /// Drops what the client does to an object that it goes on with. Nobody is told: the object stays, and the client's copy is put right.
+    mutating func leaveOut(_ address: ObjectAddress) { courses[address] = .drop }
 
     private mutating func refuseIngest(_ address: ObjectAddress) {
         courses[address] = .drop

@@ -15,13 +15,21 @@ import Views
 
 /// One random schedule of clients that send as fast as they can, MARK, QUERY and UPLOAD without a pause, through sessions of a gateway to a realm's
 /// owner. They are honest: their roles let them write everything, and they make only what their newest subscription set selects. So none of
-/// their writes may ever be said not to count.
+/// their writes may ever be said not to count, nor after sync was terminated and they have recovered what was not acknowledged to them.
 final class QuickClientSimulation {
     private typealias Items = FlexibleItems
 
     private struct Peer {
+        typealias Sets = [(version: UInt64, owners: Set<Int64>, snapshot: ClientVersion)]
+
         let index: Int
         var client: ViewingClient?
+        /// While it resets, its session is about a fresh copy, once that has an ident.
+        var isResetting = false
+        var copy: ViewingClient?
+        var copySets: Sets = []
+        /// How often it has lost its connection.
+        var connections = 0
         /// Nil: it has no session.
         var session: GatewaySession?
         var number: UInt64 = 0
@@ -29,7 +37,7 @@ final class QuickClientSimulation {
         /// What the gateway has sent and the client has not read.
         var mail: Deque<ServerMessage> = []
         /// What it has subscribed to, and how far it had written by then.
-        var sets: [(version: UInt64, owners: Set<Int64>, snapshot: ClientVersion)] = []
+        var sets: Sets = []
         var askedFor: UInt64 = 0
         var markTarget: UInt64 = 0
         var markSent: UInt64 = 0
@@ -38,8 +46,15 @@ final class QuickClientSimulation {
         var keys: Int64 = 0
 
         var owners: Set<Int64> { sets.last?.owners ?? [] }
+        /// The file that its session is about, and what is asked for in that.
+        var synced: ViewingClient? {
+            get { isResetting ? copy : client }
+            set { if isResetting { copy = newValue } else { client = newValue } }
+        }
+        var syncedSets: Sets { isResetting ? copySets : sets }
         var texts: [UInt64: String] {
-            Dictionary(uniqueKeysWithValues: sets.map { ($0.version, FlexibleItems.query($0.owners)) } + [(0, "{}")])
+            let known = syncedSets.map { ($0.version, FlexibleItems.query($0.owners)) }
+            return Dictionary(uniqueKeysWithValues: known + [(0, "{}")])
         }
     }
 
@@ -49,6 +64,7 @@ final class QuickClientSimulation {
     private static let shared: ClosedRange<Int64> = 1...6
 
     private let seed: UInt64
+    private let hasResets: Bool
     private var random: SeededGenerator
     private var harness: OwnerHarness
     private var limits = WorkerLimits()
@@ -57,17 +73,21 @@ final class QuickClientSimulation {
     private var requests: [(number: UInt64, action: SessionAction)] = []
     private var notices: Deque<IntegratedNotice> = []
     private var numbers: UInt64 = 0
+    private var generation: UInt64 = 1
     private var time: UInt64 = 100
     private let app = AppRecord(id: OwnerHarness.app, syncMode: .flexible, createdAt: 1)
     private let roles: String
     /// The writes that clients were told do not count, by client and reason.
     private(set) var undone: [String] = []
+    /// Resets that were carried through.
+    private(set) var resets = 0
     /// Writes that were made while the data of the set that they were made under had still to come.
     private(set) var early = 0
 
     init(seed: UInt64) async throws {
         self.seed = seed
         random = SeededGenerator(seed: seed)
+        hasResets = seed.isMultiple(of: 2)
         limits.indexStepBytes = 1 << 10
         if seed % 4 == 1 { limits.maxViewArrears = 200 }
         // Before images have only what versions change, or next to nothing.
@@ -100,7 +120,14 @@ final class QuickClientSimulation {
             case 8...12: for _ in 0..<pick(1...4) { try await deliverRequest() }
             case 13, 14: try await deliverNotice()
             case 15...17: for _ in 0..<pick(1...4) { try await read(index) }
-            case 18: if pick(0...4) == 0 { try await loseConnection(index) }
+            case 18:
+                switch pick(0...9) {
+                case 0, 1: try await loseConnection(index)
+                case 2 where hasResets: try await resetAll()
+                case 3 where hasResets: try await reset(index)
+                case 4...6 where hasResets: try await resetBeforeItHears(index)
+                default: break
+                }
             default:
                 if pick(0...5) == 0 {
                     harness = try await OwnerHarness.make(limits: limits, on: harness.store, realm: harness.realm)
@@ -129,6 +156,7 @@ final class QuickClientSimulation {
                 try await deliverRequest(inOrder: true)
             }
             while !notices.isEmpty { try await deliverNotice() }
+            try await harness.finishSteps()
             try await tick()
         }
         let items = try await Items.items(harness)
@@ -196,17 +224,17 @@ final class QuickClientSimulation {
 
     private func nextMessage(_ index: Int) -> ClientMessage? {
         guard peers[index].session != nil, peers[index].checker.session(1)?.state == .live,
-            var client = peers[index].client
+            var client = peers[index].synced
         else { return nil }
         if peers[index].markTarget > peers[index].markSent {
             peers[index].markSent = peers[index].markTarget
             return .mark(session: 1, request: RequestIdent(peers[index].markTarget))
         }
-        guard peers[index].mayUpload else { return nil }
-        let next = peers[index].sets.first { $0.version > peers[index].askedFor }
-        if client.scanned < next?.snapshot ?? client.written {
+        guard peers[index].mayUpload || peers[index].isResetting else { return nil }
+        let next = peers[index].syncedSets.first { $0.version > peers[index].askedFor }
+        if !peers[index].isResetting, client.scanned < next?.snapshot ?? client.written {
             let upload = client.upload(through: next?.snapshot ?? client.written)
-            peers[index].client = client
+            peers[index].synced = client
             if let upload { return .upload(upload) }
         }
         guard let next else { return nil }
@@ -220,22 +248,22 @@ final class QuickClientSimulation {
         numbers += 1
         let context = SessionContext(
             realm: harness.realm, reference: SessionReference(gateway: "g", number: numbers), user: "u\(index)",
-            connection: "c\(numbers)", protocolVersion: 14, userAgent: "",
+            connection: "c\(index)-\(peers[index].connections)", protocolVersion: 14, userAgent: "",
             limits: .init(pageBytes: pick(1...60)))
         peers[index].number = numbers
         peers[index].checker = ServerConnectionChecker(mode: .flexible)
         peers[index].session = GatewaySession(session: 1, context: context, rights: .all, roles: roles)
         peers[index].markSent = peers[index].markReceived
-        let needsIdent = peers[index].client == nil
+        let needsIdent = peers[index].synced == nil
         try await receive(
             .bind(Bind(session: 1, target: FlexibleTarget().text, needsIdent: needsIdent)), index)
         if !needsIdent { try await identify(index) }
     }
 
     private func identify(_ index: Int) async throws {
-        guard var client = peers[index].client else { return }
+        guard var client = peers[index].synced else { return }
         client.comeAgain()
-        peers[index].client = client
+        peers[index].synced = client
         peers[index].askedFor = client.active.version
         let set = QuerySet(version: QueryVersion(client.active.version), text: client.active.queries)
         try await receive(
@@ -249,6 +277,7 @@ final class QuickClientSimulation {
         guard peers[index].session != nil else { return }
         try await perform(.connectionLost, index)
         peers[index].mail = []
+        peers[index].connections += 1
         // If it is back at once it goes on uploading; else it waits for what the server has.
         if pick(0...1) == 0 {
             peers[index].mayUpload = false
@@ -262,25 +291,92 @@ final class QuickClientSimulation {
         switch message {
         case .ident(_, let file):
             var client = ViewingClient(file: file, session: peers[index].number, user: "u\(index)", roles: roles)
-            try client.make(Items.schema(), at: 1)
-            peers[index].client = client
+            if !peers[index].isResetting { try client.make(Items.schema(), at: 1) }
+            peers[index].synced = client
             peers[index].markTarget += 1
             try await identify(index)
         case .download(let download):
             let texts = peers[index].texts
-            try peers[index].client?.receive(download, texts)
+            try peers[index].synced?.receive(download, texts)
         case .mark(_, let request):
             peers[index].markReceived = request.rawValue
             peers[index].mayUpload = true
+            try await finishReset(index)
         case .jsonError(_, .compensatingWrite, let body):
             undone += body.rejectedUpdates?.map { "client \(index): \($0.reason)" } ?? ["?"]
         case .jsonError(_, let code, let body):
-            expectTrue(body.action == .transient && body.tryAgain, "seed \(seed): \(code) \(body.message)")
-            peers[index].client?.forgetStored()
+            let mustReset = body.action.isClientReset
+            expectTrue(mustReset || body.action == .transient && body.tryAgain, "seed \(seed): \(code) \(body.message)")
+            if mustReset { expectTrue(code == .badClientFileIdent, "seed \(seed): \(code) \(body.message)") }
+            peers[index].synced?.forgetStored()
             peers[index].mail = []
             try await receive(.unbind(session: 1), index)
+            if mustReset { beginReset(index) }
+        case .unbound: break
         default: Issue.record("seed \(seed): client \(index) is sent \(message.name)")
         }
+    }
+
+    // MARK: Resets
+
+    /// Sync is terminated and enabled again: all client realms must reset.
+    private func resetAll() async throws {
+        generation += 1
+        let message = TerminationMessage(
+            app: OwnerHarness.app, campaign: "c-\(generation)", generation: generation, reason: nil)
+        try await tell(of: try await harness.send(message))
+    }
+
+    /// What a client has written is integrated, and before it hears of that its connection is lost, and sync is terminated.
+    private func resetBeforeItHears(_ index: Int) async throws {
+        for _ in 0..<pick(1...4) { try write(index) }
+        try await sendAll(index)
+        while !requests.isEmpty { try await deliverRequest(inOrder: true) }
+        try await loseConnection(index)
+        try await resetAll()
+    }
+
+    private func reset(_ index: Int) async throws {
+        guard let file = peers[index].client?.file.ident else { return }
+        numbers += 1
+        try await tell(
+            of: try await harness.send(
+                ResetMessage(realm: harness.realm, clientFile: file, campaign: "r-\(numbers)", reason: nil)))
+    }
+
+    private func tell(of published: Published) async throws {
+        notices.append(contentsOf: harness.takeNotices())
+        // What was integrated before is mostly known to gateways by then.
+        if pick(0...3) > 0 { while !notices.isEmpty { try await deliverNotice() } }
+        for notice in try published.every(ResetNotice.self) {
+            for index in peers.indices { try await perform(.reset(notice), index) }
+        }
+    }
+
+    /// The client makes a fresh copy, for the set in force.
+    private func beginReset(_ index: Int) {
+        peers[index].copy = nil
+        peers[index].markTarget = peers[index].markReceived
+        guard let client = peers[index].client else { return }
+        peers[index].isResetting = true
+        peers[index].copySets = peers[index].sets.filter { $0.version == client.active.version }.map {
+            (version: 1, owners: $0.owners, snapshot: 0)
+        }
+    }
+
+    /// Once the fresh copy is complete, what was not acknowledged is recovered.
+    private func finishReset(_ index: Int) async throws {
+        let peer = peers[index]
+        guard peer.isResetting, let client = peer.client, let copy = peer.copy, peer.markReceived == peer.markTarget,
+            copy.active.version == peer.copySets.last?.version ?? 0
+        else { return }
+        try await receive(.unbind(session: 1), index)
+        peers[index].mail = []
+        peers[index].client = try client.recovered(onto: copy)
+        peers[index].isResetting = false
+        peers[index].copy = nil
+        peers[index].mayUpload = true
+        resets += 1
     }
 
     // MARK: The gateway

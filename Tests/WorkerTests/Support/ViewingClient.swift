@@ -51,6 +51,7 @@ struct ViewingClient {
     private var gone: ClientVersion = 0
 
     private let user: String
+    private var generation: UInt64 = 1
     /// What it has missed of its set may be refused, and why it was.
     var allowsRefusal = false
     private(set) var refusedCatchUp: String?
@@ -74,10 +75,10 @@ struct ViewingClient {
 
     /// A new client file, with set 0.
     static func join(
-        _ harness: OwnerHarness, session: UInt64, user: String, roles: String, protocolVersion: Int = 14,
-        home: String? = nil, schemaVersion: UInt64? = nil
+        _ harness: OwnerHarness, session: UInt64, user: String, roles: String, connection: String = "c1",
+        protocolVersion: Int = 14, home: String? = nil, schemaVersion: UInt64? = nil
     ) async throws -> ViewingClient {
-        var request = harness.bindRequest(session: session, user: user)
+        var request = harness.bindRequest(session: session, user: user, connection: connection)
         request.protocolVersion = protocolVersion
         request.schemaVersion = schemaVersion
         let bound = try await harness.send(request).one(BoundAnswer.self)
@@ -120,6 +121,7 @@ struct ViewingClient {
         }
         let answer = try published.one(IdentifiedAnswer.self)
         previousSchemaVersion = answer.previousSchemaVersion
+        generation = answer.generation
         uploaded = answer.upload
         progress.upload.clientVersion = max(progress.upload.clientVersion, answer.upload.clientVersion)
         acknowledged = progress.upload
@@ -171,7 +173,7 @@ struct ViewingClient {
     /// - Parameter known: the schema that its gateway has; nil: it wants none.
     mutating func download(from harness: OwnerHarness, known: UInt64? = nil) async throws {
         var request = PageRequest(
-            context: harness.context(session), clientFile: file.ident, generation: 1, after: position,
+            context: harness.context(session), clientFile: file.ident, generation: generation, after: position,
             maxBytes: 1 << 20, isMark: false)
         request.schema = known
         let published = try await harness.send(request)
@@ -214,7 +216,7 @@ struct ViewingClient {
         while true {
             let published = try await harness.send(
                 PageRequest(
-                    context: harness.context(session), clientFile: file.ident, generation: 1, after: position,
+                    context: harness.context(session), clientFile: file.ident, generation: generation, after: position,
                     maxBytes: maxBytes, isMark: false, bootstrap: request))
             queried += try published.every(QueriedReport.self)
             let page = try published.one(PageAnswer.self)
@@ -311,9 +313,9 @@ struct ViewingClient {
         let message = ChangesetMessage(
             realm: harness.realm,
             upload: .init(
-                session: SessionReference(gateway: "g", number: session), clientFile: file.ident, generation: 1,
-                follows: follows, progress: upload.progress, lockedServerVersion: upload.lockedServerVersion,
-                rights: harness.rights), entries: upload.entries)
+                session: SessionReference(gateway: "g", number: session), clientFile: file.ident,
+                generation: generation, follows: follows, progress: upload.progress,
+                lockedServerVersion: upload.lockedServerVersion, rights: harness.rights), entries: upload.entries)
         return try await harness.send(message).every(RefusedAnswer.self).first
     }
 
@@ -374,5 +376,70 @@ struct ViewingClient {
             for index in entries.indices { entries[index].serverVersion = download.progress.download.serverVersion }
         }
         try integrate(entries, download.progress.download, download.progress.latest, download.progress.upload)
+    }
+
+    // MARK: Resets
+
+    /// Resets with recovery.
+    ///
+    /// - Parameter sayingSo: whether it says with its old ident that it comes, as clients do; else nobody knows which client it was.
+    /// - Returns: the client under its new ident, which has uploaded nothing yet.
+    func reset(
+        in harness: OwnerHarness, sessions first: UInt64, sayingSo: Bool = true
+    ) async throws -> ViewingClient {
+        if sayingSo {
+            _ = try await harness.rejoin(
+                file, session: first, user: user, download: progress.download, latest: progress.latest
+            ).one(RefusedAnswer.self)
+            _ = try await harness.unbind(file, session: first, user: user, wasRefused: true)
+        }
+        var fresh = try await Self.join(
+            harness, session: first + 1, user: user, roles: roles, connection: sayingSo ? "c1" : "c2")
+        try await fresh.download(from: harness)
+        if active.version > 0 {
+            try await expectTrue(fresh.bootstrap(1, active.queries, from: harness) == nil)
+        }
+        _ = try await harness.unbind(
+            fresh.file, session: first + 1, user: user, connection: sayingSo ? "c1" : "c2")
+        var client = try recovered(onto: fresh)
+        try await client.connect(to: harness, session: first + 2, user: user)
+        return client
+    }
+
+    /// The client after a reset with recovery (docs/resets.md, "Merge").
+    ///
+    /// - Parameter fresh: its fresh copy, which has the data of the set in force.
+    func recovered(onto fresh: ViewingClient) throws -> ViewingClient {
+        var replay = ChangesetReplay(onto: fresh.state, local: state)
+        var recovered: [ClientVersion: [UInt8]] = [:]
+        for entry in history where entry.version > progress.upload.clientVersion && !entry.original.isEmpty {
+            recovered[entry.version] = try replay.replay(entry.changeset)
+        }
+        let latest = fresh.progress.latest
+        var client = fresh
+        client.state = state
+        _ = try StateTransfer.transfer(from: replay.fresh, to: &client.state)
+        client.active = active
+        client.stored = nil
+        client.progress = SyncProgress(
+            download: DownloadCursor(serverVersion: latest.version, clientVersion: 0), latest: latest,
+            upload: UploadCursor(clientVersion: 0, serverVersion: latest.version))
+        client.history = []
+        if let first = recovered.filter({ !$0.value.isEmpty }).keys.min() {
+            client.history = try history.filter { $0.version >= first }.map { entry in
+                var entry = entry
+                entry.original = recovered[entry.version] ?? []
+                entry.changeset = try Changeset(parsing: entry.original)
+                entry.serverVersion = latest.version
+                return entry
+            }
+        }
+        client.history.append(
+            Entry(
+                version: newest + 1, timestamp: 0, original: [], changeset: Changeset(), serverVersion: latest.version))
+        client.position = client.progress.download
+        client.acknowledged = client.progress.upload
+        client.comeAgain()
+        return client
     }
 }
