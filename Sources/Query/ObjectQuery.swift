@@ -16,10 +16,12 @@ package struct ObjectQuery: Sendable {
     /// Reads and checks a query.
     /// - Parameters:
     ///   - arguments: what stands for `$0`, `$1` ...
+    ///   - dialect: whose rules the text follows.
     ///   - exists: whether an object exists that the query names as `obj(...)`; one that does not acts as null. Without it all do.
     package init(
         _ text: ByteString, on className: ByteString, schema: QuerySchema, arguments: [QueryArgument] = [],
-        limits: QueryLimits = QueryLimits(), exists: (@Sendable (ObjectAddress) -> Bool)? = nil
+        limits: QueryLimits = QueryLimits(), dialect: QueryDialect = .language,
+        exists: (@Sendable (ObjectAddress) -> Bool)? = nil
     ) throws(QueryError) {
         let syntax = try SyntaxParser.parse(text.bytes, limits: limits)
         guard let type = schema[className] else {
@@ -27,7 +29,7 @@ package struct ObjectQuery: Sendable {
         }
         var checker = Checker(
             schema: schema, arguments: QueryArguments(values: arguments), limits: limits, exists: exists,
-            current: type)
+            dialect: dialect, current: type)
         let condition = try checker.check(syntax.condition)
         self.init(
             className: className, condition: condition, arrangement: try checker.check(syntax.arrangement),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Operations
 
-@Suite(.timeLimit(.minutes(1))) struct StoreWatchTests {
+@Suite(.hangGuard) struct StoreWatchTests {
     private struct Away: Error {}
 
     /// What a look shows, in order.

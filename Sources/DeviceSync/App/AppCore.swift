@@ -25,6 +25,7 @@ final class AppCore: Sendable {
     /// Refreshes under way, so that many sessions share one.
     private let refreshes = Mutex<[String: Task<String, any Error>]>([:])
     private let handles = Mutex<[String: WeakUser]>([:])
+    private let clock = Mutex(ServerClock())
 
     private struct WeakUser { weak var user: User? }
 
@@ -118,6 +119,7 @@ final class AppCore: Sendable {
             return user(known.id)
         }
         var record = try await http.login(credentials)
+        clock.withLock { $0.received(record.accessToken) }
         record.profile = try await http.profile(accessToken: record.accessToken)
         try await withMetadata { [record] in try self.users.loggedIn(record) }
         sync.userChanged(record.id)
@@ -144,12 +146,22 @@ final class AppCore: Sendable {
         userListeners.call()
     }
 
+    /// Whether a user has an access token that need not be renewed before use, by the server's clock.
+    func hasValidToken(_ user: UserRecord) -> Bool {
+        let now = clock.withLock { $0.now() }
+        return !(AccessToken(user.accessToken)?.isExpired(at: now) ?? true)
+    }
+
     /// Calls the server with a user's access token; once more with a new token if the server refuses it.
-    func withAccessToken<Answer>(of userID: String, _ call: (String) async throws -> Answer) async throws -> Answer {
+    /// - Parameter isRefusal: whether an error may be for the token; of most calls, whether it is one with status 401.
+    func withAccessToken<Answer>(
+        of userID: String, isRefusal: (AppError) -> Bool = { $0.httpStatusCode == 401 },
+        _ call: (String) async throws -> Answer
+    ) async throws -> Answer {
         let token = try users.token(\.accessToken, of: userID)
         do {
             return try await call(token)
-        } catch let error as AppError where error.httpStatusCode == 401 {
+        } catch let error as AppError where isRefusal(error) {
             return try await call(try await refreshAccessToken(userID: userID))
         }
     }
@@ -159,9 +171,10 @@ final class AppCore: Sendable {
         let task = refreshes.withLock { refreshes in
             if let running = refreshes[userID] { return running }
             // Shared by several callers, so no single one of them owns it; it ends with the request.
-            let task = Task { [http, users] () async throws -> String in
+            let task = Task { [http, users, weak self] () async throws -> String in
                 let refresh = try users.token(\.refreshToken, of: userID)
                 let token = try await http.refreshAccessToken(refreshToken: refresh)
+                self?.clock.withLock { $0.received(token) }
                 try await FileQueue.run { users.renew(userID, accessToken: token) }
                 return token
             }

@@ -8,8 +8,10 @@ extension User {
         if case .anonymous = credentials {
             throw AppError(.unknown, "anonymous credentials cannot be linked to a user")
         }
-        let token = try core.users.token(\.accessToken, of: id)
-        let newToken = try await core.http.link(credentials, accessToken: token)
+        // Credentials that are wrong are refused by the same status as a token.
+        let newToken = try await core.withAccessToken(of: id, isRefusal: { $0.code == .invalidSession }) { [core] in
+            try await core.http.link(credentials, accessToken: $0)
+        }
         let profile = try await core.http.profile(accessToken: newToken)
         try await FileQueue.run { [core, id] in core.users.renew(id, accessToken: newToken, profile) }
         core.userListeners.call()

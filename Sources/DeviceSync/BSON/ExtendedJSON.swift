@@ -27,7 +27,7 @@ enum ExtendedJSON {
         case .int32(let value)?: .object(["$numberInt": .string("\(value)")])
         case .int64(let value)?: .object(["$numberLong": .string("\(value)")])
         case .double(let value)?: .object(["$numberDouble": .string(text(value))])
-        case .decimal128(let value)?: .object(["$numberDecimal": .string("\(value)")])
+        case .decimal128(let value)?: .object(["$numberDecimal": .string(DecimalText.text(value.value))])
         case .objectId(let value)?: .object(["$oid": .string(value.stringValue)])
         case .uuid(let value)?:
             withUnsafeBytes(of: value.uuid) { binary(Data($0), subtype: "04") }

@@ -27,6 +27,13 @@ public final class ObjectId: Hashable, Comparable, Codable, Sendable, CustomStri
         self.init(ObjectIDValue(high: high, low: low))
     }
 
+    /// The identifier that a literal spells, as in `ObjectId("507f1f77bcf86cd799439011")`; a literal that spells none traps.
+    public convenience init(_ literal: StaticString) {
+        let text = "\(literal)"
+        let made = ValueConversion.orTrap { try ObjectId(string: text) }
+        self.init(made.value)
+    }
+
     /// An identifier with the given parts, of which the low bits are used that fit.
     public convenience init(timestamp: Date, machineId: Int, processId: Int) {
         let seconds = UInt64(UInt32(truncatingIfNeeded: Int64(timestamp.timeIntervalSince1970)))

@@ -20,10 +20,10 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// An unmanaged object whose properties have their defaults.
     public required init() {}
 
-    /// An unmanaged object with the given values; what they do not name has its default. See `init(value:)`.
+    /// An unmanaged object with the given values; what they do not name has its default, and names that the class does not have are left out. See `init(value:)`.
     public convenience init(value: [String: Any]) { self.init(value: value as Any) }
 
-    /// An unmanaged object with the given values in the order of the declarations. See `init(value:)`.
+    /// An unmanaged object with the given values in the order of the declarations; the properties that come after them have their defaults. See `init(value:)`.
     public convenience init(value: [Any]) { self.init(value: value as Any) }
 
     /// An unmanaged object made of a dictionary, an array in the order of the declarations, or another object. What does not fit traps.
@@ -134,27 +134,25 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     func assign(_ any: Any) throws {
         let model = ModelSchema.of(type(of: self))
         switch any {
-        case let values as [String: Any?]:
-            for (name, value) in values {
-                guard let property = model[name] else {
-                    throw ValueMismatch(description: "class \(model.name) has no property '\(name)'")
-                }
-                try property.assign(value, to: self)
-            }
-        case let values as [Any?]:
-            guard values.count == model.properties.count else {
-                throw ValueMismatch(
-                    description:
-                        "an array for class \(model.name) has to have \(model.properties.count) values, one for each "
-                        + "property; it has \(values.count)")
-            }
-            for (property, value) in zip(model.properties, values) { try property.assign(value, to: self) }
         case let object as ObjectBase:
             let source = ModelSchema.of(type(of: object))
             for property in model.properties {
                 guard let other = source[property.swiftName] else { continue }
                 try property.assign(other.value(of: object), to: self)
             }
+        case let values as [String: Any?]:
+            // What the class does not know is not its own, as in an answer of a server that says more than is kept.
+            for (name, value) in values {
+                if let property = model[name], !property.shape.isBacklink { try property.assign(value, to: self) }
+            }
+        case let values as [Any?]:
+            guard values.count <= model.properties.count else {
+                throw ValueMismatch(
+                    description:
+                        "an array for class \(model.name) can have \(model.properties.count) values, one for each "
+                        + "property; it has \(values.count)")
+            }
+            for (property, value) in zip(model.properties, values) { try property.assign(value, to: self) }
         case let object as DynamicObject:
             for property in model.properties { try property.assign(object[property.name.string], to: self) }
         default:
@@ -173,11 +171,11 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// An object that shows one of a realm.
     ///
     /// Its properties are bound when they are used, since most of those who read many objects look at few properties. Those of a frozen object, which several
-    /// threads may read at once, are bound here.
+    /// threads may read at once, are bound here; and so are those of a class that can be encoded, which would encode its defaults otherwise.
     static func managed(_ handle: ObjectHandle, _ model: ModelSchema) -> Self {
         let object = self.init()
         object.state = .managed(handle)
-        if handle.instance.isFrozen {
+        if handle.instance.isFrozen || model.isEncodable {
             for property in model.all { property.bind(object) }
         } else {
             object.unbound = model

@@ -48,7 +48,11 @@ public final class _ObjectWriter {
             write(property, of: object, handle, table, exists: exists, isPartial: isPartial)
         }
         for property in model.all where !property.shape.isPlain { property.adopt(object) }
-        object.unbound = model
+        if model.isEncodable {
+            for property in model.all { property.bind(object) }
+        } else {
+            object.unbound = model
+        }
         return handle
     }
 

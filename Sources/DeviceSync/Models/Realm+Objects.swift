@@ -43,14 +43,15 @@ extension Realm {
 
     /// Makes an object in the realm, or changes the one with that primary key as `update` says.
     ///
-    /// `value` is a dictionary by property names. What it does not name has its default, or keeps what an existing object has. See `add(_:update:)` for
-    /// what traps.
+    /// `value` is a dictionary by property names. What it does not name has its default, or keeps what an existing object has; names that the class does not have
+    /// are left out. See `add(_:update:)` for what traps.
     @discardableResult
     public func create<T: Object>(_ type: T.Type, value: [String: Any], update: UpdatePolicy = .error) -> T {
         create(type, value: value as Any, update: update)
     }
 
-    /// Makes an object in the realm, or changes the one with that primary key as `update` says. `value` has the properties in the order of their declarations.
+    /// Makes an object in the realm, or changes the one with that primary key as `update` says. `value` has the properties in the order of their declarations;
+    /// those that come after them are as if a dictionary did not name them.
     @discardableResult
     public func create<T: Object>(_ type: T.Type, value: [Any], update: UpdatePolicy = .error) -> T {
         create(type, value: value as Any, update: update)

@@ -74,6 +74,7 @@ struct ValueConversion {
         case .list: return .list(try Self.elements(any).map { try value($0, as: column.element) })
         case .set: return .set(ofDistinct: try Self.elements(any).map { try value($0, as: column.element) })
         case .dictionary:
+            guard let any = Self.unwrapped(any) else { return .dictionary([:]) }
             if let map = any as? DynamicMap { return .dictionary(try entries(map.dictionary, as: column.element)) }
             guard let dictionary = any as? [String: Any?] else {
                 throw ValueMismatch(description: "\(column.name) needs a dictionary, came \(Self.name(any))")
@@ -113,11 +114,12 @@ struct ValueConversion {
 
     /// The elements of a collection that an app passed for one of a realm.
     static func elements(_ any: Any?) throws -> [Any?] {
-        switch any {
+        switch unwrapped(any) {
         case let list as DynamicList: return Array(list)
         case let set as DynamicSet: return Array(set)
         case let list as [Any?]: return list
         case let set as Set<AnyHashable>: return set.map { $0.base }
+        case nil: return []
         case let collection as any RealmCollection: return array(collection)
         default: throw ValueMismatch(description: "expected an array, came \(Self.name(any))")
         }
@@ -135,9 +137,7 @@ struct ValueConversion {
         }
         var object = StoredObject()
         for (name, item) in dictionary {
-            guard let column = table.column(ByteString(name)) else {
-                throw ValueMismatch(description: "\(table.name) has no property \(name)")
-            }
+            guard let column = table.column(ByteString(name)) else { continue }
             object[column.id] = try value(item, for: column)
         }
         return .embedded(object)
@@ -157,16 +157,18 @@ struct ValueConversion {
         }
     }
 
-    /// Widens a number for a column of another type, so that `1` can be written into a property of doubles.
+    /// What a column takes a value of another type for, as a typed property does: so that `1` can be written into a property of doubles.
     private static func number(_ any: Any, as element: ElementType) -> Value? {
-        switch (element.type, any) {
-        case (.double, let value as Int): .double(bits: Double(value).bitPattern)
-        case (.double, let value as Float): .double(bits: Double(value).bitPattern)
-        case (.float, let value as Int): .float(bits: Float(value).bitPattern)
-        case (.float, let value as Double): .float(bits: Float(value).bitPattern)
-        case (.decimal, let value as Int): .decimal(Decimal128(integerLiteral: value).value)
-        default: nil
-        }
+        let scalar: (any _Scalar)? =
+            switch element.type {
+            case .int: any is Bool ? Int._scalar(from: any) : nil
+            case .bool: Bool._scalar(from: any)
+            case .double: Double._scalar(from: any)
+            case .float: Float._scalar(from: any)
+            case .decimal: Decimal128._scalar(from: any)
+            default: nil
+            }
+        return scalar?._stored.value
     }
 
     private static func scalar(_ any: Any) -> Value? {
@@ -192,13 +194,37 @@ struct ValueConversion {
         }
     }
 
-    /// Unwraps an optional inside of `Any`.
+    /// Unwraps an optional inside of `Any`, and what Foundation's classes stand for, as JSON has them.
     static func unwrapped(_ any: Any?) -> Any? {
         guard let any else { return nil }
-        if any is NSNull { return nil }
+        if type(of: any) is AnyClass { return plain(any) }
         let mirror = Mirror(reflecting: any)
         guard mirror.displayStyle == .optional else { return any }
         return mirror.children.first.flatMap { unwrapped($0.value) }
+    }
+
+    /// The value of an object of Foundation: a number as the type that it was made of. Other objects stay as they are.
+    private static func plain(_ object: Any) -> Any? {
+        switch object {
+        case is NSNull: return nil
+        case let number as NSDecimalNumber: return DecimalText.parse(number.stringValue).map { Decimal128($0) }
+        case let number as NSNumber: return plain(number)
+        case let text as NSString: return "\(text)"
+        case let set as NSSet: return set.allObjects
+        case let set as NSOrderedSet: return set.array
+        default: return object
+        }
+    }
+
+    private static func plain(_ number: NSNumber) -> Any {
+        switch number.objCType.pointee {
+        // Boolean values alone have this type here; Swift's casts take every 0 and 1 for one.
+        case CChar(UInt8(ascii: "c")): number.boolValue
+        case CChar(UInt8(ascii: "d")): number.doubleValue
+        case CChar(UInt8(ascii: "f")): number.floatValue
+        case CChar(UInt8(ascii: "Q")): Int(exactly: number.uint64Value) ?? number.uint64Value
+        default: number.intValue
+        }
     }
 
     private static func name(_ any: Any?) -> String { any.map { "\(type(of: $0))" } ?? "nil" }
@@ -215,14 +241,36 @@ extension Value {
 
 extension TimestampValue {
     init(_ date: Date) {
-        let interval = date.timeIntervalSince1970
-        let seconds = interval.rounded(.towardZero)
-        self.init(
-            seconds: Int64(exactly: seconds) ?? (seconds < 0 ? .min : .max),
-            nanoseconds: Int32(((interval - seconds) * 1_000_000_000).rounded(.towardZero)))
+        // What `Date` keeps is the distance from 2001: that from 1970 would lose digits, so that a date would not read back as the same.
+        let interval = date.timeIntervalSinceReferenceDate
+        let whole = interval.rounded(.towardZero)
+        guard let since2001 = Int64(exactly: whole),
+            case let (since1970, false) = since2001.addingReportingOverflow(Self.from1970To2001)
+        else {
+            // No time at all, or one before or after all that can be told.
+            switch interval {
+            case ..<0: self.init(seconds: .min, nanoseconds: -Self.maxNanoseconds)
+            case 0...: self.init(seconds: .max, nanoseconds: Self.maxNanoseconds)
+            default: self.init(seconds: 0, nanoseconds: 0)
+            }
+            return
+        }
+        let nanoseconds = Int32(((interval - whole) * 1_000_000_000).rounded(.towardZero))
+        // Seconds and nanoseconds have one sign.
+        if nanoseconds < 0, since1970 > 0 {
+            self.init(seconds: since1970 - 1, nanoseconds: nanoseconds + 1_000_000_000)
+        } else {
+            self.init(seconds: since1970, nanoseconds: nanoseconds)
+        }
     }
 
-    var date: Date { Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1_000_000_000) }
+    private static let from1970To2001: Int64 = 978_307_200
+    private static let maxNanoseconds: Int32 = 999_999_999
+
+    var date: Date {
+        let since2001 = Double(seconds) - Double(Self.from1970To2001)
+        return Date(timeIntervalSinceReferenceDate: since2001 + Double(nanoseconds) / 1_000_000_000)
+    }
 }
 
 extension UUIDValue {

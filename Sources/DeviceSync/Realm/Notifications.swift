@@ -123,7 +123,7 @@ extension Results {
         _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
     ) -> NotificationToken {
         precondition(!isFrozen, "a frozen collection does not change")
-        let observed = ObservedProperties(keyPaths, className, instance.schema)
+        let observed = ObservedProperties(keyPaths, className, in: instance)
         let (instance, className, query) = (instance, className, query)
         let live = instance.delivered(at: place)
         let core = instance.core

@@ -11,7 +11,7 @@ extension ObjectHandle {
         _ block: @escaping @Sendable (ObjectChange<ObjectHandle>) -> Void
     ) -> NotificationToken {
         precondition(!instance.isFrozen && exists, "only a live object of a realm can be observed")
-        let observed = ObservedProperties(keyPaths, className, instance.schema)
+        let observed = ObservedProperties(keyPaths, className, in: instance)
         let handle = moved(to: instance.delivered(at: place))
         let last = Mutex<(state: RealmState, isGone: Bool)>((instance.core.snapshot.state, false))
         return instance.core.observers.add(on: place) { snapshot, changed in
@@ -69,7 +69,7 @@ extension _Field {
         _ block: @escaping @Sendable (_Field, _ positions: PositionDifference?) -> Void
     ) -> NotificationToken {
         precondition(!instance.isFrozen && exists, "only a live collection of a realm can be observed")
-        let observed = ObservedProperties(keyPaths, target, instance.schema)
+        let observed = ObservedProperties(keyPaths, target, in: instance)
         let field = moved(to: instance.delivered(at: place))
         let (core, address) = (instance.core, address)
         let last = Mutex<(state: RealmState, items: [RealmValue])?>(nil)

@@ -1,4 +1,5 @@
 internal import Changesets
+internal import Query
 internal import RealmState
 
 /// The properties whose changes an observer of objects wants to hear of: of the objects themselves, and of what these link to.
@@ -9,9 +10,12 @@ struct ObservedProperties: Sendable {
     private var linked: Set<ByteString> = []
 
     /// Names that a class does not have trap, and so does a path that goes on where nothing is linked.
-    init(_ keyPaths: [String]?, _ className: ByteString, _ schema: Schema) {
-        paths = keyPaths?.map {
-            $0.split(separator: ".", omittingEmptySubsequences: false).map { ByteString(String($0)) }
+    init(_ keyPaths: [String]?, _ className: ByteString, in instance: RealmInstance) {
+        let schema = instance.schema
+        let names = keyPaths == nil ? nil : instance.names(of: className)
+        paths = keyPaths?.map { keyPath in
+            let stored = names?.stored(keyPath, of: className, schema) ?? keyPath
+            return stored.split(separator: ".", omittingEmptySubsequences: false).map { ByteString(String($0)) }
         }
         for path in paths ?? [] { check(path, schema.table(className), schema) }
     }

@@ -68,9 +68,9 @@ public struct Realm: Equatable, Sendable {
 
     /// Creates an object, or changes the one with that primary key as `update` says.
     ///
-    /// Properties that `value` does not name keep their defaults, or on an update what they hold. An unknown class or
-    /// property, a wrong type, and an existing object under `.error` trap; so does a new object, in a flexible realm, of a class
-    /// to which there is no subscription. An object of an asymmetric class is uploaded and not kept.
+    /// Properties that `value` does not name keep their defaults, or on an update what they hold; names that the class does not have are left out. An unknown
+    /// class, a wrong type, and an existing object under `.error` trap; so does a new object, in a flexible realm, of a class to which there is no
+    /// subscription. An object of an asymmetric class is uploaded and not kept.
     @discardableResult
     public func dynamicCreate(_ className: String, value: [String: Any?] = [:], update: UpdatePolicy = .error)
         -> DynamicObject
@@ -82,13 +82,10 @@ public struct Realm: Equatable, Sendable {
         let conversion = ValueConversion(schema: schema)
         let (address, values) = ValueConversion.orTrap {
             let address = ObjectAddress(table.name, try conversion.key(value[key.name.string] ?? nil, of: table))
-            let values = try value.filter { ByteString($0.key) != key.name }.sorted { $0.key < $1.key }
-                .map { name, item in
-                    guard let column = table.column(ByteString(name)) else {
-                        throw ValueMismatch(description: "\(className) has no property \(name)")
-                    }
-                    return (column.name, try conversion.value(item, for: column))
-                }
+            // Names that the class does not have are left out.
+            let values = try value.sorted { $0.key < $1.key }.compactMap { name, item in
+                try table.column(ByteString(name)).map { ($0.name, try conversion.value(item, for: $0)) }
+            }
             return (address, values)
         }
         instance.edit { transaction in
@@ -105,6 +102,18 @@ public struct Realm: Equatable, Sendable {
             }
         }
         return ObjectHandle(instance, address).dynamic
+    }
+
+    /// Creates an object, or changes the one with that primary key as `update` says; see `dynamicCreate(_:value:update:)`.
+    /// - Parameter value: the values in the order in which the properties are declared; those that come after them are as if they were not named.
+    @discardableResult
+    public func dynamicCreate(_ className: String, value: [Any?], update: UpdatePolicy = .error) -> DynamicObject {
+        let names = instance.declaredNames(of: ByteString(className))
+        precondition(
+            value.count <= names.count,
+            "an array for class \(className) can have \(names.count) values, one for each property; it has \(value.count)"
+        )
+        return dynamicCreate(className, value: Dictionary(zip(names, value), uniquingKeysWith: { $1 }), update: update)
     }
 
     /// Deletes an object with its embedded objects; links to it become null or go away.

@@ -118,12 +118,18 @@ extension Realm {
 }
 
 extension Realm.Configuration {
+    /// The model classes of the realm.
+    var models: [ObjectBase.Type] {
+        if let objectTypes { return objectTypes }
+        // Asymmetric classes are left out unless the realm has flexible sync: no other realm can have any.
+        return dynamicSchema.isEmpty
+            ? ModelClasses.ofDefaultSchema.filter { isFlexible || !($0 is AsymmetricObject.Type) } : []
+    }
+
     /// The classes that the realm is to have.
     /// - Throws: `Realm.Error` with code `schemaMismatch` for models that no realm can have, or not together.
     func declaredSchema() throws -> [ObjectSchemaDescription] {
-        // Asymmetric classes are left out unless the realm has flexible sync: no other realm can have any.
-        let all = dynamicSchema.isEmpty ? ModelClasses.ofDefaultSchema : []
-        let types = objectTypes ?? all.filter { isFlexible || !($0 is AsymmetricObject.Type) }
+        let types = models
         guard !types.isEmpty else { return dynamicSchema }
         var classes: [String: ObjectBase.Type] = [:]
         var descriptions = dynamicSchema

@@ -71,6 +71,8 @@ struct ResultsQuery: Sendable {
     var filters: [@Sendable (DynamicObject) -> Bool] = []
     /// The conditions, all of which have to hold.
     var conditions: [QueryPredicate] = []
+    /// The names by which conditions know the properties.
+    var names = QueryNames()
     var steps: [Step] = []
 
     /// Whether the query only orders what there is of a class.
@@ -174,18 +176,15 @@ struct ResultsQuery: Sendable {
     }
 
     private func queries(_ className: ByteString, _ schema: Schema) -> [ObjectQuery] {
-        conditions.map { condition in ValueConversion.orTrap { try condition.query(on: className.string, schema) } }
+        let schema = QuerySchema(schema, names: names)
+        return conditions.map { condition in ValueConversion.orTrap { try condition.query(on: className, schema) } }
     }
 
-    /// The text of several conditions that all have to hold; of none, what selects every object.
-    /// - Throws: `ValueMismatch`, `QueryError`.
-    static func text(of conditions: [QueryPredicate], _ className: ByteString, _ schema: Schema) throws -> String {
-        guard let first = conditions.first else {
-            return try QueryPredicate.all.text(on: className.string, schema)
-        }
-        guard conditions.count > 1 else { return try first.text(on: className.string, schema) }
-        let parts = try conditions.map { try $0.query(on: className.string, schema).condition }
-        return ObjectQuery(className: className, condition: .all(parts), schema: QuerySchema(schema)).exactText
+    /// The text of the conditions, all of which have to hold; of none, what selects every object.
+    /// - Throws: `ValueMismatch`.
+    func text(_ className: ByteString, _ schema: Schema) throws -> String {
+        let all = conditions.count == 1 ? conditions[0] : conditions.isEmpty ? .all : .and(conditions)
+        return try all.text(on: className, schema, names: names)
     }
 
     private static func sorted(
@@ -299,10 +298,15 @@ extension Results {
         var query = query ?? ResultsQuery()
         let added = try condition()
         query.conditions.append(added)
+        query.names = names
         // A mistake shows where it was made.
-        let schema = instance.schema
-        _ = try ResultsQuery.text(of: query.conditions, className, schema)
-        try added.checkSelectsOnly(on: className.string, schema)
+        let schema = QuerySchema(instance.schema, names: query.names)
+        do {
+            _ = try added.query(on: className, schema)
+        } catch let error as QueryError {
+            throw ValueMismatch(description: "\(added) on class \(className): \(error)")
+        }
+        try added.checkSelectsOnly(on: className, schema)
         return with(query: query)
     }
 
@@ -313,11 +317,18 @@ extension Results {
 
     /// The same objects sorted by several properties, the first one counting most. Objects that are equal in all of them stay in the order that they had.
     public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
-        arranged(.sort(descriptors), descriptors.map(\.keyPath))
+        let stored = descriptors.map { SortDescriptor(keyPath: self.stored($0.keyPath), ascending: $0.ascending) }
+        return arranged(.sort(stored), stored.map(\.keyPath))
     }
 
     /// Returns the objects without those that equal an earlier one in all these properties. A key path that leads nowhere traps.
-    public func distinct(by keyPaths: [String]) -> Results<Element> { arranged(.distinct(keyPaths), keyPaths) }
+    public func distinct(by keyPaths: [String]) -> Results<Element> {
+        let stored = keyPaths.map(stored)
+        return arranged(.distinct(stored), stored)
+    }
+
+    /// A key path by the program's names, as the realm has it.
+    func stored(_ keyPath: String) -> String { names.stored(keyPath, of: className, instance.schema) }
 
     private func arranged(_ step: ResultsQuery.Step, _ keyPaths: [String]) -> Results<Element> {
         ValueConversion.orTrap {

@@ -1,126 +1,102 @@
 internal import Changesets
-internal import Foundation
 internal import Query
 internal import RealmState
 
-/// A query as the app wrote it: a text of the query language (docs/queries.md), with arguments apart.
-///
-/// Arguments stand in the text as in `NSPredicate` formats (`%@`, `%d`, `%f` ... for values, `%K` for a property's name, `%%` for a percent
-/// sign), or as `$0`, `$1` ...
-struct QueryPredicate: Sendable {
+/// A condition on the objects of a class as the app wrote it: a text, or several put together.
+indirect enum QueryPredicate: Sendable {
+    case text(QueryText)
+    /// Selects every object, or none.
+    case constant(Bool)
+    case and([QueryPredicate])
+    case or([QueryPredicate])
+    case not(QueryPredicate)
+
     /// Selects every object.
-    static let all = QueryPredicate(text: "TRUEPREDICATE", arguments: [])
+    static let all = QueryPredicate.constant(true)
 
-    let text: String
-    let arguments: [QueryArgument]
-
-    init(text: String, arguments: [QueryArgument]) {
-        self.text = text
-        self.arguments = arguments
-    }
-
+    /// A format of `NSPredicate`, or a text with arguments as `$0`, `$1` ...
     /// - Throws: `ValueMismatch`.
-    init(format: String, _ values: [Any]) throws {
-        var text = ""
-        var arguments: [QueryArgument] = []
-        var rest = format[...]
-        var unused = values[...]
-        var quote: Character?
-        func next() throws -> Any {
-            guard let value = unused.popFirst() else {
-                throw ValueMismatch(
-                    description:
-                        "the query \"\(format)\" has more placeholders than the \(values.count) arguments passed")
-            }
-            return value
-        }
-        while let character = rest.popFirst() {
-            guard character == "%", quote == nil else {
-                if character == quote {
-                    quote = nil
-                } else if quote == nil, "\"'".contains(character) {
-                    quote = character
-                }
-                text.append(character)
-                continue
-            }
-            if rest.first == "%" {
-                rest.removeFirst()
-                text.append("%")
-            } else if rest.first == "K" {
-                rest.removeFirst()
-                text += "\(try next())"
-            } else if let placeholder = Self.placeholders.first(where: { rest.hasPrefix($0) }) {
-                rest.removeFirst(placeholder.count)
-                text += "$\(arguments.count)"
-                arguments.append(try Self.argument(try next()))
-            } else {
-                throw ValueMismatch(
-                    description:
-                        "the query \"\(format)\" has a % before \"\(rest.prefix(3))\"; placeholders are %@, %K, %d, %f and the like"
-                )
-            }
-        }
-        // Without placeholders, what is passed stands for $0, $1 ...
-        if unused.count == values.count {
-            arguments = try values.map(Self.argument)
-        } else if !unused.isEmpty {
-            throw ValueMismatch(
-                description: "the query \"\(format)\" has fewer placeholders than the \(values.count) arguments passed")
-        }
-        self.init(text: PredicateWords.translated(text), arguments: arguments)
-    }
-
-    /// The longest first.
-    private static let placeholders = ["lld", "llu", "lf", "ld", "lu", "@", "d", "i", "u", "f", "s"]
-
-    static func argument(_ any: Any) throws -> QueryArgument {
-        if let scalar = any as? any _Scalar, !(any is AnyRealmValue) { return .value(scalar._stored.value) }
-        if let object = ValueConversion.unwrapped(any) as? ObjectBase, object.handle == nil {
-            throw ValueMismatch(description: "a query cannot compare with an object that no realm has: \(object)")
-        }
-        if let mixed = any as? AnyRealmValue, mixed.listValue != nil || mixed.dictionaryValue != nil {
-            throw ValueMismatch(
-                description:
-                    "a query cannot compare with a list or dictionary as a whole; compare what is in it, by key or position"
-            )
-        }
-        let conversion = ValueConversion(schema: Schema())
-        // A collection of any kind as an array; what is no collection of values, as a string or bytes, as it is.
-        let elements = any is any Collection ? try? ValueConversion.elements(any) : nil
-        switch try conversion.value(elements ?? any, as: .mixed) {
-        case .list(let values): return .list(values)
-        case let value: return .value(value)
-        }
-    }
+    init(format: String, _ values: [Any]) throws { self = .text(try PredicateFormat.query(format, values)) }
 
     /// The checked query on the objects of a class.
-    /// - Throws: `QueryError`.
-    func query(on className: String, _ schema: Schema) throws -> ObjectQuery {
-        try ObjectQuery(
-            ByteString(text), on: ByteString(className), schema: QuerySchema(schema), arguments: arguments)
+    /// - Throws: `QueryError`, `ValueMismatch`.
+    func query(on className: ByteString, _ schema: QuerySchema) throws -> ObjectQuery {
+        if case .text(let text) = self { return try text.query(on: className, schema) }
+        return ObjectQuery(className: className, condition: try condition(on: className, schema), schema: schema)
+    }
+
+    private func condition(on className: ByteString, _ schema: QuerySchema) throws -> Condition {
+        switch self {
+        case .text(let text): try text.query(on: className, schema).condition
+        case .constant(let value): .constant(value)
+        case .and(let parts): .all(try parts.map { try $0.condition(on: className, schema) })
+        case .or(let parts): .any(try parts.map { try $0.condition(on: className, schema) })
+        case .not(let part): .not(try part.condition(on: className, schema))
+        }
     }
 
     /// The text by which the query is stored, compared and sent: as stock clients write it, but with everything that it says.
-    /// - Throws: `ValueMismatch`, which names the class and the place of the mistake.
-    func text(on className: String, _ schema: Schema) throws -> String {
+    /// - Throws: `ValueMismatch`, which names the class and the mistake, also for a query that means something on devices only.
+    func text(on className: ByteString, _ schema: Schema, names: QueryNames = QueryNames()) throws -> String {
         do {
-            return try query(on: className, schema).exactText
+            return try Self.text(of: try query(on: className, QuerySchema(schema, names: names)), schema)
         } catch {
-            throw mismatch(on: className, "\(error)")
+            throw ValueMismatch(description: "\(self) on class \(className): \(error)")
         }
+    }
+
+    /// The text of a query, which servers read as the same query.
+    /// - Throws: `QueryError`.
+    static func text(of query: ObjectQuery, _ schema: Schema) throws -> String {
+        let text = query.exactText
+        // How large a query may be is for the server to say.
+        var limits = QueryLimits()
+        (limits.bytes, limits.terms, limits.depth, limits.pathElements) = (.max, .max, .max, .max)
+        _ = try ObjectQuery(ByteString(text), on: query.className, schema: QuerySchema(schema), limits: limits)
+        return text
     }
 
     /// What filters are checked for beside the query itself. Of a subscription it is the server that refuses this.
     /// - Throws: `ValueMismatch`, `QueryError`.
-    func checkSelectsOnly(on className: String, _ schema: Schema) throws {
-        guard try query(on: className, schema).arrangement.isEmpty else {
-            throw mismatch(
-                on: className, "SORT, DISTINCT and LIMIT select nothing; use sorted(by:), distinct(by:) and prefix(_:)")
+    func checkSelectsOnly(on className: ByteString, _ schema: QuerySchema) throws {
+        switch self {
+        case .text(let text):
+            guard try text.query(on: className, schema).arrangement.isEmpty else {
+                throw ValueMismatch(
+                    description:
+                        "\(self) on class \(className): SORT, DISTINCT and LIMIT select nothing; use sorted(by:), distinct(by:) and prefix(_:)"
+                )
+            }
+        case .constant: break
+        case .and(let parts), .or(let parts): for part in parts { try part.checkSelectsOnly(on: className, schema) }
+        case .not(let part): try part.checkSelectsOnly(on: className, schema)
         }
     }
+}
 
-    private func mismatch(on className: String, _ reason: String) -> ValueMismatch {
-        ValueMismatch(description: "the query \"\(text)\" on class \(className): \(reason)")
+extension QueryPredicate: CustomStringConvertible {
+    /// The query for people.
+    var description: String {
+        switch self {
+        case .text(let text): "the query \"\(text.text)\""
+        case .constant(let value): "the query \"\(value ? "TRUEPREDICATE" : "FALSEPREDICATE")\""
+        case .and(let parts): parts.map(\.description).joined(separator: " and ")
+        case .or(let parts): parts.map(\.description).joined(separator: " or ")
+        case .not(let part): "the negation of \(part)"
+        }
+    }
+}
+
+/// A text of the query language (docs/queries.md), with arguments apart.
+struct QueryText: Sendable {
+    var text: String
+    var arguments: [QueryArgument] = []
+    /// Programs write predicates; what a server reads is the language itself.
+    var dialect = QueryDialect.predicate
+
+    /// The checked query on the objects of a class.
+    /// - Throws: `QueryError`.
+    func query(on className: ByteString, _ schema: QuerySchema) throws -> ObjectQuery {
+        try ObjectQuery(ByteString(text), on: className, schema: schema, arguments: arguments, dialect: dialect)
     }
 }

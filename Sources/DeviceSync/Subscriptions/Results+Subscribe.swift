@@ -87,7 +87,7 @@ extension Results {
             query.map { $0.source == .all } ?? true,
             "a collection taken from a list, or of what links to an object, cannot be subscribed to")
         return ValueConversion.orTrap {
-            try ResultsQuery.text(of: query?.conditions ?? [], className, instance.declaredSchema)
+            try (query ?? ResultsQuery()).text(className, instance.declaredSchema)
         }
     }
 }

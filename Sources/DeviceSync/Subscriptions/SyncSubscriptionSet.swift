@@ -195,7 +195,8 @@ public struct SyncSubscriptionSet: Sendable {
                 table.kind == .topLevel,
                 "objects of class \(className) cannot be subscribed to: it is \(table.kind)")
         }
-        return ValueConversion.orTrap { try predicate.text(on: className, schema) }
+        let name = ByteString(className)
+        return ValueConversion.orTrap { try predicate.text(on: name, schema, names: instance.names(of: name)) }
     }
 }
 

@@ -44,8 +44,7 @@ extension SyncConnection {
 
     private func connect() {
         guard let app = app.core, let record = app.users.record(userID), record.state == .loggedIn else { return }
-        let hasToken = !(AccessToken(record.accessToken)?.isExpired() ?? true)
-        perform(lifecycle.wanted(hasToken: hasToken))
+        perform(lifecycle.wanted(hasToken: app.hasValidToken(record)))
     }
 
     private func perform(_ actions: [ConnectionMachine.Action]) {

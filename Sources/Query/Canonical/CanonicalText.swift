@@ -72,13 +72,18 @@ struct CanonicalText {
     private func text(_ comparison: Comparison) -> String {
         if collector == nil, let text = integerBound(comparison) ?? links(comparison) { return text }
         let isMember = comparison.op == .member && collector == nil
-        let op = (isMember ? "==" : comparison.op.rawValue) + (comparison.ignoresCase ? "[c]" : "")
+        let op = (isMember ? "==" : comparison.op.rawValue) + Self.flags(comparison)
         let left = text(comparison.left)
         var right = text(comparison.right)
         if comparison.isDirect, comparison.left.type == .mixed, let only = comparison.right.singleConstant {
             right = only.isNull && collector == nil ? "null" : text(only, isShort: true)
         }
         return "\(left) \(op) \(right)"
+    }
+
+    private static func flags(_ comparison: Comparison) -> String {
+        guard !comparison.isExact else { return "" }
+        return "[\(comparison.ignoresCase ? "c" : "")\(comparison.ignoresMarks ? "d" : "")]"
     }
 
     /// `i >= 5` on integers of the class itself is `i > 4`.
@@ -144,7 +149,7 @@ struct CanonicalText {
             return "\(list.quantifier.map { "\($0.rawValue) " } ?? ""){\(values)}"
         case .path(let path): return text(path)
         case .aggregate(let path, let function, let field):
-            let suffix = field.map { ".\(Self.name($0.name))" } ?? ""
+            let suffix = field.map { ".\(name($0.name))" } ?? ""
             return "\(aggregated(path, field)).\(function.rawValue)\(suffix)"
         case .subquery(let subquery): return text(subquery)
         case .operation(let op, let left, let right, _):
@@ -202,9 +207,9 @@ struct CanonicalText {
         case .objects: break
         case .property(let property, let indexes):
             let all = property.collection == .dictionary && indexes.isEmpty ? "[*]" : ""
-            parts.append(Self.name(property.name) + all + indexes.map(Self.index).joined())
-        case .keys(let property): parts += [Self.name(property.name), "@keys"]
-        case .elementLengths(let property): parts += [Self.name(property.name), "length"]
+            parts.append(name(property.name) + all + indexes.map(Self.index).joined())
+        case .keys(let property): parts += [name(property.name), "@keys"]
+        case .elementLengths(let property): parts += [name(property.name), "length"]
         case .backlinkCount: parts += ["@links", "@count"]
         }
         switch path.suffix {
@@ -219,8 +224,8 @@ struct CanonicalText {
     private func text(_ hop: QueryPath.Hop) -> String {
         switch hop.kind {
         case .link(let property):
-            Self.name(property.name) + (hop.selection == .all ? "" : Self.index(hop.selection))
-        case .backlink(let className, let property): "@links.\(className).\(Self.name(property.name))"
+            name(property.name) + (hop.selection == .all ? "" : Self.index(hop.selection))
+        case .backlink(let className, let property): "@links.\(className).\(name(property.name))"
         }
     }
 
@@ -232,6 +237,11 @@ struct CanonicalText {
         case .index(let number): "[\(number)]"
         case .key(let key): "[\(CanonicalValue.key(key.bytes))]"
         }
+    }
+
+    /// A property's name, as clients write it; in an exact text so that it is read as a name, whatever else the word means.
+    private func name(_ name: ByteString) -> String {
+        isExact && collector == nil ? QueryNames.text(name) ?? Self.name(name) : Self.name(name)
     }
 
     /// Blanks in names are written with a backslash.

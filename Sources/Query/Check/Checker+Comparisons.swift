@@ -3,22 +3,56 @@ import RealmState
 
 extension Checker {
     mutating func check(_ syntax: ConditionSyntax.Comparison) throws(QueryError) -> Condition {
+        if syntax.ignoresMarks, dialect == .language {
+            throw .syntax("[d] is no part of the query language: use [c], or compare without it", at: syntax.offset)
+        }
         let (left, right) = try sides(syntax)
         try checkTypes(left, right, syntax)
+        let hasFlags = syntax.ignoresCase || syntax.ignoresMarks
+        if hasFlags, dialect == .predicate, let alternatives = try alternatives(left, right, syntax) {
+            return alternatives
+        }
         if syntax.op == .member || syntax.op == .equal, let membership = membership(left, right) { return membership }
-        let isDirect = isDirect(left, right, syntax.op)
-        var ignoresCase = syntax.ignoresCase
-        if ignoresCase, !syntax.op.isString {
+        return try comparison(left, right, syntax)
+    }
+
+    private func comparison(
+        _ left: Side, _ right: Side, _ syntax: ConditionSyntax.Comparison
+    ) throws(QueryError) -> Condition {
+        let hasFlags = syntax.ignoresCase || syntax.ignoresMarks
+        let isDirect = Comparison.isDirect(left, right, syntax.op)
+        var comparison = Comparison(
+            op: syntax.op, ignoresCase: syntax.ignoresCase, left: left, right: right,
+            isDirect: isDirect && !syntax.ignoresMarks, ignoresMarks: syntax.ignoresMarks)
+        if hasFlags, !syntax.op.isString {
             if isDirect {
-                // A direct comparison of other types does not look at the flag.
+                // A direct comparison of other types does not look at the flags.
                 let isText = left.type == .string || left.type == .binary || left.type == .mixed
-                if !isText || right.singleConstant?.isNull == true { ignoresCase = false }
+                if !isText || right.singleConstant?.isNull == true {
+                    (comparison.ignoresCase, comparison.ignoresMarks) = (false, false)
+                    comparison.isDirect = true
+                }
             } else {
                 try checkText(right, "\(syntax.op.rawValue)[c]", syntax.offset)
             }
         }
-        return .comparison(
-            Comparison(op: syntax.op, ignoresCase: ignoresCase, left: left, right: right, isDirect: isDirect))
+        return dialect == .predicate ? PredicateRules.withoutEmptyText(comparison) : .comparison(comparison)
+    }
+
+    /// `name IN[c] {"a", "b"}` is `name ==[c] "a" or name ==[c] "b"`: a set of values, which it would be otherwise, knows nothing of flags.
+    private func alternatives(
+        _ left: Side, _ right: Side, _ syntax: ConditionSyntax.Comparison
+    ) throws(QueryError) -> Condition? {
+        guard case .list(let list) = right, list.quantifier ?? .any == .any,
+            syntax.op == .member || syntax.op == .equal && membership(left, right) != nil,
+            left.quantifier == .any || left.quantifier == nil && !left.hasSeveralValues
+        else { return nil }
+        var one = syntax
+        one.op = .equal
+        let parts = try list.elements.map { element throws(QueryError) in
+            try comparison(left, .constant(element), one)
+        }
+        return parts.isEmpty ? .constant(false) : .any(parts)
     }
 
     private mutating func sides(_ syntax: ConditionSyntax.Comparison) throws(QueryError) -> (Side, Side) {
@@ -126,27 +160,19 @@ extension Checker {
         }
         return .member(Membership(path: path, values: values))
     }
-
-    private func isDirect(_ left: Side, _ right: Side, _ op: ComparisonOperator) -> Bool {
-        guard case .path(let path) = left, let property = path.ownProperty, !property.isCollection,
-            let constant = right.singleConstant
-        else { return false }
-        if op.isString, constant.type != .string, constant.type != .binary { return false }
-        if case .list = right { return property.type == .mixed }
-        return property.type == constant.type || property.type == .mixed
-    }
 }
 
 extension Checker {
     mutating func between(
         _ left: ExpressionSyntax, _ list: ListSyntax, _ offset: Int
     ) throws(QueryError) -> Condition {
+        let list = try elements(of: list)
         guard list.elements.count == 2 else {
             throw .query("expected a list of 2 elements after BETWEEN, found \(list.elements.count)", at: list.offset)
         }
         let subject = try side(left, hint: .int)
         if case .path(let path) = subject {
-            if path.scalarCollection != nil, path.quantifier != .all {
+            if path.scalarCollection != nil, path.quantifier != .all, dialect == .language {
                 throw .query("expected ALL before a collection with BETWEEN", at: offset)
             }
             switch path.end {
@@ -170,7 +196,26 @@ extension Checker {
         guard case .comparison(let least) = try check(low), case .comparison(let greatest) = try check(high) else {
             return .constant(false)
         }
+        if dialect == .predicate, case .path(let path) = subject,
+            let inner = PredicateRules.bounds(least, greatest, onOneObjectOf: path)
+        {
+            return inner
+        }
         return .bounds(least, greatest)
+    }
+
+    /// The bounds that an argument of two values is.
+    private func elements(of list: ListSyntax) throws(QueryError) -> ListSyntax {
+        guard let number = list.argument else { return list }
+        guard dialect == .predicate else { throw .syntax("expected a list { } after BETWEEN", at: list.offset) }
+        guard case .list(let values) = try arguments.argument(number, list.offset) else {
+            throw .argument("expected a list of 2 values after BETWEEN, found one value", at: list.offset)
+        }
+        var list = list
+        list.elements = values.indices.map {
+            LocatedConstant(constant: .element(of: number, at: $0), offset: list.offset)
+        }
+        return list
     }
 
     mutating func fullText(

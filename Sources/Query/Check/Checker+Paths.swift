@@ -103,17 +103,7 @@ extension Checker {
         switch step.kind {
         case .allBacklinks: return false
         case .backlink(let className, let name):
-            guard let origin = schema[className], let property = origin[name], property.type == .link,
-                property.target == type.name
-            else {
-                throw .query(
-                    "\"\(className)\" has no property \"\(name)\" that links to \"\(type.name)\"", at: step.offset)
-            }
-            path.hops.append(
-                .init(
-                    kind: .backlink(className: className, property), target: className, isEmbedded: origin.isEmbedded))
-            type = origin
-            return true
+            return try followLinks(schema[className]?[name], className, name, step, &path, &type)
         case .index(let index):
             guard case .link(let property)? = path.hops.last?.kind, path.hops.last?.selection == .all else {
                 return false
@@ -124,6 +114,9 @@ extension Checker {
             return true
         case .key(let name):
             if variables.contains(where: { $0.name == name && $0.className == type.name }) { return true }
+            if let (className, name) = type.backlinks(named: name) {
+                return try followLinks(schema[className]?.properties[name], className, name, step, &path, &type)
+            }
             var last: QueryProperty?
             if case .link(let property)? = path.hops.last?.kind { last = property }
             if name == "@values", last?.collection == .dictionary { return true }
@@ -139,6 +132,21 @@ extension Checker {
             path.hops[path.hops.count - 1].selection = .key(name)
             return true
         }
+    }
+
+    /// Goes on at the objects that link here by a property.
+    private func followLinks(
+        _ property: QueryProperty?, _ className: ByteString, _ name: ByteString, _ step: PathStep,
+        _ path: inout QueryPath, _ type: inout QueryClass
+    ) throws(QueryError) -> Bool {
+        guard let origin = schema[className], let property, property.type == .link, property.target == type.name else {
+            throw .query(
+                "\"\(className)\" has no property \"\(name)\" that links to \"\(type.name)\"", at: step.offset)
+        }
+        path.hops.append(
+            .init(kind: .backlink(className: className, property), target: className, isEmbedded: origin.isEmbedded))
+        type = origin
+        return true
     }
 
     /// A path that ends on a link.

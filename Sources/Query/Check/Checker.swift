@@ -8,13 +8,16 @@ struct Checker {
     let limits: QueryLimits
     /// Whether an object exists that a query names; one that does not counts as null.
     let exists: (@Sendable (ObjectAddress) -> Bool)?
+    let dialect: QueryDialect
     /// The class that paths begin at.
     var current: QueryClass
     /// The subqueries around, outermost first.
     var variables: [(name: ByteString, className: ByteString)] = []
 
     /// Reads constants as the other side of a comparison makes them.
-    var constants: ConstantReader { ConstantReader(schema: schema, arguments: arguments, exists: exists) }
+    var constants: ConstantReader {
+        ConstantReader(schema: schema, arguments: arguments, exists: exists, dialect: dialect)
+    }
 
     mutating func check(_ syntax: ConditionSyntax) throws(QueryError) -> Condition {
         switch syntax {
@@ -74,7 +77,7 @@ struct Checker {
         _ syntax: PathSyntax, _ variable: ByteString, _ condition: ConditionSyntax
     ) throws(QueryError) -> Side {
         let path = try resolve(syntax)
-        guard case .objects = path.end, let last = path.hops.last, last.hasList else {
+        guard case .objects = path.end, let last = path.hops.last, last.hasList(dialect) else {
             throw .query(
                 "expected a list of links or embedded objects for SUBQUERY, found \(path.description)",
                 at: syntax.offset)
@@ -103,7 +106,8 @@ struct Checker {
                     "expected a collection before \(function.rawValue), found \(path.description)", at: syntax.offset)
             }
             let type = property.type
-            guard type.isNumeric || type == .mixed else {
+            let isTime = dialect == .predicate && type == .timestamp && (function == .min || function == .max)
+            guard type.isNumeric || type == .mixed || isTime else {
                 throw .query(
                     "expected numbers or mixed values before \(function.rawValue), found \(type.rawValue)",
                     at: syntax.offset)
@@ -156,8 +160,11 @@ extension QueryProperty {
 }
 
 extension QueryPath.Hop {
-    /// Whether a list of links is followed, or all links to an object.
-    fileprivate var hasList: Bool { if case .link(let property) = kind { property.collection == .list } else { true } }
+    /// Whether a list of links is followed, or all links to an object; in predicates any collection of links.
+    fileprivate func hasList(_ dialect: QueryDialect) -> Bool {
+        guard case .link(let property) = kind else { return true }
+        return property.collection == .list || dialect == .predicate && property.isCollection && selection == .all
+    }
 }
 
 extension QueryPath {

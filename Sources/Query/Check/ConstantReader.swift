@@ -17,6 +17,7 @@ struct ConstantReader {
     let arguments: QueryArguments
     /// Whether an object exists that a query names; one that does not counts as null.
     let exists: (@Sendable (ObjectAddress) -> Bool)?
+    let dialect: QueryDialect
 
     /// A constant, or the list that an argument is.
     func side(_ located: LocatedConstant, _ hint: QueryType) throws(QueryError) -> Side {
@@ -76,6 +77,10 @@ struct ConstantReader {
             }
             if case .link(let address) = value { return RawConstant(value: target(address), isArgument: true) }
             return RawConstant(value: value, isArgument: true)
+        case .element(let number, let position):
+            guard case .list(let values) = try arguments.argument(number, offset), values.indices.contains(position)
+            else { throw .argument("expected a list for $\(number)", at: offset) }
+            return RawConstant(value: values[position], isArgument: true)
         case .object(let className, let key):
             var raw = RawConstant(value: try object(className, try self.raw(key, offset).value, offset))
             raw.isObject = true
@@ -119,6 +124,7 @@ struct ConstantReader {
     }
 
     private func converted(_ raw: RawConstant, _ hint: QueryType, _ offset: Int) throws(QueryError) -> Value {
+        if dialect == .predicate, let value = bridged(raw.value, hint) { return value }
         switch raw.value {
         case .int(let value):
             return hint == .decimal ? .decimal(DecimalNumber(value).value) : raw.value
@@ -151,6 +157,24 @@ struct ConstantReader {
             default: return raw.value
             }
         default: return raw.value
+        }
+    }
+}
+
+extension ConstantReader {
+    /// What predicates take for a value of another type, as Objective-C's numbers and strings do: Boolean values and 0 and 1 for each other, strings for UUIDs.
+    /// No text is a binary number.
+    private func bridged(_ value: Value, _ hint: QueryType) -> Value? {
+        switch (value, hint) {
+        case (.bool(let value), .int): return .int(value ? 1 : 0)
+        case (.int(0), .bool): return .bool(false)
+        case (.int(1), .bool): return .bool(true)
+        case (.string, .int), (.string, .float), (.string, .double): return value
+        case (.string(let text), .uuid):
+            var scan = Scan(text.bytes, 0)
+            guard let uuid = scan.uuid(), scan.position == text.count else { return nil }
+            return .uuid(uuid)
+        default: return nil
         }
     }
 }

@@ -95,7 +95,7 @@ enum Compiler {
             return { $0.look() && test($0.node.value(slot, default: fallback), $0.meter) }
         }
         let test = ValueTest(
-            op: comparison.op, ignoresCase: comparison.ignoresCase,
+            op: comparison.op, ignoresCase: comparison.ignoresCase, ignoresMarks: comparison.ignoresMarks,
             areTypes: comparison.left.type == .typeName && !comparison.op.isString)
         if let pair = compile(comparison, test) { return pair }
         let left = comparison.left.quantifier ?? (comparison.isLinkInList ? .any : nil)
@@ -189,7 +189,7 @@ enum Compiler {
         var property: QueryProperty?
         for part in parts {
             guard case .comparison(let comparison) = part, comparison.isDirect, comparison.op == .equal,
-                !comparison.ignoresCase, case .path(let path) = comparison.left, let own = path.ownProperty,
+                comparison.isExact, case .path(let path) = comparison.left, let own = path.ownProperty,
                 [.int, .string, .objectID, .uuid].contains(own.type), property == nil || property == own,
                 comparison.right.singleConstant?.value != nil
             else { return nil }
@@ -218,7 +218,7 @@ extension Comparison {
     /// The constants on the right of an equality if one look tells whether a value equals any of them: each equals just the values with the
     /// same bytes, as far as the left side can have such.
     fileprivate var members: Set<Value>? {
-        guard op == .equal || op == .member, !ignoresCase, case .list(let list) = right,
+        guard op == .equal || op == .member, isExact, case .list(let list) = right,
             list.quantifier == nil || list.quantifier == .any, list.elements.count > 4
         else { return nil }
         var members: Set<Value> = []

@@ -5,6 +5,7 @@ import RealmState
 struct ValueTest: Sendable {
     var op: ComparisonOperator
     var ignoresCase: Bool
+    var ignoresMarks = false
     /// Whether the values are sets of types, which are equal where they overlap.
     var areTypes = false
 
@@ -30,6 +31,9 @@ struct ValueTest: Sendable {
         return left & right != 0
     }
 
+    /// The text as it is compared without diacritical marks.
+    private func folded(_ text: ByteString) -> [UInt8] { MarkFolding.folded(text, ignoresCase: ignoresCase) }
+
     private func order(_ left: Value, _ right: Value, _ meter: EvaluationMeter?) -> Int? {
         if let meter { meter.take(bytes: min(left.byteCount, right.byteCount)) }
         return ValueOrder.compare(left, right)
@@ -37,6 +41,8 @@ struct ValueTest: Sendable {
 
     private func equal(_ left: Value, _ right: Value, _ meter: EvaluationMeter?) -> Bool {
         switch (left, right) {
+        case (.string(let left), .string(let right)) where ignoresMarks:
+            return folded(left) == folded(right)
         case (.string(let left), .string(let right)) where ignoresCase:
             return TextMatch.equal(left.bytes, right.bytes, meter)
         case (.binary(let left), .binary(let right)) where ignoresCase: return TextMatch.equal(left, right, meter)
@@ -54,6 +60,8 @@ struct ValueTest: Sendable {
             case .like: left == .null
             default: false
             }
+        case (.string(let text), .string(let needle)) where ignoresMarks:
+            TextMatch.holds(op, folded(text), folded(needle), ignoresCase: false, meter)
         case (.string(let text), .string(let needle)):
             TextMatch.holds(op, text.bytes, needle.bytes, ignoresCase: ignoresCase, meter)
         case (.binary(let text), .binary(let needle)):

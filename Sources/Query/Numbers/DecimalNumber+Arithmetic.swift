@@ -1,11 +1,11 @@
-import RealmState
+package import RealmState
 
 /// Arithmetic on decimals as IEEE 754-2008 has it for decimal128: 34 digits, half to even.
 extension DecimalNumber {
-    static let precision = 34
-    static let maxExponent = 6111
+    package static let precision = 34
+    package static let maxExponent = 6111
     static let minExponent = -6176
-    static let nan = special(.nan)
+    package static let nan = special(.nan)
     static let zero = DecimalNumber(coefficient: 0, exponent: 0)
 
     static func infinity(isNegative: Bool) -> DecimalNumber { special(.infinite, isNegative: isNegative) }
@@ -62,13 +62,13 @@ extension DecimalNumber {
         hasMore = false
     }
 
-    static prefix func - (number: DecimalNumber) -> DecimalNumber {
+    package static prefix func - (number: DecimalNumber) -> DecimalNumber {
         var result = number
         result.isNegative.toggle()
         return result
     }
 
-    static func + (left: DecimalNumber, right: DecimalNumber) -> DecimalNumber {
+    package static func + (left: DecimalNumber, right: DecimalNumber) -> DecimalNumber {
         if left.kind == .nan || right.kind == .nan { return .nan }
         if left.kind == .infinite || right.kind == .infinite {
             guard left.kind == right.kind else { return left.kind == .infinite ? left : right }
@@ -99,9 +99,9 @@ extension DecimalNumber {
         return result.rounded(hasMore: hasMore)
     }
 
-    static func - (left: DecimalNumber, right: DecimalNumber) -> DecimalNumber { left + -right }
+    package static func - (left: DecimalNumber, right: DecimalNumber) -> DecimalNumber { left + -right }
 
-    static func * (left: DecimalNumber, right: DecimalNumber) -> DecimalNumber {
+    package static func * (left: DecimalNumber, right: DecimalNumber) -> DecimalNumber {
         if left.kind == .nan || right.kind == .nan { return .nan }
         let isNegative = left.isNegative != right.isNegative
         if left.kind == .infinite || right.kind == .infinite {
@@ -126,7 +126,7 @@ extension DecimalNumber {
         return result.rounded(hasMore: rest % unit != 0)
     }
 
-    static func / (left: DecimalNumber, right: DecimalNumber) -> DecimalNumber {
+    package static func / (left: DecimalNumber, right: DecimalNumber) -> DecimalNumber {
         if left.kind == .nan || right.kind == .nan { return .nan }
         let isNegative = left.isNegative != right.isNegative
         if left.kind == .infinite { return right.kind == .infinite ? .nan : .infinity(isNegative: isNegative) }
@@ -146,7 +146,7 @@ extension DecimalNumber {
             .rounded(hasMore: rest != 0)
     }
 
-    private var magnitude: DecimalNumber {
+    package var magnitude: DecimalNumber {
         var result = self
         result.isNegative = false
         return result

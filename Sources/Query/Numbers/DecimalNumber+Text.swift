@@ -1,9 +1,9 @@
-import Changesets
-import RealmState
+package import Changesets
+package import RealmState
 
 extension DecimalNumber {
     /// Reads a whole text as a decimal; more than 34 digits are rounded. Nil for what is none, and for NaN.
-    init?(parsing text: some Collection<UInt8>) {
+    package init?(parsing text: some Collection<UInt8>) {
         let (isNegative, unsigned) = text.withoutSign
         var bytes = unsigned
         let lower = bytes.prefix(9).map { $0 | 0x20 }
@@ -57,10 +57,10 @@ extension DecimalNumber {
 
     /// The decimal that a binary number reads as: rounded to 15 significant digits. All of them stay if it was rounded, zeros at the end included;
     /// what needs fewer has no more than it needs.
-    init(_ value: Double) { self.init(value, digits: 15) }
+    package init(_ value: Double) { self.init(value, digits: 15) }
 
     /// Rounded to 7 significant digits.
-    init(_ value: Float) { self.init(Double(value), digits: 7) }
+    package init(_ value: Float) { self.init(Double(value), digits: 7) }
 
     private init(_ value: Double, digits: Int) {
         guard value.isFinite else {
@@ -79,7 +79,7 @@ extension DecimalNumber {
     }
 
     /// The bits of the number.
-    var value: Decimal128Value {
+    package var value: Decimal128Value {
         let sign: UInt64 = isNegative ? 1 << 63 : 0
         switch kind {
         case .nan: return Decimal128Value(high: 0x7C00_0000_0000_0000, low: 0)

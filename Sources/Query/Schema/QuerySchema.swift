@@ -10,8 +10,14 @@ package struct QuerySchema: Sendable {
     }
 
     /// The classes of a realm.
-    package init(_ schema: Schema) {
-        self.init(schema.tables.map { QueryClass($0) })
+    /// - Parameter names: what else the properties may be called; these names come before those of the realm.
+    package init(_ schema: Schema, names: QueryNames = QueryNames()) {
+        self.init(
+            schema.tables.map { table in
+                var type = QueryClass(table)
+                type.names = names.classes[table.name] ?? [:]
+                return type
+            })
     }
 
     package subscript(_ name: ByteString) -> QueryClass? { classes[name] }
@@ -23,6 +29,8 @@ package struct QueryClass: Sendable {
     package var isEmbedded: Bool
     package var keyType: QueryType?
     private(set) var properties: [ByteString: QueryProperty] = [:]
+    /// What else properties are called, and what links to an object.
+    fileprivate(set) var names: [ByteString: QueryNames.Meaning] = [:]
 
     package init(_ table: TableSchema, fullText: Set<ByteString> = []) {
         name = table.name
@@ -51,7 +59,15 @@ package struct QueryClass: Sendable {
         }
     }
 
-    package subscript(_ name: ByteString) -> QueryProperty? { properties[name] }
+    package subscript(_ name: ByteString) -> QueryProperty? {
+        if case .property(let stored)? = names[name] { return properties[stored] }
+        return properties[name]
+    }
+
+    /// The class and property whose links to an object have a name here.
+    func backlinks(named name: ByteString) -> (className: ByteString, property: ByteString)? {
+        if case .backlinks(let className, let property)? = names[name] { (className, property) } else { nil }
+    }
 }
 
 /// Where an object keeps a property.

@@ -17,7 +17,7 @@ extension Condition {
 
 extension Comparison {
     fileprivate func binds(_ property: ByteString) -> Bool {
-        guard op == .equal || op == .member, !ignoresCase, left.quantifier != Quantifier.none,
+        guard op == .equal || op == .member, isExact, left.quantifier != Quantifier.none,
             right.quantifier != Quantifier.none
         else { return false }
         return left.isProperty(property) && right.isConstant || left.isConstant && right.isProperty(property)

@@ -77,7 +77,7 @@ extension Membership {
 extension Comparison {
     /// An equality of a property of the class itself, as a membership.
     fileprivate var membership: Membership? {
-        guard op == .equal || op == .member, !ignoresCase, case .path(let path) = left, let property = path.ownProperty,
+        guard op == .equal || op == .member, isExact, case .path(let path) = left, let property = path.ownProperty,
             !property.isCollection, case .constant(let constant) = right, let value = constant.value,
             constant.type == property.type || value == .null
         else { return nil }

@@ -21,8 +21,14 @@ struct Lexer {
         case UInt8(ascii: "\""), UInt8(ascii: "'"): kind = .string(try string(quote: byte))
         case UInt8(ascii: "@"): kind = try special()
         case UInt8(ascii: "["):
-            kind = has("[c]") ? .caseFlag : .symbol(byte)
-            position += has("[c]") ? 3 : 1
+            if let (flags, length) = textFlags() {
+                kind = flags
+                position += length
+            } else {
+                kind = .symbol(byte)
+                position += 1
+            }
+        case UInt8(ascii: "#"): kind = try markedName()
         default:
             if let (found, length) = comparison(byte) {
                 kind = found
@@ -47,6 +53,14 @@ struct Lexer {
     }
 
     private func invalid(_ message: String) -> QueryError { .syntax(message, at: position) }
+
+    /// How a comparison of texts is to be made, and the length of what says so.
+    private func textFlags() -> (Token.Kind, Int)? {
+        if has("[c]") { return (.textFlags(ignoresCase: true, ignoresMarks: false), 3) }
+        if has("[d]") { return (.textFlags(ignoresCase: false, ignoresMarks: true), 3) }
+        if has("[cd]") || has("[dc]") { return (.textFlags(ignoresCase: true, ignoresMarks: true), 4) }
+        return nil
+    }
 
     private func comparison(_ byte: UInt8) -> (Token.Kind, Int)? {
         let next = peek(1)
@@ -119,7 +133,28 @@ extension Lexer {
             position = end
             return .base64(decoded)
         }
-        guard var end = identifierStart(at: start) else { throw invalid("unexpected character") }
+        guard let (name, end, isPlain) = identifier(at: start) else { throw invalid("unexpected character") }
+        if let (kind, longer) = literal(start), longer > end || (longer == end && isPlain) {
+            position = longer
+            return kind
+        }
+        position = end
+        if isPlain, let kind = keyword(name) { return kind }
+        return .identifier(ByteString(name))
+    }
+
+    /// `#any`: a property's name, whatever else the word means.
+    private mutating func markedName() throws(QueryError) -> Token.Kind {
+        guard position + 1 < bytes.count, let (name, end, _) = identifier(at: position + 1) else {
+            throw invalid("expected a property's name after \"#\"")
+        }
+        position = end
+        return .identifier(ByteString(name))
+    }
+
+    /// A name, where it ends, and whether it has no escapes.
+    private func identifier(at start: Int) -> (name: [UInt8], end: Int, isPlain: Bool)? {
+        guard var end = identifierStart(at: start) else { return nil }
         var name = Array(bytes[start..<end])
         var isPlain = true
         while let next = identifierPart(at: end) {
@@ -131,14 +166,7 @@ extension Lexer {
             }
             end = next.end
         }
-        position = start
-        if let (kind, longer) = literal(start), longer > end || (longer == end && isPlain) {
-            position = longer
-            return kind
-        }
-        position = end
-        if isPlain, let kind = keyword(name) { return kind }
-        return .identifier(ByteString(name))
+        return (name, end, isPlain)
     }
 
     private func identifierStart(at offset: Int) -> Int? {
@@ -217,16 +245,8 @@ extension Lexer {
             let low = digits[16...].reduce(UInt32(0)) { $0 << 4 | UInt32($1) }
             return (.constant(.objectID(ObjectIDValue(high: high, low: low))), scan.position)
         case UInt8(ascii: "u"):
-            guard scan.skip("uuid(") else { return nil }
-            var digits: [UInt8] = []
-            for (index, count) in [8, 4, 4, 4, 12].enumerated() {
-                guard index == 0 || scan.skip("-"), let part = scan.hex(count) else { return nil }
-                digits += part
-            }
-            guard scan.skip(")") else { return nil }
-            let high = digits[..<16].reduce(UInt64(0)) { $0 << 4 | UInt64($1) }
-            let low = digits[16...].reduce(UInt64(0)) { $0 << 4 | UInt64($1) }
-            return (.constant(.uuid(UUIDValue(high: high, low: low))), scan.position)
+            guard scan.skip("uuid("), let value = scan.uuid(), scan.skip(")") else { return nil }
+            return (.constant(.uuid(value)), scan.position)
         case UInt8(ascii: "T"):
             guard scan.skip("T"), let seconds = scan.signedDigits(), scan.skip(":"),
                 let nanoseconds = scan.signedDigits()

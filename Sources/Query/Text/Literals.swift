@@ -1,4 +1,5 @@
 import Changesets
+import RealmState
 
 /// Looks ahead in a query's text.
 struct Scan {
@@ -49,12 +50,43 @@ struct Scan {
         return (isNegative, digits)
     }
 
+    /// The digits of a UUID, in its groups.
+    mutating func uuid() -> UUIDValue? {
+        var digits: [UInt8] = []
+        for (index, count) in [8, 4, 4, 4, 12].enumerated() {
+            guard index == 0 || skip("-"), let part = hex(count) else { return nil }
+            digits += part
+        }
+        let high = digits[..<16].reduce(UInt64(0)) { $0 << 4 | UInt64($1) }
+        return UUIDValue(high: high, low: digits[16...].reduce(UInt64(0)) { $0 << 4 | UInt64($1) })
+    }
+
     /// So many hexadecimal digits, as numbers.
     mutating func hex(_ count: Int) -> [UInt8]? {
         let found = bytes[position...].prefix(count).compactMap(\.hexDigit)
         guard found.count == count else { return nil }
         position += count
         return found
+    }
+}
+
+/// Numbers with a point or an exponent.
+enum FloatLiteral {
+    /// - Parameter isSingle: whether an `f` at the end makes it one of 32 bits.
+    static func constant(_ text: ByteString, isSingle: Bool) -> ConstantSyntax {
+        let digits = String(decoding: isSingle ? text.bytes.dropLast() : text.bytes[...], as: UTF8.self)
+        let number = completed(digits)
+        if isSingle { return .value(.float(bits: (Float(number) ?? 0).bitPattern)) }
+        return .double(Double(number) ?? 0, text: ByteString(digits))
+    }
+
+    /// The text with a digit on both sides of the point, as Swift wants it.
+    private static func completed(_ digits: String) -> String {
+        let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return digits }
+        let whole = parts[0].last?.isNumber == true ? String(parts[0]) : parts[0] + "0"
+        let fraction = parts[1].first?.isNumber == true ? String(parts[1]) : "0" + parts[1]
+        return whole + "." + fraction
     }
 }
 

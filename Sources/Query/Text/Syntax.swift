@@ -7,6 +7,8 @@ indirect enum ConstantSyntax: Sendable {
     /// A number with its digits as written, which count beside decimals.
     case double(Double, text: ByteString)
     case argument(Int, Quantifier?)
+    /// A value of an argument that is a list.
+    case element(of: Int, at: Int)
     case object(className: ByteString, key: ConstantSyntax)
 }
 
@@ -19,6 +21,8 @@ struct ListSyntax: Sendable {
     var elements: [LocatedConstant]
     var quantifier: Quantifier?
     var offset: Int
+    /// The argument that stands for the whole list.
+    var argument: Int?
 }
 
 struct PathSyntax: Sendable {
@@ -76,6 +80,7 @@ indirect enum ConditionSyntax: Sendable {
     struct Comparison: Sendable {
         var op: ComparisonOperator
         var ignoresCase: Bool
+        var ignoresMarks = false
         var left: ExpressionSyntax
         var right: ExpressionSyntax
         /// The position of the operator in the text.

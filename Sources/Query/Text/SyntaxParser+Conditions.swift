@@ -2,7 +2,7 @@
 private struct PendingOperator {
     enum Kind: Equatable {
         case parenthesis, or, and, not
-        case comparison(ComparisonOperator, ignoresCase: Bool)
+        case comparison(ComparisonOperator, ignoresCase: Bool, ignoresMarks: Bool)
         case fullText
         case arithmetic(ArithmeticOperator)
     }
@@ -150,13 +150,17 @@ extension SyntaxParser {
         let offset = token.offset
         try reduce(&stack, to: 4)
         try advance()
-        var ignoresCase = false
-        if case .caseFlag = token.kind {
-            guard !op.isOrder else { throw unexpected("a value: \(op.rawValue) does not take [c]") }
-            ignoresCase = true
+        var flags = (ignoresCase: false, ignoresMarks: false)
+        if case .textFlags(let ignoresCase, let ignoresMarks) = token.kind {
+            guard !op.isOrder else {
+                throw unexpected("a value: \(op.rawValue) does not take [c] or [d]")
+            }
+            guard !ignoresMarks || op != .like else { throw unexpected("a value: LIKE does not take [d]") }
+            flags = (ignoresCase, ignoresMarks)
             try advance()
         }
-        stack.push(.comparison(op, ignoresCase: ignoresCase), at: offset)
+        stack.push(
+            .comparison(op, ignoresCase: flags.ignoresCase, ignoresMarks: flags.ignoresMarks), at: offset)
         return true
     }
 
@@ -165,7 +169,13 @@ extension SyntaxParser {
         let left = try popValue(&stack, before: "BETWEEN")
         try advance()
         let listOffset = token.offset
-        guard case .list(let list) = try value() else {
+        let value = try value()
+        let list: ListSyntax
+        if case .list(let found) = value {
+            list = found
+        } else if case .constant(let found) = value, case .argument(let number, nil) = found.constant {
+            list = ListSyntax(elements: [], quantifier: nil, offset: listOffset, argument: number)
+        } else {
             throw .syntax("expected a list { } after BETWEEN", at: listOffset)
         }
         try count(at: offset)
@@ -213,11 +223,12 @@ extension SyntaxParser {
                 let inner = try popCondition(&stack)
                 stack.operands.append(Operand(content: .condition(.not(inner)), offset: last.offset))
             case .arithmetic(let op): try reduceArithmetic(&stack, op, last.offset)
-            case .comparison(let op, let ignoresCase):
+            case .comparison(let op, let ignoresCase, let ignoresMarks):
                 let (left, right) = try popSides(&stack, areValues: op.isString, of: last)
                 try count(at: last.offset)
                 let comparison = ConditionSyntax.Comparison(
-                    op: op, ignoresCase: ignoresCase, left: left, right: right, offset: last.offset)
+                    op: op, ignoresCase: ignoresCase, ignoresMarks: ignoresMarks, left: left, right: right,
+                    offset: last.offset)
                 stack.operands.append(Operand(content: .condition(.comparison(comparison)), offset: left.offset))
             case .fullText:
                 let (left, right) = try popSides(&stack, areValues: true, of: last)

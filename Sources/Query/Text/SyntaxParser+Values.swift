@@ -94,7 +94,7 @@ extension SyntaxParser {
             throw .syntax("expected seconds and nanoseconds of one sign, and fewer than 10^9", at: offset)
         case .constant(let found): constant = .value(found)
         case .natural(let value): constant = .value(.int(value))
-        case .float(let isSingle): constant = float(isSingle: isSingle)
+        case .float(let isSingle): constant = FloatLiteral.constant(tokenText, isSingle: isSingle)
         case .infinity(let isNegative):
             constant = .double(isNegative ? -.infinity : .infinity, text: isNegative ? "-inf" : "inf")
         case .nan: constant = .double(.nan, text: "nan")
@@ -116,23 +116,6 @@ extension SyntaxParser {
         }
         try advance()
         return LocatedConstant(constant: constant, offset: offset)
-    }
-
-    private func float(isSingle: Bool) -> ConstantSyntax {
-        let text = tokenText
-        let digits = String(decoding: isSingle ? text.bytes.dropLast() : text.bytes[...], as: UTF8.self)
-        // Swift wants a digit on both sides of the point.
-        let number = Self.completed(digits)
-        if isSingle { return .value(.float(bits: (Float(number) ?? 0).bitPattern)) }
-        return .double(Double(number) ?? 0, text: ByteString(digits))
-    }
-
-    private static func completed(_ digits: String) -> String {
-        let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return digits }
-        let whole = parts[0].last?.isNumber == true ? String(parts[0]) : parts[0] + "0"
-        let fraction = parts[1].first?.isNumber == true ? String(parts[1]) : "0" + parts[1]
-        return whole + "." + fraction
     }
 
     /// `obj("Class", key)`
@@ -358,7 +341,7 @@ extension SyntaxParser {
         let coordinate: GeoSyntax.Coordinate
         switch token.kind {
         case .float(let isSingle):
-            switch float(isSingle: isSingle) {
+            switch FloatLiteral.constant(tokenText, isSingle: isSingle) {
             case .value(.float(let bits)): coordinate = .number(Double(Float(bitPattern: bits)))
             case .double(let value, _): coordinate = .number(value)
             default: throw unexpected("a coordinate")

@@ -11,8 +11,8 @@ struct Token {
         case and, or, not
         case quantifier(Quantifier)
         case keyword(Keyword)
-        /// `[c]`
-        case caseFlag
+        /// `[c]`, `[d]`, `[cd]`
+        case textFlags(ignoresCase: Bool, ignoresMarks: Bool)
         /// `@count`, `@size`
         case count
         case aggregate(AggregateFunction)

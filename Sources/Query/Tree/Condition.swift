@@ -32,9 +32,24 @@ package struct Comparison: Sendable, Hashable {
     package var right: Side
     /// Whether a property of the class itself meets one constant of its own type, where some rules differ.
     package var isDirect: Bool
+    /// Whether texts are compared without diacritical marks.
+    package var ignoresMarks = false
+
+    /// Whether texts are compared byte by byte.
+    var isExact: Bool { !ignoresCase && !ignoresMarks }
 }
 
 extension Comparison {
+    /// Whether the sides meet directly: a property of the class itself and one constant of its own type.
+    static func isDirect(_ left: Side, _ right: Side, _ op: ComparisonOperator) -> Bool {
+        guard case .path(let path) = left, let property = path.ownProperty, !property.isCollection,
+            let constant = right.singleConstant
+        else { return false }
+        if op.isString, constant.type != .string, constant.type != .binary { return false }
+        if case .list = right { return property.type == .mixed }
+        return property.type == constant.type || property.type == .mixed
+    }
+
     /// `links == {a, b}` on links of the class itself: whether any of them is among the objects.
     var isLinkInList: Bool {
         guard op == .equal, case .path(let path) = left, path.hops.count == 1, case .objects = path.end,

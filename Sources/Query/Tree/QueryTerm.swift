@@ -45,7 +45,8 @@ extension ObjectQuery {
         var arguments: [QueryArgument] = []
         let syntax = term.syntax(&arguments)
         var checker = Checker(
-            schema: schema, arguments: QueryArguments(values: arguments), limits: limits, exists: nil, current: type)
+            schema: schema, arguments: QueryArguments(values: arguments), limits: limits, exists: nil,
+            dialect: .language, current: type)
         let condition = try checker.check(syntax)
         var arrangement: [ArrangementSyntax] = []
         if !sort.isEmpty { arrangement.append(.sort(sort.map { ($0.path.syntax(), $0.isAscending) })) }

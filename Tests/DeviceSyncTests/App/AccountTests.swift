@@ -14,6 +14,12 @@ struct AccountTests {
         let requests = Mutex<[NetworkRequest]>([])
         let stub = StubTransport(baseURL: "http://localhost:1")
         let isLinked = Mutex(false)
+        /// An access token that the server takes for expired.
+        let expired = Mutex<String?>(nil)
+
+        func count(_ ending: String) -> Int {
+            requests.withLock { $0.count { $0.url.hasSuffix(ending) } }
+        }
 
         func request(_ ending: String) -> NetworkRequest? {
             requests.withLock { $0.last { $0.url.hasSuffix(ending) } }
@@ -21,6 +27,12 @@ struct AccountTests {
 
         func send(_ request: NetworkRequest) async throws -> NetworkResponse {
             requests.withLock { $0.append(request) }
+            if let expired = expired.withLock({ $0 }), request.headers["Authorization"] == "Bearer \(expired)" {
+                return answer(#"{"error":"invalid session","error_code":"InvalidSession"}"#, status: 401)
+            }
+            if request.url.hasSuffix("?link=true"), String(decoding: request.body, as: UTF8.self).contains("wrong") {
+                return answer(#"{"error":"invalid username/password","error_code":"InvalidPassword"}"#, status: 401)
+            }
             if request.url.hasSuffix("?link=true") { isLinked.withLock { $0 = true } }
             if request.url.hasSuffix("/functions/call") {
                 let body = String(decoding: request.body, as: UTF8.self)
@@ -35,9 +47,9 @@ struct AccountTests {
             return try await stub.send(request)
         }
 
-        private func answer(_ text: String) -> NetworkResponse {
-            NetworkResponse(
-                status: 200, headers: ["content-type": "application/json;charset=utf-8"], body: Data(text.utf8))
+        private func answer(_ text: String, status: Int = 200) -> NetworkResponse {
+            let type = status == 200 ? "application/json;charset=utf-8" : "application/json"
+            return NetworkResponse(status: status, headers: ["content-type": type], body: Data(text.utf8))
         }
     }
 
@@ -100,6 +112,25 @@ struct AccountTests {
         let next = Device.launch(folder, AppConfiguration(baseURL: "http://localhost:1", transport: recorder))
         expectEqual(next.currentUser?.identities.count, 2)
         try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func aCallWithAnExpiredTokenIsRepeatedOnceWithANewOne() async throws {
+        let user = try await user()
+        // What the stub makes for a token in the same second is the same.
+        recorder.stub.serverLead = 60
+        recorder.expired.withLock { $0 = user.accessToken }
+        try await expectEqual(user.linkUser(credentials: .jwt(token: "a.b.c")), user)
+        expectTrue(recorder.count("?link=true") == 2 && recorder.count("/auth/session") == 1)
+        expectEqual(user.identities.count, 2)
+        recorder.stub.serverLead = 120
+        recorder.expired.withLock { $0 = user.accessToken }
+        _ = try await user.functions.addUp([])
+        expectTrue(recorder.count("/functions/call") == 2 && recorder.count("/auth/session") == 2)
+        // Wrong credentials are no fault of the token.
+        await #expect(throws: AppError.self) {
+            try await user.linkUser(credentials: .emailPassword(email: "a@b.c", password: "wrong"))
+        }
+        expectTrue(recorder.count("?link=true") == 3 && recorder.count("/auth/session") == 2)
     }
 
     @Test func credentialsSayWhatTheProviderNeeds() async throws {

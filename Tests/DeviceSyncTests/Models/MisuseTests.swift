@@ -12,6 +12,7 @@ struct MisuseTests {
         case unknownProperty, wrongType, backlinks, deletedInWrite, query, keyPath, observeUnmanaged
         case nestedTooDeep, nestedInItself, nestedOneTooMany, nestedSet, setOfLists, nestedKey, replacedList,
             replacedSource, nestedQuery
+        case arrayTooLong, blockPredicate, unmanagedPredicate
         case mapKey, mapDollarKey, mapRemoval, mapLiteral, mapCreation, mapMerge, dynamicMapKey, dynamicMap, plainMapKey
 
         var message: String {
@@ -30,6 +31,9 @@ struct MisuseTests {
             case .backlinks: "follows the links to the object"
             case .deletedInWrite: "has been deleted or invalidated"
             case .query: "class City"
+            case .arrayTooLong: "an array for class City can have 2 values"
+            case .blockPredicate: "only predicates made by NSPredicate(format:)"
+            case .unmanagedPredicate: "can be tried on objects of a realm only"
             case .keyPath: "does not lead to a @Persisted property"
             case .observeUnmanaged: "this one is unmanaged"
             case .nestedTooDeep, .nestedInItself: "can be nested 100 levels deep"
@@ -70,7 +74,13 @@ struct MisuseTests {
             case .secondOwner:
                 try realm.write { realm.create(Person.self, value: ["_id": 2]).home = person.home }
             case .unknownClass: _ = realm.objects(ModelTests.Found.self)
-            case .unknownProperty: _ = City(value: ["mayor": 1])
+            case .unknownProperty: City()["mayor"] = 1
+            case .arrayTooLong: _ = City(value: ["Graz", 1, 2])
+            case .blockPredicate:
+                let block = NSPredicate { _, _ in true }
+                let compound = NSCompoundPredicate(andPredicateWithSubpredicates: [NSPredicate(value: true), block])
+                _ = realm.objects(City.self).filter(compound)
+            case .unmanagedPredicate: _ = NSPredicate(format: "people > 1").evaluate(with: City())
             case .wrongType: _ = City(value: ["people": "many"])
             case .backlinks:
                 try realm.write { person.dogs.first?.owners = Dog().owners }

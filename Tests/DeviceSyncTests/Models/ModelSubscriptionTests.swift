@@ -54,6 +54,26 @@ struct ModelSubscriptionTests {
         expectEqual(set.map(\.name), ["people"])
     }
 
+    @Test func aSubscriptionToACompoundPredicateSelectsWhatThatSays() async throws {
+        let realm = try await open()
+        let set = realm.subscriptions
+        let (small, graz) = (NSPredicate(format: "people < %d", 5), NSPredicate(format: "_id == %@", "Graz"))
+        let either = NSCompoundPredicate(orPredicateWithSubpredicates: [small, graz])
+        let neither = NSCompoundPredicate(notPredicateWithSubpredicate: either)
+        set.updateNow { set.append(QuerySubscription<City>(where: either), QuerySubscription<City>(where: neither)) }
+        let texts = [#"(people < 5 or _id == "Graz")"#, #"!((people < 5 or _id == "Graz"))"#]
+        expectEqual(set.map(\.queryString), texts)
+        expectTrue(
+            set.first(ofType: City.self, where: neither)?.queryString == texts[1]
+                && set.first(ofType: City.self, where: small) == nil)
+        let both = NSCompoundPredicate(andPredicateWithSubpredicates: [small, graz])
+        set.updateNow {
+            set.first(ofType: City.self, where: neither)?.updateQuery(to: both)
+            set.remove(ofType: City.self, where: either)
+        }
+        expectEqual(set.map(\.queryString), [#"people < 5 and _id == "Graz""#])
+    }
+
     @Test func objectsOfAsymmetricClassesAreMadeAndNotKept() async throws {
         let realm = try await open()
         try realm.write {

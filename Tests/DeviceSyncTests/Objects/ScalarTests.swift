@@ -14,7 +14,7 @@ struct ScalarTests {
         ("1234567890123456789012345678901234", "1234567890123456789012345678901234"),
     ])
     func decimalIsReadAndWritten(text: String, canonical: String) throws {
-        try expectEqual(Decimal128(string: text).stringValue, canonical)
+        try expectEqual(DecimalText.text(Decimal128(string: text).value), canonical)
     }
 
     @Test(arguments: [

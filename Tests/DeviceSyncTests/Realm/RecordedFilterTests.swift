@@ -9,7 +9,7 @@ import Testing
 @testable import MergeConformance
 @testable import Query
 
-/// What the reference engine was recorded to select, as an app asks for it: through `filter`, on a realm in a file.
+/// What the reference engine was recorded to select, through filters of a realm in a file. What it was recorded on is the language of servers, not that of predicates.
 @Suite(.hangGuard)
 struct RecordedFilterTests {
     /// Checks a part of long recordings: what they say of queries is checked on the query module, and here the way there. The check runs on a thread of its
@@ -136,7 +136,9 @@ private struct Recording {
         do {
             let parsed = try? ObjectQuery(
                 ByteString(query.text), on: query.className, schema: recorded.schema, arguments: query.arguments)
-            let results = try objects.filtered { try QueryPredicate(format: query.text, arguments) }
+            let text = QueryText(
+                text: query.text, arguments: try arguments.map(PredicateFormat.argument), dialect: .language)
+            let results = try objects.filtered { .text(text) }
             if parsed?.arrangement.isEmpty == false { return "expected a refusal of what orders objects" }
             if query.isRefused { return "expected a refusal (\(query.reason))" }
             found = results.map(\.address.key)

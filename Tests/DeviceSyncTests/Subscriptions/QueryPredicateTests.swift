@@ -1,3 +1,4 @@
+import Changesets
 import Foundation
 import RealmState
 import TestSupport
@@ -42,5 +43,30 @@ struct QueryPredicateTests {
         expectTrue(message { try text("title == %@", StubTransport.Offline()) }.contains("cannot store a Offline"))
         let other = message { try QueryPredicate.all.text(on: "Other", schema) }
         expectTrue(other.contains("Other"))
+    }
+
+    /// What a subscription asks for is what the server reads: never something else.
+    @Test func theServerReadsWhatAPredicateSays() throws {
+        try expectEqual(text("done == %@ AND count == YES", 1), "done == true and count == 1")
+        try expectEqual(text("title == 'it\\'s'"), #"title == B64"aXQncw==""#)
+        try expectEqual(text("title CONTAINS '' OR count > 1"), "(FALSEPREDICATE or count > 1)")
+        try expectEqual(text("title IN[c] %@", ["a", "b"]), #"(title ==[c] "a" or title ==[c] "b")"#)
+        try expectEqual(text("count BETWEEN %@", [1, 3]), "count between {1, 3}")
+        let compound = NSCompoundPredicate(
+            notPredicateWithSubpredicate: NSCompoundPredicate(
+                orPredicateWithSubpredicates: [
+                    NSPredicate(format: "title == %@", "x"), NSPredicate(format: "count > %d", 3),
+                ]))
+        try expectEqual(
+            QueryPredicate(compound).text(on: "Task", schema), #"!((title == "x" or count > 3))"#)
+        try expectEqual(
+            QueryPredicate(NSCompoundPredicate(andPredicateWithSubpredicates: [])).text(on: "Task", schema),
+            "TRUEPREDICATE")
+    }
+
+    @Test(arguments: ["title ==[d] 'x'", "title CONTAINS[cd] 'x'", "done == TRUE AND NOT title BEGINSWITH[d] 'x'"])
+    func whatNoServerUnderstandsIsNoSubscription(format: String) {
+        let error = #expect(throws: ValueMismatch.self) { try text(format) }
+        expectTrue(error?.description.contains("[d] is no part of the query language") == true)
     }
 }

@@ -18,6 +18,8 @@ final class StubTransport: NetworkTransport {
     private let baseURL: String
     private let counters = Mutex<[String: Int]>([:])
     private let offline = Mutex(false)
+    /// How far the server's clock is ahead of the device's, in seconds.
+    private let clock = Mutex(0)
 
     init(server: any DeviceServer) {
         self.server = server
@@ -35,6 +37,11 @@ final class StubTransport: NetworkTransport {
         set { offline.withLock { $0 = newValue } }
     }
 
+    var serverLead: Int {
+        get { clock.withLock { $0 } }
+        set { clock.withLock { $0 = newValue } }
+    }
+
     struct Offline: Error {}
 
     func send(_ request: NetworkRequest) async throws -> NetworkResponse {
@@ -42,7 +49,7 @@ final class StubTransport: NetworkTransport {
         let path = URL(string: request.url)?.path ?? ""
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         counters.withLock { $0[name, default: 0] += 1 }
-        let now = Int(Date().timeIntervalSince1970)
+        let now = Int(Date().timeIntervalSince1970) + serverLead
         switch name {
         case "location":
             let socket = baseURL.replacingOccurrences(of: "http", with: "ws")

@@ -6,6 +6,9 @@ public import Foundation
 extension _QueryableCollection {
     /// Returns the objects that meet a predicate that was made of a format; see `Results.filter(_:)`.
     public func filter(_ predicate: NSPredicate) -> Results<Element> { _results.filter(predicate) }
+
+    /// The position of the first object that meets a predicate, which is as for `filter(_:)`; nil if there is none.
+    public func index(matching predicate: NSPredicate) -> Int? { position(of: filter(predicate)) }
 }
 #endif
 
@@ -32,10 +35,23 @@ extension _QueryableCollection {
             case .int(let number): return Double(number)
             case .float(let bits): return Double(Float(bitPattern: bits))
             case .double(let bits): return Double(bitPattern: bits)
+            case .decimal(let number): return DecimalNumber(number).double
             default: preconditionFailure("'\(name)' of class \(_results.className) has no average: it holds no numbers")
             }
         }
         return numbers.isEmpty ? nil : numbers.reduce(0, +) / Double(numbers.count)
+    }
+
+    /// The average of a property of decimals, nil if there is no value; null does not count. An unknown property, and one of other values, trap.
+    @_disfavoredOverload
+    public func average(ofProperty name: String) -> Decimal128? {
+        Decimal128.average(
+            _results.values(name).map { value in
+                guard let number = Decimal128._scalar(_StoredValue(value)) else {
+                    preconditionFailure("'\(name)' of class \(_results.className) holds no decimal numbers")
+                }
+                return number
+            })
     }
 
     /// The smallest value of a property, nil if there is none.
@@ -55,6 +71,15 @@ extension _QueryableCollection {
         average(ofProperty: KeyPathNames.of(keyPath))
     }
 
+    /// The average of a property, nil if there is no value.
+    public func average(of keyPath: KeyPath<Element, Decimal128>) -> Decimal128? {
+        average(ofProperty: KeyPathNames.of(keyPath))
+    }
+    /// The average of a property, nil if there is no value; null does not count.
+    public func average(of keyPath: KeyPath<Element, Decimal128?>) -> Decimal128? {
+        average(ofProperty: KeyPathNames.of(keyPath))
+    }
+
     /// What each object has in a property; nil for null.
     public func value(forKey key: String) -> [Any?] {
         var values: [Any?] = []
@@ -70,8 +95,16 @@ extension _QueryableCollection {
 
     /// The position of the first object that meets a query; nil if there is none.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
-        `where`(isIncluded).first.flatMap { firstIndex(of: $0) }
+        position(of: `where`(isIncluded))
     }
+
+    /// The position of the first object that meets a query; nil if there is none. See `Results.filter(_:_:)`.
+    public func index(matching predicateFormat: String, _ args: Any...) -> Int? {
+        position(
+            of: ValueConversion.orTrap { try _results.filtered { try QueryPredicate(format: predicateFormat, args) } })
+    }
+
+    private func position(of selected: Results<Element>) -> Int? { selected.first.flatMap { firstIndex(of: $0) } }
 }
 
 extension RealmCollection where Element: AddableType & Numeric {
@@ -89,9 +122,21 @@ extension RealmCollection where Element: AddableType & BinaryFloatingPoint {
     public func average() -> Double? { isEmpty ? nil : reduce(0) { $0 + Double($1) } / Double(count) }
 }
 
+extension RealmCollection where Element == Decimal128 {
+    /// The average of the values, nil if there is none.
+    public func average() -> Decimal128? { Decimal128.average(Array(self)) }
+}
+
+extension Decimal128 {
+    fileprivate static func average(_ numbers: [Decimal128]) -> Decimal128? {
+        numbers.isEmpty ? nil : numbers.reduce(0, +) / Decimal128(integerLiteral: numbers.count)
+    }
+}
+
 extension Results where Element: Object {
     /// The values of a property that are not null.
     fileprivate func values(_ name: String) -> [RealmValue] {
+        let name = stored(name)
         ValueConversion.orTrap { try ResultsQuery.check(name, className, instance.schema) }
         let keys = ResultsQuery.keys(className, query, instance)
         return instance.read { state in

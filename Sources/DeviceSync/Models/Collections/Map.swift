@@ -180,9 +180,9 @@ extension Map: _PropertyCollection, StoredCollection {
             // A realm's map stays that of its object.
             return Self(.unmanaged(map.contents))
         }
-        let any = (any as? DynamicMap)?.dictionary ?? any
-        guard let dictionary = any as? [String: Any?] else {
-            throw ValueMismatch(description: "expected a dictionary, came \(any.map { "\(type(of: $0))" } ?? "nil")")
+        guard let any = ValueConversion.unwrapped(any) else { return Self() }
+        guard let dictionary = (any as? DynamicMap)?.dictionary ?? any as? [String: Any?] else {
+            throw ValueMismatch(description: "expected a dictionary, came \(type(of: any))")
         }
         var entries: [Key: Value] = [:]
         for (key, value) in dictionary {

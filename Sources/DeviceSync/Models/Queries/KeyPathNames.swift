@@ -1,8 +1,9 @@
 internal import Changesets
+internal import Query
 
 /// Records which persisted properties are read.
 public final class KeyPathTracer {
-    var names: [String] = []
+    var properties: [ModelProperty] = []
 
     init() {}
 }
@@ -11,23 +12,23 @@ public final class KeyPathTracer {
 ///
 /// Swift's key paths know no names without Objective-C. An object that records what is read of it does.
 enum KeyPathNames {
-    /// The same as queries name it: what links to an object is `@links` and the class and property that do.
-    static func inQueries<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> String {
-        let name = of(keyPath)
-        guard let property = ModelSchema.of(Root.self)[name], case .backlink(let origin) = property.role,
-            let target = property.shape.target
-        else { return name }
-        return "@links.\(ModelName.of(target)).\(ModelSchema.of(target)[origin]?.name.string ?? origin)"
+    /// The names in Swift as they stand in a query's text.
+    static func inQueries<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> [String] {
+        properties(keyPath).map { QueryNames.text(ByteString($0.swiftName)) ?? $0.swiftName }
     }
 
-    /// The names, joined by dots, as in realms. A key path over anything but persisted properties traps.
+    /// The names in Swift, joined by dots. A key path over anything but persisted properties traps.
     static func of<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> String {
+        properties(keyPath).map(\.swiftName).joined(separator: ".")
+    }
+
+    private static func properties<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> [ModelProperty] {
         let tracer = KeyPathTracer()
         _ = Root.tracing(tracer)[keyPath: keyPath]
         precondition(
-            !tracer.names.isEmpty,
+            !tracer.properties.isEmpty,
             "the key path does not lead to a @Persisted property of class \(ModelName.of(Root.self))")
-        return tracer.names.joined(separator: ".")
+        return tracer.properties
     }
 }
 

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// How strings are compared.
 public struct StringOptions: OptionSet, Sendable {
     /// The options as bits.
@@ -5,12 +7,14 @@ public struct StringOptions: OptionSet, Sendable {
     /// Options from bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// ASCII and Latin-1 letters that differ in their case only are the same.
+    /// Letters that differ in their case only are the same: ASCII and Latin-1 ones, together with `diacriticInsensitive` all.
     public static let caseInsensitive = StringOptions(rawValue: 1)
-    /// Accepted as upstream has it; letters with different marks are different letters all the same.
+    /// Letters that differ in their diacritical marks only are the same. Subscriptions cannot have this: they trap.
     public static let diacriticInsensitive = StringOptions(rawValue: 2)
 
-    fileprivate var flag: String { contains(.caseInsensitive) ? "[c]" : "" }
+    fileprivate var flag: String {
+        isEmpty ? "" : "[\(contains(.caseInsensitive) ? "c" : "")\(contains(.diacriticInsensitive) ? "d" : "")]"
+    }
 }
 
 /// A type whose values queries can compare by `<` and `>`.
@@ -18,6 +22,7 @@ public protocol _QueryOrdered {}
 extension Float: _QueryOrdered {}
 extension Double: _QueryOrdered {}
 extension String: _QueryOrdered {}
+extension Date: _QueryOrdered {}
 extension ObjectId: _QueryOrdered {}
 extension Decimal128: _QueryOrdered {}
 extension AnyRealmValue: _QueryOrdered {}

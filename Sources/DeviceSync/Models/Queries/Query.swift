@@ -1,3 +1,4 @@
+internal import Changesets
 internal import Query
 internal import RealmState
 
@@ -26,8 +27,8 @@ public struct Query<T> {
     }
 
     fileprivate func member<Root: ObjectBase, V: _Persistable>(_ keyPath: KeyPath<Root, V>) -> Query<V> {
-        let name = KeyPathNames.inQueries(keyPath)
-        return Query<V>(.path(path.appending(name, isCollection: V._shape.collection != .none)))
+        let names = KeyPathNames.inQueries(keyPath)
+        return Query<V>(.path(path.appending(names, isCollection: V._shape.collection != .none)))
     }
 
     fileprivate func with(suffix: String) -> QueryExpression {
@@ -39,7 +40,7 @@ public struct Query<T> {
     static func constant(_ value: Any?) -> QueryExpression {
         .constant(
             ValueConversion.orTrap {
-                try ValueConversion.unwrapped(value).map { try QueryPredicate.argument($0) } ?? .value(.null)
+                try ValueConversion.unwrapped(value).map { try PredicateFormat.argument($0) } ?? .value(.null)
             })
     }
 }
@@ -84,8 +85,7 @@ extension Query where T: _QueryMap {
     public var values: Query<T.Value> { Query<T.Value>(with(suffix: ".@values")) }
     /// The value of a key; null if there is none.
     public subscript(_ key: T.Key) -> Query<T.Value> {
-        precondition(!key._text.contains("'") && !key._text.contains("\\"), "a key in a query cannot contain ' or \\")
-        return Query<T.Value>(with(suffix: "['\(key._text)']"))
+        Query<T.Value>(with(suffix: QueryNames.index(ByteString(key._text))))
     }
     /// How many entries there are.
     public var count: Query<Int> { Query<Int>(.aggregate(path, "@count")) }
@@ -97,10 +97,7 @@ extension Query where T: _QueryMap {
 
 extension Query where T == AnyRealmValue {
     /// The value of a key, where the property holds a dictionary.
-    public subscript(_ key: String) -> Query<AnyRealmValue> {
-        precondition(!key.contains("'") && !key.contains("\\"), "a key in a query cannot contain ' or \\")
-        return Query(with(suffix: "['\(key)']"))
-    }
+    public subscript(_ key: String) -> Query<AnyRealmValue> { Query(with(suffix: QueryNames.index(ByteString(key)))) }
     /// The element at a position, where the property holds a list.
     public subscript(_ index: Int) -> Query<AnyRealmValue> { Query(with(suffix: "[\(index)]")) }
     /// Any element, where the property holds a list or a dictionary.

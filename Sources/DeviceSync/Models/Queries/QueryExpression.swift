@@ -3,7 +3,7 @@ internal import RealmState
 
 /// A condition or value of a typed query, before it is text of the query language.
 indirect enum QueryExpression {
-    /// Names, joined by dots, and what stands behind them.
+    /// Names as they stand in a query's text, joined by dots, and what stands behind them.
     struct Path {
         var names: [String]
         /// How many of the names lead up to the last collection on the way; nil if there is none.
@@ -11,12 +11,12 @@ indirect enum QueryExpression {
         /// An index, a key, or `@keys` and the like.
         var suffix = ""
 
-        func appending(_ name: String, isCollection: Bool) -> Path {
+        func appending(_ more: [String], isCollection: Bool) -> Path {
             var path = self
             // A key in the middle, as in `pets['rex'].name`.
             if let last = names.last { path.names[names.count - 1] = last + suffix }
             path.suffix = ""
-            path.names.append(name)
+            path.names += more
             if isCollection { path.collectionEnd = path.names.count }
             return path
         }
@@ -42,7 +42,7 @@ indirect enum QueryExpression {
     var predicate: QueryPredicate {
         var writer = Writer()
         let text = writer.condition(self)
-        return QueryPredicate(text: text, arguments: writer.arguments)
+        return .text(QueryText(text: text, arguments: writer.arguments))
     }
 
     /// The collection that all paths of a condition go over first; nil if they do not go over one and the same.

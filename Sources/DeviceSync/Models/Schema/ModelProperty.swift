@@ -41,7 +41,7 @@ public final class ModelProperty: Sendable {
     @usableFromInline
     func trace<T: _Persistable>(_ object: ObjectBase, _: T.Type) -> T {
         guard case .traced(let tracer) = object.state else { return T._initial() }
-        tracer.names.append(name.string)
+        tracer.properties.append(self)
         return T._traced(tracer)
     }
 

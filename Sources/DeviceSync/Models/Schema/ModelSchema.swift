@@ -20,6 +20,8 @@ final class ModelSchema: Sendable {
     let all: [ModelProperty]
     let primaryKey: ModelProperty?
     let description: ObjectSchemaDescription
+    /// Whether the class encodes its properties.
+    let isEncodable: Bool
     private let bySwiftName: [String: ModelProperty]
 
     /// The property with a name, in Swift or in realms.
@@ -67,6 +69,7 @@ final class ModelSchema: Sendable {
         }
         withExtendedLifetime(sample) {}
         self.type = type
+        isEncodable = type is any Encodable.Type
         self.name = name
         storedName = ByteString(name)
         self.all = all

@@ -44,7 +44,7 @@ extension SectionedResults {
         _ block: @escaping @Sendable (SectionedResults, _ previous: Sections<Key>?, SectionDifference?) -> Void
     ) -> NotificationToken {
         precondition(!isFrozen, "a frozen collection does not change")
-        let observed = ObservedProperties(keyPaths, source.className, source.instance.schema)
+        let observed = ObservedProperties(keyPaths, source.className, in: source.instance)
         let live = moved(to: source.instance.delivered(at: place))
         let (core, className) = (source.instance.core, source.className)
         let last = Mutex<(state: RealmState, sections: Sections<Key>)?>(nil)

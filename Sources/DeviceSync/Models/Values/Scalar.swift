@@ -78,9 +78,9 @@ extension _IntegerScalar {
     }
     /// The number in 64 bits.
     public var _stored: _StoredValue { _StoredValue(.int(Int64(clamping: self))) }
-    /// Any integer that fits.
+    /// Any integer that fits; of Boolean values 0 and 1.
     public static func _scalar(from any: Any) -> Self? {
-        if any is Bool { return nil }
+        if let value = any as? Bool { return value ? 1 : 0 }
         if let integer = any as? any BinaryInteger { return Self(exactly: integer) }
         return nil
     }
@@ -105,6 +105,14 @@ extension Bool: _Scalar, _Indexable {
     }
     /// The Boolean value.
     public var _stored: _StoredValue { _StoredValue(.bool(self)) }
+    /// 0 and 1.
+    public static func _scalar(from any: Any) -> Bool? {
+        guard let integer = any as? any BinaryInteger, let value = Int(exactly: integer), value == 0 || value == 1
+        else {
+            return nil
+        }
+        return value == 1
+    }
 }
 
 extension Float: _Scalar, MinMaxType, AddableType {
@@ -118,9 +126,15 @@ extension Float: _Scalar, MinMaxType, AddableType {
     }
     /// The number.
     public var _stored: _StoredValue { _StoredValue(.float(bits: bitPattern)) }
-    /// Integers and doubles.
+    /// Integers, and doubles that are no greater than the greatest float.
     public static func _scalar(from any: Any) -> Float? {
-        (any as? Double).map { Float($0) } ?? (any as? Int).map { Float($0) }
+        switch any {
+        case let value as Double:
+            value.isNaN || value.magnitude <= Double(Float.greatestFiniteMagnitude) ? Float(value) : nil
+        case is Bool: nil
+        case let value as any BinaryInteger: Float(value)
+        default: nil
+        }
     }
 }
 
@@ -137,7 +151,12 @@ extension Double: _Scalar, MinMaxType, AddableType {
     public var _stored: _StoredValue { _StoredValue(.double(bits: bitPattern)) }
     /// Integers and floats.
     public static func _scalar(from any: Any) -> Double? {
-        (any as? Float).map { Double($0) } ?? (any as? Int).map { Double($0) }
+        switch any {
+        case let value as Float: Double(value)
+        case is Bool: nil
+        case let value as any BinaryInteger: Double(value)
+        default: nil
+        }
     }
 }
 
@@ -227,13 +246,10 @@ extension Decimal128: _Scalar, MinMaxType, AddableType {
     }
     /// The number.
     public var _stored: _StoredValue { _StoredValue(.decimal(value)) }
-    /// Integers, and the text of a number.
+    /// Numbers of any type, and the text of one.
     public static func _scalar(from any: Any) -> Self? {
-        switch any {
-        case let integer as Int: Self(integerLiteral: integer)
-        case let text as String: (try? Decimal128(string: text)).map { Self($0.value) }
-        default: nil
-        }
+        if let text = any as? String { return (try? Decimal128(string: text)).map { Self($0.value) } }
+        return any is Bool ? nil : DecimalText.number(any).map { Self($0) }
     }
 }
 

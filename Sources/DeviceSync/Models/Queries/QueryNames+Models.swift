@@ -1,0 +1,83 @@
+internal import Changesets
+internal import Query
+internal import RealmState
+internal import Synchronization
+
+extension QueryNames {
+    private static let known = Mutex<[ObjectIdentifier: QueryNames]>([:])
+
+    /// The names by which programs know the properties of a model class, and of all classes that it leads to.
+    static func of(_ type: ObjectBase.Type) -> QueryNames {
+        if let known = known.withLock({ $0[ObjectIdentifier(type)] }) { return known }
+        var names = QueryNames()
+        var reached: Set<ObjectIdentifier> = [ObjectIdentifier(type)]
+        var waiting = [type]
+        while let next = waiting.popLast() {
+            let model = ModelSchema.of(next)
+            for property in model.all {
+                if let meaning = property.meaning {
+                    names.classes[model.storedName, default: [:]][ByteString(property.swiftName)] = meaning
+                }
+                guard let target = property.shape.target, reached.insert(ObjectIdentifier(target)).inserted else {
+                    continue
+                }
+                waiting.append(target)
+            }
+        }
+        let found = names
+        known.withLock { $0[ObjectIdentifier(type)] = found }
+        return found
+    }
+
+    /// A key path by the names of programs, as realms have it.
+    func stored(_ keyPath: String, of className: ByteString, _ schema: Schema) -> String {
+        guard !classes.isEmpty else { return keyPath }
+        var table = schema.table(className)
+        let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map { name in
+            var name = ByteString(String(name))
+            if case .property(let stored)? = table.flatMap({ classes[$0.name]?[name] }) { name = stored }
+            table = table?.column(name)?.element.target.flatMap { schema.table($0) }
+            return name.string
+        }
+        return names.joined(separator: ".")
+    }
+}
+
+extension ModelProperty {
+    /// What the name in Swift means to queries; nil if that is the property of that name in realms.
+    fileprivate var meaning: QueryNames.Meaning? {
+        if case .backlink(let origin) = role, let target = shape.target {
+            let source = ModelSchema.of(target)
+            return .backlinks(
+                className: source.storedName, property: source[origin]?.name ?? ByteString(origin))
+        }
+        return name == ByteString(swiftName) ? nil : .property(name)
+    }
+}
+
+extension RealmInstance {
+    /// The names by which the program knows the properties of a class.
+    /// - Parameter type: the class's model, where the program names it.
+    func names(of className: ByteString, _ type: Any.Type? = nil) -> QueryNames {
+        if let model = type as? ObjectBase.Type { return .of(model) }
+        return model(named: className).map { .of($0) } ?? QueryNames()
+    }
+
+    /// The names in the realm of the properties of a class, in the order in which they are declared.
+    func declaredNames(of className: ByteString) -> [String] {
+        if let model = model(named: className) { return ModelSchema.of(model).properties.map(\.name.string) }
+        let declared = configuration.dynamicSchema.first { $0.name == className.string }
+        if let declared { return (declared.primaryKey.map { [$0.name] } ?? []) + declared.properties.map(\.name) }
+        let table = table(named: className)
+        return (table?.key.map { [$0.name.string] } ?? []) + (table?.columns.map(\.name.string) ?? [])
+    }
+
+    private func model(named className: ByteString) -> ObjectBase.Type? {
+        configuration.models.first { ModelName.of($0) == className.string }
+    }
+}
+
+extension Results {
+    /// The names by which the program knows the properties of the objects.
+    var names: QueryNames { instance.names(of: className, Element.self) }
+}
