@@ -108,7 +108,9 @@ struct PublishedEvents: SlicePart {
         refusingMisfits: Bool = true
     ) async throws {
         guard !changesets.isEmpty else { return }
-        let applied = try await work.apply(changesets, to: context, refusingMisfits: refusingMisfits) {
+        let applied = try await ChangesetApplication(work: work).apply(
+            changesets, to: context, refusingMisfits: refusingMisfits
+        ) {
             try await SchemaAdmission(work: work).extend(app, by: $0)
         }
         for (index, (changeset, images)) in applied.enumerated() {

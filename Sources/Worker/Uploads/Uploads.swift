@@ -213,7 +213,9 @@ struct Uploads: SlicePart {
             changesets)
         if !entries.isEmpty {
             work.steps += Self.steps(toApply: integration.changesets)
-            let applied = try await work.apply(integration.changesets.map(\.changeset), to: context) {
+            let applied = try await ChangesetApplication(work: work).apply(
+                integration.changesets.map(\.changeset), to: context
+            ) {
                 try await SchemaAdmission(work: work).admit($0, of: file.user, from: app)
             }
             for (merged, (changeset, _)) in zip(integration.changesets, applied) {

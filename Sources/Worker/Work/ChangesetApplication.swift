@@ -3,7 +3,10 @@ import RealmState
 import SyncModel
 import Views
 
-extension SliceWork {
+/// Applies changesets to a realm whose objects are read as they are needed.
+struct ChangesetApplication: SlicePart {
+    let work: SliceWork
+
     /// Applies changesets in order.
     ///
     /// - Returns: each as stock clients can apply it, and in a flexible realm, its objects as they were.
@@ -17,11 +20,11 @@ extension SliceWork {
     ) async throws -> [(changeset: Changeset, images: BeforeImages?)] {
         let before = context.state.schema
         var applied: [(changeset: Changeset, images: BeforeImages?)] = []
-        try await load(changesets, into: context)
+        try await work.load(changesets, into: context)
         // Objects of a class that the changesets make are known not to exist elsewhere.
         for changeset in changesets {
             let changeset = context.state.applicable(changeset)
-            applied.append((changeset, try apply(changeset, to: context)))
+            applied.append((changeset, try work.apply(changeset, to: context)))
         }
         if refusingMisfits {
             for changeset in changesets {
