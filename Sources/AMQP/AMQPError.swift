@@ -66,7 +66,9 @@ public struct AMQPError: Error, Sendable, CustomStringConvertible {
 
     /// Whether the same operation may succeed later without any change by an operator or the caller.
     public var isRetriable: Bool {
-        switch code {
+        // INTERNAL_ERROR: a broker that is very busy says so of queues that it has not made in time.
+        if replyCode == 541 { return true }
+        return switch code {
         case .connectFailed, .connectionLost, .channelClosed, .resourceLocked, .nacked, .timeout, .blocked,
             .consumerCancelled, .unroutable:
             true

@@ -11,10 +11,12 @@ extension ClusterLink: Service {
         let publishing = AMQPConnection(configuration: settings, logger: logger)
         settings.connectionName = "\(configuration.topology.prefix) gateway \(configuration.id), consuming"
         let consuming = AMQPConnection(configuration: settings, logger: logger)
+        let publishChannel: AMQPChannel
         do {
-            try await cancelWhenGracefulShutdown {
-                try await self.connect(publishing)
-                try await self.connect(consuming)
+            publishChannel = try await cancelWhenGracefulShutdown {
+                try await self.untilBrokerAnswers { try await publishing.start() }
+                try await self.untilBrokerAnswers { try await consuming.start() }
+                return try await self.untilBrokerAnswers { try await self.declareShared(on: publishing) }
             }
         } catch is CancellationError {
             // Stopped before there was a broker: nothing to finish.
@@ -22,9 +24,6 @@ extension ClusterLink: Service {
             await consuming.close()
             return
         }
-        let publishChannel = try await publishing.openChannel(confirms: true)
-        try await configuration.gate?.enter(publishing, publishChannel)
-        try await configuration.topology.declareShared(on: publishChannel, slices: configuration.slices)
         let consumeChannel = try await consuming.openChannel(prefetch: configuration.limits.prefetch)
         let queue = GatewayQueue(
             name: self.queue, channel: consumeChannel, bindings: bindings, inbox: inbox, spool: spool,
@@ -108,15 +107,24 @@ extension ClusterLink: Service {
         }
     }
 
-    private func connect(_ connection: AMQPConnection) async throws {
+    /// Opens the channel to publish by, and declares what processes share.
+    private func declareShared(on publishing: AMQPConnection) async throws -> AMQPChannel {
+        let channel = try await publishing.openChannel(confirms: true)
+        try await configuration.gate?.enter(publishing, channel)
+        try await configuration.topology.declareShared(on: channel, slices: configuration.slices)
+        return channel
+    }
+
+    /// Does something again and again while the broker is away, or too busy to do it.
+    private func untilBrokerAnswers<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         var wait = 1
         while true {
             do {
-                return try await connection.start()
+                return try await body()
             } catch {
-                guard error.isRetriable else { throw error }
+                guard let error = error as? AMQPError, error.isRetriable else { throw error }
                 readiness.set(readinessName, ready: false, reason: "\(error.code)")
-                logger.warning("cannot reach the broker, trying again", metadata: ["error": "\(error)"])
+                logger.warning("the broker is not to be had, trying again", metadata: ["error": "\(error)"])
             }
             try await Task.sleep(for: .seconds(wait))
             wait = min(wait * 2, 15)
