@@ -47,29 +47,38 @@ package struct DocumentChanges {
     }
 
     private mutating func find(_ changeset: Changeset) {
-        var order: [ObjectAddress] = []
-        var touches: [ObjectAddress: Touch] = [:]
+        var touched: [(address: ObjectAddress, touch: Touch)] = []
+        var positions: [ObjectAddress: Int] = [:]
         var dropped: Set<ByteString> = []
+        var last: (table: InternedString, object: PrimaryKey, position: Int)?
         for instruction in changeset.instructions {
             let target = instruction.target
-            guard let className = changeset.strings[target.table] else { continue }
-            if case .eraseTable = instruction, before.schema.table(className)?.key != nil,
-                dropped.insert(className).inserted
+            if case .eraseTable(let table) = instruction, let name = changeset.strings[table],
+                before.schema.table(name)?.key != nil, dropped.insert(name).inserted
             {
-                found.append(DocumentChange(.drop, className, index: found.count))
+                found.append(DocumentChange(.drop, name, index: found.count))
             }
-            guard let key = target.object.flatMap({ changeset.strings.resolve($0) }) else { continue }
-            let address = ObjectAddress(className, key)
-            if touches[address] == nil { order.append(address) }
-            if case .eraseObject = instruction { touches[address, default: Touch()].isErased = true }
+            guard let object = target.object else { continue }
+            // Most instructions follow another one for the same object.
+            if last?.table != target.table || last?.object != object {
+                guard let name = changeset.strings[target.table], let key = changeset.strings.resolve(object) else {
+                    continue
+                }
+                let address = ObjectAddress(name, key)
+                let position = positions[address] ?? touched.count
+                if position == touched.count {
+                    touched.append((address, Touch()))
+                    positions[address] = position
+                }
+                last = (target.table, object, position)
+            }
+            guard let position = last?.position else { continue }
+            if case .eraseObject = instruction { touched[position].touch.isErased = true }
             if let field = target.field.flatMap({ changeset.strings[$0] }) {
-                touches[address, default: Touch()].fields.insert(field)
-            } else {
-                touches[address, default: Touch()].isErased = touches[address]?.isErased ?? false
+                touched[position].touch.fields.insert(field)
             }
         }
-        for address in order {
-            guard let touch = touches[address] else { continue }
+        for (address, touch) in touched {
             add(address, touch, wasDropped: dropped.contains(address.className))
         }
     }

@@ -19,7 +19,7 @@ package struct DocumentFilter: Sendable {
     package init(
         _ filter: BSONDocument, on table: TableSchema, schema: Schema, limits: DocumentLimits = DocumentLimits()
     ) throws(DocumentError) {
-        try self.init(filter, on: table, schema: schema, order: [], limit: nil, limits: limits)
+        try self.init(filter, on: table, DocumentMapping(schema: schema), QuerySchema(schema), limits)
     }
 
     /// A filter with an order, which is the query's arrangement.
@@ -38,23 +38,25 @@ package struct DocumentFilter: Sendable {
         let order = try at(.key("sort")) { () throws(DocumentError) in
             try Self.order(sort, on: table, DocumentMapping(schema: schema), limits)
         }
-        try self.init(filter, on: table, schema: schema, order: order, limit: limit, limits: limits, place: ["filter"])
+        self = try at(.key("filter")) { () throws(DocumentError) in
+            try DocumentFilter(
+                filter, on: table, DocumentMapping(schema: schema), QuerySchema(schema), limits, order: order,
+                limit: limit)
+        }
     }
 
-    private init(
-        _ filter: BSONDocument, on table: TableSchema, schema: Schema,
-        order: [(path: QueryTerm.Path, isAscending: Bool)], limit: Int?, limits: DocumentLimits,
-        place: [ByteString] = []
+    /// - Parameter queries: the schema as queries see it, which many filters can share.
+    init(
+        _ filter: BSONDocument, on table: TableSchema, _ mapping: DocumentMapping, _ queries: QuerySchema,
+        _ limits: DocumentLimits, order: [(path: QueryTerm.Path, isAscending: Bool)] = [], limit: Int? = nil
     ) throws(DocumentError) {
-        query = try at(JSONPlace(place.map { .key($0) })) { () throws(DocumentError) in
-            var reader = FilterReader(mapping: DocumentMapping(schema: schema), table: table, limits: limits)
-            let term = try reader.filter(filter, depth: 0)
-            do throws(QueryError) {
-                return try ObjectQuery(
-                    term, on: table.name, schema: QuerySchema(schema), sort: order, limit: limit.map { Int64($0) })
-            } catch {
-                throw DocumentError(.wrongType, error.message)
-            }
+        var reader = FilterReader(mapping: mapping, table: table, limits: limits)
+        let term = try reader.filter(filter, depth: 0)
+        do throws(QueryError) {
+            query = try ObjectQuery(
+                term, on: table.name, schema: queries, sort: order, limit: limit.map { Int64($0) })
+        } catch {
+            throw DocumentError(.wrongType, error.message)
         }
     }
 

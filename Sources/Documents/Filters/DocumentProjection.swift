@@ -2,7 +2,7 @@ import Changesets
 package import ExtendedJSON
 package import RealmState
 
-/// The choice of the fields of documents that are shown, as MongoDB writes it: `{"title": 1, "place.city": 1}` shows these and the primary key, `{"secret": 0}`
+/// The fields of documents that are shown, as MongoDB writes it: `{"title": 1, "place.city": 1}` shows these and the primary key, `{"secret": 0}`
 /// all others. The primary key may be said otherwise than the rest: `{"title": 1, "_id": 0}`.
 package struct DocumentProjection: Hashable, Sendable {
     /// The fields of an object that are named, with those inside them; none inside: the field as a whole.

@@ -272,10 +272,3 @@ extension Value {
 extension BSONValue {
     fileprivate var isCollection: Bool { array != nil || (document != nil && document?["$ref"] == nil) }
 }
-
-extension Decimal128Value {
-    init(_ integer: Int64) {
-        // Every integer of 64 bits has fewer digits than a decimal.
-        self.init(high: 0x3040_0000_0000_0000 | (integer < 0 ? 1 << 63 : 0), low: integer.magnitude)
-    }
-}

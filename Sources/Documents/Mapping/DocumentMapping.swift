@@ -128,20 +128,6 @@ extension ElementType {
     var isLinkOfOneClass: Bool { type == .link && target?.isEmpty == false }
 }
 
-extension TimestampValue {
-    /// Milliseconds of Unix time; what is finer is cut off, as it is where states are dumped.
-    var milliseconds: Int64 {
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        let (sum, isBeyond) = product.addingReportingOverflow(Int64(nanoseconds) / 1_000_000)
-        return isBeyond ? (seconds < 0 ? .min : .max) : sum
-    }
-
-    init(milliseconds: Int64) {
-        self.init(seconds: milliseconds / 1_000, nanoseconds: Int32(milliseconds % 1_000) * 1_000_000)
-    }
-}
-
 extension String {
     /// The text for people, cut if it is long.
     var shortened: String { utf8.count > 100 ? "\(prefix(90))... of \(utf8.count) bytes" : self }

@@ -1,4 +1,5 @@
 import Changesets
+import ExtendedJSON
 import Query
 import RealmState
 

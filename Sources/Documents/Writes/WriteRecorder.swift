@@ -1,5 +1,6 @@
 import Changesets
 import ExtendedJSON
+import Query
 import RealmState
 
 /// Records writes as instructions, one write after the other on what the ones before it have left.
@@ -8,6 +9,7 @@ struct WriteRecorder {
     let limits: DocumentLimits
     let options: WriteOptions
     var transaction: RecordingTransaction
+    private var queries: QuerySchema?
 
     init(taking state: inout RealmState, _ options: WriteOptions) {
         mapping = DocumentMapping(schema: state.schema)
@@ -28,6 +30,7 @@ struct WriteRecorder {
             }
         }
         mapping = DocumentMapping(schema: transaction.state.schema)
+        queries = nil
     }
 
     mutating func perform(_ write: DocumentWrite) throws(DocumentError) -> WriteResult {
@@ -171,11 +174,11 @@ struct WriteRecorder {
         }
     }
 
-    private func matches(
+    private mutating func matches(
         _ filter: BSONDocument, _ many: Bool, _ table: TableSchema
     ) throws(DocumentError) -> [ObjectKey] {
         let filter = try at(.key("filter")) { () throws(DocumentError) in
-            try DocumentFilter(filter, on: table, schema: mapping.schema, limits: limits)
+            try DocumentFilter(filter, on: table, mapping, querySchema(), limits)
         }
         let keys = try options.find(filter, transaction.state, many ? limits.matches + 1 : 1)
         guard keys.count <= limits.matches else {
@@ -186,16 +189,24 @@ struct WriteRecorder {
         return keys
     }
 
-    private func check(
+    private mutating func check(
         _ condition: BSONDocument?, _ address: ObjectAddress, _ object: StoredObject, _ table: TableSchema
     ) throws(DocumentError) {
         guard let condition else { return }
         try at(.key("onlyIf")) { () throws(DocumentError) in
-            let filter = try DocumentFilter(condition, on: table, schema: mapping.schema, limits: limits)
+            let filter = try DocumentFilter(condition, on: table, mapping, querySchema(), limits)
             guard filter.matches(object, key: address.key) else {
                 throw DocumentError(.conflict, "the \(table.name) is not as it is expected to be")
             }
         }
+    }
+
+    /// The schema as queries see it, made for the first filter of a batch.
+    private mutating func querySchema() -> QuerySchema {
+        if let queries { return queries }
+        let made = QuerySchema(mapping.schema)
+        queries = made
+        return made
     }
 
     private func absent(_ table: TableSchema) -> DocumentError {

@@ -48,6 +48,11 @@ extension Decimal128Value {
         self.init(isNegative: isNegative, digits: digits, exponent: exponent)
     }
 
+    package init(_ integer: Int64) {
+        // Every integer of 64 bits has fewer digits than a decimal.
+        self.init(high: UInt64(Self.bias) << 49 | (integer < 0 ? Self.signBit : 0), low: integer.magnitude)
+    }
+
     /// - Parameters:
     ///   - digits: the number's, from 0 to 9 each.
     ///   - exponent: the power of ten of the last digit.

@@ -14,6 +14,10 @@ extension ObjectIDValue {
         self.init(high: bytes[..<8].bigEndian, low: UInt32(truncatingIfNeeded: bytes[8...].bigEndian))
     }
 
+    package var bytes: [UInt8] {
+        withUnsafeBytes(of: high.bigEndian) { Array($0) } + withUnsafeBytes(of: low.bigEndian) { Array($0) }
+    }
+
     /// The 24 hexadecimal digits.
     package var text: String { hexText(high, 16) + hexText(UInt64(low), 8) }
 }

@@ -19,7 +19,7 @@ import Testing
         let projection = try DocumentProjection(json, of: table, schema: schema)
         let hidden = projection.hidden(of: table)
         let result = projection.applied(to: document)
-        // Reading without the hidden columns shows the same.
+        // A reader that leaves hidden columns out sees the same.
         let read = BSONDocument(
             document.members.filter { member in !(table.column(member.key).map { hidden.contains($0.id) } ?? false) }
                 .map { ($0.key, $0.value) })
