@@ -130,7 +130,7 @@ let package = Package(
         module("Changesets"),
         module("ExtendedJSON", ["SyncModel", "Changesets"]),
         module("Merge", ["SyncModel", "Changesets"]),
-        module("RealmState", ["Changesets", hashTrees]),
+        module("RealmState", ["SyncModel", "Changesets", "ExtendedJSON", hashTrees]),
         module("Query", ["Changesets", "RealmState"]),
         module("Documents", ["SyncModel", "Changesets", "ExtendedJSON", "RealmState", "Query"]),
         module("SyncProtocol", ["SyncModel", "Changesets", "CZlib"]),

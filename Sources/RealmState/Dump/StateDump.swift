@@ -30,7 +30,7 @@ package enum StateDump {
 
     /// MongoDB extended JSON: one array for each top-level class, in which objects stand by key.
     package static func json(of state: RealmState) -> String {
-        var writer = ExtendedJSONWriter(state: state)
+        var writer = StateWriter(state: state)
         writer.writeState()
         return writer.text
     }
@@ -38,7 +38,7 @@ package enum StateDump {
     /// One object as in `json(of:)`; nil if it does not exist.
     package static func json(of address: ObjectAddress, in state: RealmState) -> String? {
         guard let table = state.schema.table(address.className), let object = state.object(address) else { return nil }
-        var writer = ExtendedJSONWriter(state: state)
+        var writer = StateWriter(state: state)
         writer.write(object, key: address.key, of: table)
         return writer.text
     }

@@ -1,8 +1,10 @@
 import Changesets
+import ExtendedJSON
 import Foundation
+import SyncModel
 
-/// Writes values as MongoDB extended JSON (docs/changesets.md, "State as JSON").
-struct ExtendedJSONWriter {
+/// Writes a state's objects as MongoDB extended JSON (docs/changesets.md, "State as JSON").
+struct StateWriter {
     let state: RealmState
     var text = ""
 
@@ -39,19 +41,17 @@ struct ExtendedJSONWriter {
 
     private mutating func write(_ value: Value, element: ElementType, inList: Bool) {
         switch value {
-        case .null: text += "null"
-        case .int(let int): text += #"{"$numberLong":"\#(int)"}"#
-        case .bool(let bool): text += bool ? "true" : "false"
-        case .string(let string): write(string: string.string)
-        case .binary(let bytes): write(binary: bytes, subtype: "00")
-        case .timestamp(let timestamp):
-            let milliseconds = Int128(timestamp.seconds) * 1000 + Int128(timestamp.nanoseconds / 1_000_000)
-            text += #"{"$date":{"$numberLong":"\#(milliseconds)"}}"#
+        case .null: write(BSONValue.null)
+        case .int(let value): write(BSONValue.int64(value))
+        case .bool(let value): write(BSONValue.bool(value))
+        case .string(let value): write(BSONValue.string(value))
+        case .binary(let bytes): write(BSONValue.binary(bytes, subtype: 0))
+        case .timestamp(let time): write(BSONValue.date(time.milliseconds))
         case .float(let bits): write(number: Double(Float(bitPattern: bits)), format: "%.7e")
         case .double(let bits): write(number: Double(bitPattern: bits), format: "%.16e")
-        case .decimal(let decimal): text += #"{"$numberDecimal":"\#(DecimalNumber(decimal).plainText)"}"#
-        case .objectID(let objectID): write(.objectID(objectID))
-        case .uuid(let uuid): write(.uuid(uuid))
+        case .decimal(let value): write(BSONValue.decimal128(value))
+        case .objectID(let value): write(BSONValue.objectID(value))
+        case .uuid(let value): write(BSONValue.uuid(value))
         case .link(let address): write(address, element: element, inList: inList)
         case .list(let items), .set(let items):
             writeMembers(items, "[", "]") { $0.write($1, element: element, inList: true) }
@@ -88,52 +88,27 @@ struct ExtendedJSONWriter {
 
     private mutating func write(_ key: ObjectKey) {
         switch key {
-        case .null: text += "null"
-        case .int(let value): text += #"{"$numberLong":"\#(value)"}"#
-        case .string(let value): write(string: value.string)
+        case .null: write(BSONValue.null)
+        case .int(let value): write(BSONValue.int64(value))
+        case .string(let value): write(BSONValue.string(value))
         case .globalKey: write(string: key.text)
-        case .objectID: text += #"{"$oid":"\#(key.text)"}"#
-        case .uuid(let value):
-            var writer = VarintWriter()
-            writer.write(value)
-            write(binary: writer.bytes, subtype: "04")
+        case .objectID(let value): write(BSONValue.objectID(value))
+        case .uuid(let value): write(BSONValue.uuid(value))
         }
     }
 
-    private mutating func write(binary bytes: [UInt8], subtype: String) {
-        text += #"{"$binary":{"base64":"\#(Data(bytes).base64EncodedString())","subType":"\#(subtype)"}}"#
-    }
+    private mutating func write(_ value: BSONValue) { text += ExtendedJSONWriter.text(of: value, .canonical) }
 
+    /// Writes a number with as many digits as the reference engine does, so that dumps can be compared.
     private mutating func write(number: Double, format: String) {
-        let digits: String
-        if number.isNaN {
-            digits = "NaN"
-        } else if number.isInfinite {
-            digits = number < 0 ? "-Infinity" : "Infinity"
-        } else {
-            digits = String(format: format, number)
-        }
-        text += #"{"$numberDouble":"\#(digits)"}"#
+        guard number.isFinite else { return write(BSONValue.double(number)) }
+        text += #"{"$numberDouble":"\#(String(format: format, number))"}"#
     }
 
-    private mutating func write(string: String) {
-        text += "\""
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case _ where scalar.value < 0x20: text += "\\u" + hexText(UInt64(scalar.value), 4)
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        text += "\""
-    }
+    private mutating func write(string: String) { text += JSONText.quoted(string, asciiOnly: false) }
 
     private mutating func writeMembers<T>(
-        _ members: [T], _ open: String, _ close: String, _ write: (inout ExtendedJSONWriter, T) -> Void
+        _ members: [T], _ open: String, _ close: String, _ write: (inout StateWriter, T) -> Void
     ) {
         text += open
         for (position, member) in members.enumerated() {
@@ -141,23 +116,5 @@ struct ExtendedJSONWriter {
             write(&self, member)
         }
         text += close
-    }
-}
-
-extension DecimalNumber {
-    /// The number as IEEE 754 writes decimals: plainly, or with an exponent where that would need padding.
-    var plainText: String {
-        guard kind == .finite else { return kind == .nan ? "NaN" : isNegative ? "-Infinity" : "Infinity" }
-        let digits = String(coefficient)
-        let sign = isNegative ? "-" : ""
-        let adjusted = exponent + digits.count - 1
-        if exponent == 0 { return sign + digits }
-        guard exponent < 0, adjusted >= -6 else {
-            let fraction = digits.count > 1 ? "." + digits.dropFirst() : ""
-            return "\(sign)\(digits.prefix(1))\(fraction)E\(adjusted < 0 ? "" : "+")\(adjusted)"
-        }
-        let places = -exponent
-        let padded = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
-        return "\(sign)\(padded.dropLast(places)).\(padded.suffix(places))"
     }
 }
