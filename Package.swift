@@ -140,7 +140,7 @@ let package = Package(
                 "SyncModel", "Changesets", "ExtendedJSON", "AMQP", logging,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
-        module("Rules", ["SyncModel"]),
+        module("Rules", ["SyncModel", "Changesets", "ExtendedJSON"]),
         module("Views", ["SyncModel", "Changesets", "RealmState", "Query", "Rules"]),
         module(
             "Storage", ["SyncModel", "Changesets", "Rules", .product(name: "Crypto", package: "swift-crypto")]),

@@ -1,4 +1,5 @@
-internal import Foundation
+internal import Changesets
+internal import ExtendedJSON
 package import SyncModel
 
 // MongoDB's extended JSON: `{"$oid": "..."}` and its like stand for one value.
@@ -23,69 +24,31 @@ extension RuleValue {
         ].contains(key)
     }
 
-    /// The value that an object such as `{"$oid": "..."}` stands for; nil if it stands for none.
+    /// The value that an object such as `{"$oid": "..."}` stands for; nil if it stands for none, and for infinities and what is not a number.
     static func wrapped(_ members: [String: JSONValue]) -> RuleValue? {
-        guard members.count == 1, let (key, content) = members.first else { return nil }
-        switch (key, content) {
-        case ("$numberInt", .string(let text)): return Int32(text).map { .number(RuleNumber(Int64($0))) }
-        case ("$numberLong", .string(let text)): return Int64(text).map { .number(RuleNumber($0)) }
-        case ("$numberDouble", .string(let text)): return Double(text).flatMap { RuleNumber($0) }.map { .number($0) }
-        case ("$numberDecimal", .string(let text)): return RuleNumber(decimal: text).map { .number($0) }
-        case ("$oid", .string(let text)): return objectID(hex: text)
-        case ("$uuid", .string(let text)): return uuid(text: text)
-        case ("$date", let date): return milliseconds(date).map { .date($0) }
-        case ("$binary", .object(let binary)): return bytes(binary)
+        // Rules compare decimals of any number of digits.
+        if let text = members["$numberDecimal"]?.stringValue, members.count == 1 {
+            return RuleNumber(decimal: text).map { .number($0) }
+        }
+        switch BSONValue.wrapped(members) {
+        case .int32(let value)?: return .number(RuleNumber(Int64(value)))
+        case .int64(let value)?: return .number(RuleNumber(value))
+        case .double(let value)?: return RuleNumber(value).map { .number($0) }
+        case .objectID(let value)?: return .objectID(value.bytes)
+        case .uuid(let value)?: return .uuid(value.bytes)
+        case .date(let milliseconds)?: return .date(milliseconds)
+        case .binary(let bytes, _)?: return .binary(bytes)
         default: return nil
         }
     }
 
     /// Nil unless the text is 24 hexadecimal digits.
-    static func objectID(hex: String) -> RuleValue? {
-        guard hex.utf8.count == 24, let bytes = HexBytes(hex: hex)?.bytes else { return nil }
-        return .objectID(bytes)
-    }
+    static func objectID(hex: String) -> RuleValue? { ObjectIDValue(hex: hex).map { .objectID($0.bytes) } }
 
     /// Nil unless the text is a UUID with its hyphens.
-    static func uuid(text: String) -> RuleValue? {
-        guard text.utf8.count == 36, let uuid = UUID(uuidString: text) else { return nil }
-        return .uuid(withUnsafeBytes(of: uuid.uuid) { Array($0) })
-    }
+    static func uuid(text: String) -> RuleValue? { UUIDValue(text).map { .uuid($0.bytes) } }
 
-    static func uuidText(_ bytes: [UInt8]) -> String {
-        let hex = HexBytes(bytes).hex
-        var parts: [Substring] = []
-        var rest = Substring(hex)
-        for length in [8, 4, 4, 4] {
-            parts.append(rest.prefix(length))
-            rest = rest.dropFirst(length)
-        }
-        return (parts + [rest]).joined(separator: "-")
-    }
-
-    private static func milliseconds(_ date: JSONValue) -> Int64? {
-        switch date {
-        case .integer(let milliseconds): return milliseconds
-        case .object(let members): return members["$numberLong"]?.stringValue.flatMap { Int64($0) }
-        case .string(let text):
-            let style = Date.ISO8601FormatStyle()
-            guard
-                let date = (try? style.parse(text))
-                    ?? (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
-            else { return nil }
-            return Int64(exactly: (date.timeIntervalSince1970 * 1000).rounded())
-        default: return nil
-        }
-    }
-
-    /// A UUID travels as bytes of subtype 4.
-    private static func bytes(_ binary: [String: JSONValue]) -> RuleValue? {
-        guard binary.count == 2, let text = binary["base64"]?.stringValue, let subtype = binary["subType"]?.stringValue,
-            let data = Data(base64Encoded: text)
-        else { return nil }
-        let isUUID = subtype == "04" || subtype == "4"
-        if isUUID { return data.count == 16 ? .uuid([UInt8](data)) : nil }
-        return .binary([UInt8](data))
-    }
+    static func uuidText(_ bytes: [UInt8]) -> String { UUIDValue(bytes: bytes)?.text ?? "" }
 }
 
 extension RuleValue {
@@ -97,19 +60,13 @@ extension RuleValue {
         case .number(let number):
             number.integer.map { .integer($0) } ?? .object(["$numberDecimal": .string(number.text)])
         case .string(let value): .string(value)
-        case .binary(let bytes): Self.binary(bytes, subtype: "00")
-        case .objectID(let bytes): .object(["$oid": .string(HexBytes(bytes).hex)])
-        case .uuid(let bytes): .object(["$uuid": .string(Self.uuidText(bytes))])
-        case .date(let milliseconds): .object(["$date": .object(["$numberLong": .string(String(milliseconds))])])
+        case .binary(let bytes): BSONValue.binary(bytes, subtype: 0).json(.canonical)
+        case .objectID(let bytes): ObjectIDValue(bytes: bytes).map { BSONValue.objectID($0).json(.relaxed) } ?? .null
+        case .uuid(let bytes): UUIDValue(bytes: bytes).map { BSONValue.uuid($0).json(.relaxed) } ?? .null
+        case .date(let milliseconds): BSONValue.date(milliseconds).json(.canonical)
         case .array(let elements): .array(elements.map(\.json))
         case .object(let members): .object(members.mapValues(\.json))
         }
-    }
-
-    private static func binary(_ bytes: [UInt8], subtype: String) -> JSONValue {
-        .object([
-            "$binary": .object(["base64": .string(Data(bytes).base64EncodedString()), "subType": .string(subtype)])
-        ])
     }
 
     /// A partition value as a realm's name has it; nil if the name is no extended JSON, as no client's BIND could make it.
