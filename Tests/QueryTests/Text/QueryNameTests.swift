@@ -26,12 +26,13 @@ import Testing
         ("owner", "owner"), ("any", "#any"), ("ALL", "#ALL"), ("nil", "#nil"), ("true", "#true"), ("in", "#in"),
         ("or", "#or"), ("obj", "#obj"), ("subquery", "#subquery"), ("O12", "#O12"), ("inf", "#inf"), ("first", "first"),
         ("contains", "contains"), ("T1", "T1"), ("größe", "größe"), ("a b", "a\\ b"), ("$x", "$x"),
+        ("$0", "#$0"),
     ])
     func aNameIsWrittenSoThatItIsRead(name: String, text: String) {
         expectEqual(QueryNames.text(ByteString(name)), text)
     }
 
-    @Test(arguments: ["", "a.b", "a == 1 or b", "1a", "'a'", "a[0]", "$0", "@count", "#any", "a)"])
+    @Test(arguments: ["", "a.b", "a == 1 or b", "1a", "'a'", "a[0]", "@count", "#any", "a)"])
     func whatIsNoNameIsNotWritten(name: String) {
         expectEqual(QueryNames.text(ByteString(name)), nil)
     }
@@ -44,7 +45,7 @@ import Testing
 
     @Test func whatIsSentNamesTheProperty() throws {
         let query = try ObjectQuery("#any == 1 and #obj > 2 and sort == 3", on: "Words", schema: Self.schema)
-        expectEqual(query.exactText, "#any == 1 and #obj > 2 and sort == 3")
-        expectEqual(query.canonicalText, "any == 1 and obj > 2 and sort == 3")
+        expectEqual(query.exactText, "sort == 3 and #any == 1 and #obj > 2")
+        expectEqual(query.canonicalText, "sort == 3 and any == 1 and obj > 2")
     }
 }
