@@ -103,8 +103,8 @@ struct DocumentRoutes: Sendable {
         }
         guard let writes = body["writes"] else { throw AdminError.invalid("writes: expected an array of writes") }
         let id = try body["id"].map { id in
-            guard let text = id.string?.string, (1...200).contains(text.utf8.count) else {
-                throw AdminError.invalid("id: expected a text of 1 to 200 bytes")
+            guard let text = id.string?.string, (1...200).contains(text.utf8.count), !text.utf8.contains(0) else {
+                throw AdminError.invalid("id: expected a text of 1 to 200 bytes without U+0000")
             }
             return text
         }
