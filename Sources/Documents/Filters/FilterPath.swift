@@ -42,6 +42,10 @@ extension FilterPath {
 
     private mutating func step(_ name: ByteString, _ mapping: DocumentMapping) throws(DocumentError) {
         isDirect = false
+        guard name.bytes.first != UInt8(ascii: "@") else {
+            throw DocumentError(
+                .unsupportedOperator, "\"\(name.string.shortened)\" means something else in queries than a name")
+        }
         switch collection {
         case .list:
             if let index = name.listIndex {

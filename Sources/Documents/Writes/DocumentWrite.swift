@@ -97,16 +97,21 @@ extension Members {
             throw DocumentError(.invalidWrite, "expected either set or apply beside update")
         }
         let isShort = has("set")
-        let place: JSONPlace.Step = .key(isShort ? "set" : "apply")
         let given = try document(isShort ? "set" : "apply")
         let operators: BSONDocument = isShort ? ["$set": .document(given)] : given
+        // The author of a short update has written no $set.
+        func place(_ inner: JSONPlace) -> JSONPlace {
+            guard isShort else { return inner.within(.key("apply")) }
+            return JSONPlace(Array(inner.steps.dropFirst())).within(.key("set"))
+        }
         do throws(DocumentError) {
-            return try FieldUpdate.all(operators, limits)
+            return try FieldUpdate.all(operators, limits).map { update in
+                var update = update
+                update.place = place(update.place)
+                return update
+            }
         } catch {
-            var error = error
-            // The reader has written no $set.
-            if isShort, error.place.steps.first == .key("$set") { error.place.steps.removeFirst() }
-            throw error.within(place)
+            throw DocumentError(error.code, error.message, at: place(error.place))
         }
     }
 }

@@ -46,7 +46,7 @@ package struct FieldUpdate: Hashable, Sendable {
 
     package var path: DocumentPath
     package var op: Operator
-    /// Where the operand stands, from the update's operators on.
+    /// Where the operand stands in its write; empty for an update that a program has made.
     package var place: JSONPlace
 
     package init(_ path: DocumentPath, _ op: Operator, at place: JSONPlace = .root) {

@@ -45,7 +45,7 @@ extension WriteRecorder {
                 try pull(operand, from: place, update)
             }
         } catch {
-            throw error.within(update.place).within(.key("apply"))
+            throw error.within(update.place)
         }
     }
 

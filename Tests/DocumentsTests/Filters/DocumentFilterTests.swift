@@ -76,6 +76,10 @@ import Testing
             #"{"parent.title":"x"}"#,
             #"["parent.title"]: "title" follows a link: documents have the primary key of what it leads to"#
         ),
+        (
+            #"{"meta.@keys":"a"}"#,
+            #"["meta.@keys"]: "@keys" means something else in queries than a name"#
+        ),
         (#"{"title.x":1}"#, #"["title.x"]: expected the path to end before "x", at string"#),
         (
             #"{"place":{"city":"x"}}"#,

@@ -136,7 +136,7 @@ import Testing
         try state.write(#"[{"insert":"Task","document":{"_id":1,"title":"t"}}]"#)
         expectEqual(
             state.refusal(#"[{"update":"Task","id":1,"set":{"place.city":"Rome"}}]"#)?.description,
-            #"writes[0].apply.$set["place.city"].visits: expected int, since Place.visits is required"#)
+            #"writes[0].set["place.city"].visits: expected int, since Place.visits is required"#)
         try state.write(#"[{"update":"Task","id":1,"set":{"place.visits":3,"any.a.b":1}}]"#)
         try state.write(#"[{"update":"Task","id":1,"apply":{"$inc":{"n":4},"$mul":{"ratio":5},"$max":{"cost":2}}}]"#)
         expectEqual(
