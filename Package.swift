@@ -323,7 +323,9 @@ let package = Package(
         tests(
             "Inspection",
             [
-                "SyncModel", "MergeConformance", "AMQP", "MessagingSupport", "Changesets", "RealmState", "Rules",
+                "SyncModel", "MergeConformance", "AMQP", "MessagingSupport", "Changesets", "ExtendedJSON", "Documents",
+                "RealmState",
+                "Rules",
                 "Views",
                 "Messages",
                 "Storage",

@@ -124,6 +124,8 @@ package enum AdminQuery: String, Sendable {
     case slices
     /// A class of objects.
     case className = "class"
+    /// Only the document with this primary key, as extended JSON.
+    case id
     /// Only documents that a filter selects, as MongoDB writes filters.
     case filter
     /// The properties that documents are sorted by, each with 1 or -1.
@@ -168,6 +170,8 @@ package enum AdminLimits {
     package static let exports = 10
     /// Streams of passing messages that are open at once: each has a queue of its own at the broker.
     package static let messageStreams = 10
+    /// Searches for documents that are under way at once.
+    package static let searches = 10
 }
 
 /// What the admin API answers when it cannot do what was asked.

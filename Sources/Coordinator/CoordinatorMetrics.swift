@@ -4,7 +4,7 @@ import Operations
 import Storage
 import SyncModel
 
-/// What coordinators count by app.
+/// The counters of coordinators that have a series for each app.
 enum CoordinatorCounter: String, AppCounter {
     case deadLettersDropped = "sluice.coordinator.dead_letters_dropped"
     case agedOut = "sluice.coordinator.campaigns.aged_out"
@@ -30,7 +30,7 @@ enum CoordinatorMetrics {
     private static let clockOffsets = KnownGauge("sluice.coordinator.clock.offset.seconds", "process")
     private static let outcomes = KnownGauge("sluice.coordinator.outcomes.ready")
 
-    // What only the active coordinator knows.
+    // Figures that only the active coordinator knows.
     private static let letters = KnownGauge("sluice.coordinator.dead_letters")
     private static let keyAges = KnownGauge("sluice.coordinator.signing_key.age.seconds", "purpose")
     private static let backup = KnownGauge("sluice.coordinator.last_backup_at_seconds")

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// The places of event streams: each is taken by whoever has the token, until nobody has it any more.
+/// The places of what takes long, such as event streams: each is taken by whoever has the token, until nobody has it any more.
 final class EventPlaces: Sendable {
     final class Token: Sendable {
         private let places: EventPlaces
@@ -28,18 +28,27 @@ final class EventPlaces: Sendable {
     }
 
     private let most: Int
+    private let what: String
+    private let code: String
     private let taken = Mutex(0)
 
-    init(_ most: Int) { self.most = most }
+    /// - Parameters:
+    ///   - what: has taken the places, for the error.
+    ///   - code: of the error.
+    init(_ most: Int, of what: String = "event streams are open", code: String = "too_many_streams") {
+        self.most = most
+        self.what = what
+        self.code = code
+    }
 
-    /// - Throws: `too_many_streams` if all are taken.
+    /// - Throws: `unavailable` with the code if all are taken.
     func require() throws(AdminError) -> Token {
         let isFree = taken.withLock { count in
             guard count < most else { return false }
             count += 1
             return true
         }
-        guard isFree else { throw .unavailable("too_many_streams", "\(most) event streams are open already") }
+        guard isFree else { throw .unavailable(code, "\(most) \(what) already: try again") }
         return Token(self)
     }
 }

@@ -1,7 +1,7 @@
 import AdminAPI
 import SyncModel
 
-/// What the active coordinator's metrics say of each slice, by its number: how many messages wait in its queue, how many its owner
+/// The figures of each slice in the active coordinator's metrics, by the slice's number: how many messages wait in its queue, how many its owner
 /// holds, how old the oldest is, and how many come and are dealt with a second. What is not known is left out. Of more slices than a
 /// metric may have series, those that are furthest behind.
 struct SliceFigures: Sendable, Equatable {

@@ -15,10 +15,15 @@ import SyncModel
 /// `apps/{app}/documents`: an app's objects as Extended JSON. They are read beside their realms' owners, and written by these.
 struct DocumentRoutes: Sendable {
     let context: CoordinatorContext
+    private let places = EventPlaces(AdminLimits.searches, of: "searches are under way", code: "too_many_searches")
+
+    init(context: CoordinatorContext) { self.context = context }
 
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.on(.get, .documents) { request, route in
             let (search, wanted) = try await search(request, app: route.value(of: .app))
+            let place = try places.require()
+            defer { withExtendedLifetime(place) {} }
             let page = try await Self.answering { try await search.page(wanted) }
             var answer: BSONDocument = ["documents": .array(page.documents.map { .document($0) })]
             answer["next"] = page.next.map { BSONValue($0.cursor) }
@@ -26,6 +31,8 @@ struct DocumentRoutes: Sendable {
         }
         group.on(.get, .documentCount) { request, route in
             let (search, wanted) = try await search(request, app: route.value(of: .app))
+            let place = try places.require()
+            defer { withExtendedLifetime(place) {} }
             let count = try await Self.answering { try await search.count(wanted.filter) }
             return try Self.response(["count": BSONValue(Int64(count))], request)
         }
@@ -70,7 +77,8 @@ struct DocumentRoutes: Sendable {
         }
         let fields = AdminRequest.query(.fields, request)?.split(separator: ",").map { ByteString(String($0)) }
         return DocumentSearch.Wanted(
-            filter: try document(.filter, request), sort: sort, fields: fields,
+            id: try AdminRequest.query(.id, request).map { try read($0, .id) }, filter: try document(.filter, request),
+            sort: sort, fields: fields,
             limit: try AdminRequest.limit(request, default: AdminLimits.documents),
             after: try AdminRequest.after(request) { ObjectRow(cursor: $0) })
     }
@@ -78,8 +86,15 @@ struct DocumentRoutes: Sendable {
     /// An object that the query has; an empty one if it has none.
     private func document(_ name: AdminQuery, _ request: Request) throws -> BSONDocument {
         guard let text = AdminRequest.query(name, request) else { return [:] }
+        guard let document = try read(text, name).document else {
+            throw AdminError.invalid("\(name.rawValue): expected an object")
+        }
+        return document
+    }
+
+    private func read(_ text: String, _ name: AdminQuery) throws -> BSONValue {
         do throws(ExtendedJSONError) {
-            return try ExtendedJSONParser.parseDocument(Array(text.utf8))
+            return try ExtendedJSONParser.parse(Array(text.utf8))
         } catch {
             throw AdminError.invalid("\(name.rawValue): \(error)")
         }
@@ -87,7 +102,7 @@ struct DocumentRoutes: Sendable {
 
     // MARK: Writing
 
-    /// What a body asks to be written: the members of a `write` message, with `partition` or `flexible` in the realm's place.
+    /// Reads what a body asks to be written: the members of a `write` message, with `partition` or `flexible` in the realm's place.
     private func write(_ request: Request, _ app: AppRecord) async throws -> (message: WriteMessage, id: String) {
         let bytes = Array(try await request.wholeBody(upTo: AdminLimits.documentsBody).readableBytesView)
         let body: BSONDocument

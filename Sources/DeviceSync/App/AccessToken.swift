@@ -28,7 +28,7 @@ struct AccessToken: Sendable {
     func isExpired(at now: Date = Date()) -> Bool { Double(expiresAt) < now.timeIntervalSince1970 - 5 }
 }
 
-/// What is known of the server's clock. That of a device may be wrong by any time, and goes on by its own.
+/// The server's clock, as far as it is known. A device's clock may be wrong by any time.
 struct ServerClock: Sendable {
     /// How far the device's clock is ahead of the server's, in seconds; as far as its tokens tell.
     private var lead: TimeInterval = 0

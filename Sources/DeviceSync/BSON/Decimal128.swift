@@ -148,7 +148,7 @@ extension Decimal128: Comparable, Numeric {
     /// The number with the other sign.
     public static prefix func - (number: Decimal128) -> Decimal128 { Decimal128(-number.number) }
 
-    /// What has to be added to reach another number.
+    /// The number that has to be added to reach another one.
     public func distance(to other: Decimal128) -> Decimal128 { other - self }
     /// The sum.
     public func advanced(by distance: Decimal128) -> Decimal128 { self + distance }
@@ -190,7 +190,7 @@ enum DecimalText {
         return Decimal128Value(high: high | (negative ? sign : 0), low: UInt64(truncatingIfNeeded: coefficient))
     }
 
-    /// What a number of Swift or Foundation is; nil for anything else.
+    /// The value of a number of Swift or Foundation; nil for anything else.
     static func number(_ any: Any) -> DecimalNumber? {
         switch any {
         case let value as Double: DecimalNumber(value)

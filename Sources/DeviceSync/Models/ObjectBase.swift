@@ -141,7 +141,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
                 try property.assign(other.value(of: object), to: self)
             }
         case let values as [String: Any?]:
-            // What the class does not know is not its own, as in an answer of a server that says more than is kept.
+            // A name that the class does not know is left out, as in an answer of a server that says more than is kept.
             for (name, value) in values {
                 if let property = model[name], !property.shape.isBacklink { try property.assign(value, to: self) }
             }

@@ -14,9 +14,15 @@ package struct DocumentSearch: Sendable {
     static let readBytes = 1 << 20
     /// The objects that a sorted search or a count looks at: they cannot be cut into pages.
     static let maxExamined = 5_000_000
+    /// What the objects may take that a sorted search holds.
+    static let maxSortedBytes = 64 << 20
+    /// Objects that are read by their keys at once.
+    static let keysAtOnce = 16
 
     /// What to look for.
     package struct Wanted: Sendable {
+        /// The primary key of the one document that is wanted; nil: what the filter selects.
+        package var id: BSONValue?
         package var filter: BSONDocument
         package var sort: [SortField]
         /// The properties to show beside the primary key; nil: all.
@@ -26,9 +32,10 @@ package struct DocumentSearch: Sendable {
         package var after: ObjectRow?
 
         package init(
-            filter: BSONDocument = [:], sort: [SortField] = [], fields: [ByteString]? = nil, limit: Int,
-            after: ObjectRow? = nil
+            id: BSONValue? = nil, filter: BSONDocument = [:], sort: [SortField] = [], fields: [ByteString]? = nil,
+            limit: Int, after: ObjectRow? = nil
         ) {
+            self.id = id
             self.filter = filter
             self.sort = sort
             self.fields = fields
@@ -69,34 +76,30 @@ package struct DocumentSearch: Sendable {
         table = try mapping.table(className)
     }
 
-    /// - Throws: `DocumentError`, also for a sorted search through too many objects.
+    /// - Throws: `DocumentError`, also for a sorted search through too much.
     package func page(_ wanted: Wanted) async throws -> Page {
-        let filter = try DocumentFilter(wanted.filter, on: table, schema: mapping.schema)
+        let way = try way(wanted.id.map { [table.key?.name ?? "": $0] } ?? wanted.filter)
         let columns = try wanted.fields.map { try $0.compactMap { try column($0)?.id } }
-        if let keys = filter.keys { return try await page(of: keys, filter, wanted, columns) }
-        guard wanted.sort.isEmpty else { return try await sortedPage(filter, wanted, columns) }
+        guard wanted.sort.isEmpty else { return try await sortedPage(way, wanted, columns) }
         var page = Page()
         var bytes = 0
         var last = wanted.after
-        while true {
-            let (objects, isLast) = try await read(after: last)
-            for (row, object, size) in objects {
+        repeat {
+            let stretch = try await read(way, after: last)
+            for found in stretch.objects {
                 page.examined += 1
-                bytes += size
-                last = row
-                guard filter.matches(object, key: row.key) else { continue }
-                page.documents.append(document(object, row.key, columns))
+                bytes += found.bytes
+                guard way.filter.matches(found.object, key: found.row.key) else { continue }
+                page.documents.append(document(found.object, found.row.key, columns))
                 if page.documents.count == wanted.limit {
-                    page.next = row
+                    page.next = found.row
                     return page
                 }
             }
-            if isLast { return page }
-            if bytes >= Self.pageBytes {
-                page.next = last
-                return page
-            }
-        }
+            last = stretch.end
+        } while last != nil && bytes < Self.pageBytes
+        page.next = last
+        return page
     }
 
     /// How many documents a filter selects.
@@ -104,82 +107,103 @@ package struct DocumentSearch: Sendable {
         if filter.isEmpty {
             return try await reader.countObjects(in: realm.id, of: table.id.rawValue, limit: .max)
         }
-        let filter = try DocumentFilter(filter, on: table, schema: mapping.schema)
-        if let keys = filter.keys { return try await objects(at: keys, filter).count }
+        let way = try way(filter)
         var count = 0
-        try await forEach { key, object in if filter.matches(object, key: key) { count += 1 } }
+        try await forEach(way) { _ in count += 1 }
         return count
     }
 
     // MARK: Ways through the objects
 
-    private func page(
-        of keys: [ObjectKey], _ filter: DocumentFilter, _ wanted: Wanted, _ columns: [ColumnID]?
-    ) async throws -> Page {
-        var found = try await objects(at: keys, filter)
-        try sort(&found, wanted.sort)
-        if let after = wanted.after { found = Array(found.drop { $0.key <= after.key }) }
-        var page = Page(examined: keys.count)
-        page.documents = found.prefix(wanted.limit).map { document($0.object, $0.key, columns) }
-        if found.count > wanted.limit, wanted.sort.isEmpty, wanted.limit > 0 {
-            page.next = ObjectRow(table: table.id.rawValue, key: found[wanted.limit - 1].key)
+    /// A filter, and the objects that have to be looked at for it.
+    private struct Way {
+        var filter: DocumentFilter
+        /// The keys of the objects, ascending; nil: all objects of the class.
+        var keys: [ObjectKey]?
+    }
+
+    private struct Found {
+        var row: ObjectRow
+        var object: StoredObject
+        var bytes: Int
+    }
+
+    /// Objects that were read at once, in the order of their keys.
+    private struct Stretch {
+        var objects: [Found]
+        /// Where the next stretch goes on; nil: there is nothing more.
+        var end: ObjectRow?
+    }
+
+    private func way(_ filter: BSONDocument) throws -> Way {
+        let filter = try DocumentFilter(filter, on: table, schema: mapping.schema)
+        return Way(filter: filter, keys: filter.keys.map { Set($0).sorted() })
+    }
+
+    private func read(_ way: Way, after last: ObjectRow?) async throws -> Stretch {
+        guard let keys = way.keys else {
+            let found = try await reader.objects(
+                in: realm.id, of: table.id.rawValue, after: last, maxBytes: Self.readBytes)
+            return Stretch(objects: try found.map { try self.found($0.row, $0.body) }, end: found.last?.row)
         }
-        return page
-    }
-
-    private func objects(
-        at keys: [ObjectKey], _ filter: DocumentFilter
-    ) async throws -> [(key: ObjectKey, object: StoredObject)] {
-        let rows = Set(keys).map { ObjectRow(table: table.id.rawValue, key: $0) }
+        let rest = last.map { last in keys.drop { $0 <= last.key } } ?? keys[...]
+        let rows = rest.prefix(Self.keysAtOnce).map { ObjectRow(table: table.id.rawValue, key: $0) }
         let bodies = try await reader.objects(in: realm.id, at: rows)
-        return try bodies.map { ($0.key, try StoredObject(decoding: $1)) }.filter {
-            filter.matches($0.1, key: $0.0)
-        }.sorted { $0.0 < $1.0 }
+        return Stretch(
+            objects: try rows.compactMap { row in try bodies[row].map { try found(row, $0) } },
+            end: rows.count < rest.count ? rows.last : nil)
     }
 
-    private func sortedPage(_ filter: DocumentFilter, _ wanted: Wanted, _ columns: [ColumnID]?) async throws -> Page {
+    private func found(_ row: ObjectRow, _ body: [UInt8]) throws -> Found {
+        Found(row: row, object: try StoredObject(decoding: body), bytes: body.count)
+    }
+
+    private func sortedPage(_ way: Way, _ wanted: Wanted, _ columns: [ColumnID]?) async throws -> Page {
         guard wanted.after == nil else {
             throw DocumentError(.invalidWrite, "a sorted search has one page: ask for more at once, or without sort")
         }
-        var page = Page()
-        var best: [(key: ObjectKey, object: StoredObject)] = []
-        try await forEach { key, object in
-            page.examined += 1
-            guard filter.matches(object, key: key) else { return }
-            best.append((key, object))
-            // Only the first so many are kept, sorted now and then.
-            if best.count >= 2 * wanted.limit + 1_000 {
-                try sort(&best, wanted.sort)
-                best.removeLast(best.count - wanted.limit)
+        let order = try order(wanted.sort)
+        var best: [Found] = []
+        var bytes = 0
+        /// Keeps only the first so many.
+        func trim() throws {
+            best.sort(by: order)
+            best.removeLast(max(0, best.count - wanted.limit))
+            bytes = best.reduce(0) { $0 + $1.bytes }
+            guard bytes <= Self.maxSortedBytes else {
+                throw DocumentError(
+                    .limit,
+                    "expected at most \(Self.maxSortedBytes) bytes of objects to sort, came \(bytes): ask for fewer, or without sort"
+                )
             }
         }
-        try sort(&best, wanted.sort)
-        page.documents = best.prefix(wanted.limit).map { document($0.object, $0.key, columns) }
-        return page
+        let examined = try await forEach(way) { found in
+            best.append(found)
+            bytes += found.bytes
+            if best.count >= 2 * wanted.limit + 1_000 || bytes > Self.maxSortedBytes { try trim() }
+        }
+        try trim()
+        return Page(
+            documents: best.map { document($0.object, $0.row.key, columns) }, next: nil, examined: examined)
     }
 
-    private func forEach(_ body: (ObjectKey, StoredObject) throws -> Void) async throws {
+    /// Visits what a filter selects.
+    ///
+    /// - Returns: how many objects were looked at.
+    @discardableResult private func forEach(_ way: Way, _ body: (Found) throws -> Void) async throws -> Int {
         var last: ObjectRow?
         var examined = 0
-        while true {
-            let (objects, isLast) = try await read(after: last)
-            for (row, object, _) in objects { try body(row.key, object) }
-            examined += objects.count
+        repeat {
+            let stretch = try await read(way, after: last)
+            for found in stretch.objects where way.filter.matches(found.object, key: found.row.key) { try body(found) }
+            examined += stretch.objects.count
             guard examined <= Self.maxExamined else {
                 throw DocumentError(
                     .limit, "expected at most \(Self.maxExamined) objects of \(table.name) to look through")
             }
-            guard !isLast, let end = objects.last?.row else { return }
-            last = end
-        }
-    }
-
-    private func read(
-        after last: ObjectRow?
-    ) async throws -> (objects: [(row: ObjectRow, object: StoredObject, bytes: Int)], isLast: Bool) {
-        let found = try await reader.objects(
-            in: realm.id, of: table.id.rawValue, after: last, maxBytes: Self.readBytes)
-        return (try found.map { ($0.row, try StoredObject(decoding: $0.body), $0.body.count) }, found.isEmpty)
+            last = stretch.end
+        } while last != nil
+        return examined
     }
 
     // MARK: What is shown
@@ -199,19 +223,20 @@ package struct DocumentSearch: Sendable {
         return column
     }
 
-    private func sort(_ objects: inout [(key: ObjectKey, object: StoredObject)], _ fields: [SortField]) throws {
+    /// The order in which a sorted search has objects: by the properties, then by the primary key.
+    private func order(_ fields: [SortField]) throws -> (Found, Found) -> Bool {
         let columns = try fields.map { (column: try column($0.name), isAscending: $0.isAscending) }
-        objects.sort { left, right in
+        return { left, right in
             for (column, isAscending) in columns {
                 let order =
                     if let column {
                         ValueOrder.total(left.object[column], right.object[column])
                     } else {
-                        left.key < right.key ? -1 : left.key == right.key ? 0 : 1
+                        left.row.key < right.row.key ? -1 : left.row.key == right.row.key ? 0 : 1
                     }
                 if order != 0 { return (order < 0) == isAscending }
             }
-            return left.key < right.key
+            return left.row.key < right.row.key
         }
     }
 }

@@ -74,9 +74,9 @@ package actor AnswerInbox {
                 try await publish()
                 try await Task.sleep(for: patience)
                 end(id, .failure(Failure.timeout))
-            } catch is CancellationError {
             } catch {
-                end(id, .failure(error))
+                // Cancelled: whoever asked has been answered, and may have asked again with the same id.
+                if !Task.isCancelled { end(id, .failure(error)) }
             }
         }
         defer { publishing.cancel() }

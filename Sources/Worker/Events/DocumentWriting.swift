@@ -22,6 +22,8 @@ struct DocumentWriting: SlicePart {
 
     /// How many objects one batch may look through for its filters. The slice does nothing else meanwhile.
     static let maxExamined = 10_000
+    /// How many filters of one batch may look through objects: each goes over all that are in memory, too.
+    static let maxSearches = 16
     /// What the objects may take that one batch looks through.
     static let maxExaminedBytes = 16 << 20
 
@@ -41,10 +43,13 @@ struct DocumentWriting: SlicePart {
             infersSchema: app.developmentMode, newObjectID: { [clock] in ObjectIDValue.made(at: clock.now()) },
             newUUID: { UUIDValue.made() })
         options.find = { filter, state, limit throws(DocumentError) in
-            let known = candidates[filter.query.className] ?? []
-            let touched = state.objects(of: filter.query.className).lazy.map(\.key)
+            var keys = Set(filter.keys ?? [])
+            if filter.keys == nil {
+                keys = candidates[filter.query.className] ?? []
+                keys.formUnion(state.objects(of: filter.query.className).lazy.map(\.key))
+            }
             var found: [ObjectKey] = []
-            for key in known.union(touched).sorted() where found.count < limit {
+            for key in keys.sorted() where found.count < limit {
                 guard let object = state.object(ObjectAddress(filter.query.className, key)) else { continue }
                 if filter.matches(object, key: key) { found.append(key) }
             }
@@ -91,6 +96,7 @@ struct DocumentWriting: SlicePart {
     private func candidates(of batch: WriteBatch, in schema: Schema) async throws -> [ByteString: Set<ObjectKey>] {
         var found: [ByteString: Set<ObjectKey>] = [:]
         var room = (objects: Self.maxExamined, bytes: Self.maxExaminedBytes)
+        var searches = 0
         for (index, write) in batch.writes.enumerated() {
             guard let filter = try write.filter(in: schema, at: index),
                 let table = context.state.schema.table(write.className)?.id
@@ -99,6 +105,8 @@ struct DocumentWriting: SlicePart {
             if let named = filter.keys {
                 keys = named
             } else {
+                searches += 1
+                guard searches <= Self.maxSearches else { throw DocumentError.tooMany(index, Self.maxExamined) }
                 keys = try await examined(by: filter, table, &room, at: index)
             }
             found[write.className, default: []].formUnion(keys)
@@ -133,7 +141,7 @@ extension DocumentError {
     fileprivate static func tooMany(_ write: Int, _ most: Int) -> DocumentError {
         DocumentError(
             .limit,
-            "expected a filter that looks through at most \(most) objects; find their keys first (sluice documents find) and write by id",
+            "expected at most \(DocumentWriting.maxSearches) filters that look through \(most) objects together; find the keys first and write by id",
             at: JSONPlace([.key("writes"), .index(write), .key("filter")]))
     }
 }

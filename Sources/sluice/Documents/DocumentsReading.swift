@@ -13,9 +13,7 @@ struct DocumentsGet: AdminCommand {
         DocumentKey
 
     func run(_ admin: AdminClient) async throws {
-        let key = try await admin.keyName(of: wanted)
-        let filter = ExtendedJSONWriter.text(of: .document([key: id.value]))
-        let page = try await admin.documents(wanted, filter: filter, limit: 1, form: form)
+        let page = try await admin.documents(wanted, id: id.value, limit: 1, form: form)
         guard let document = page.documents.first else {
             throw CommandFailure(
                 .notFound, "there is no \(wanted.className) \(ExtendedJSONWriter.text(of: id.value)) in the realm")
@@ -27,7 +25,10 @@ struct DocumentsGet: AdminCommand {
 struct DocumentsFind: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "find", abstract: "Print documents, one a line.",
-        discussion: "Without --sort they come by primary key, and all of them come unless --limit says how many.")
+        discussion: """
+            Without --sort they come in the order in which they are stored, and all of them come unless --limit says how
+            many. With --sort the first 1,000 come.
+            """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var wanted: DocumentClassOptions
     @OptionGroup var form: DocumentOutputOptions
@@ -55,6 +56,10 @@ struct DocumentsFind: AdminCommand {
             left -= page.documents.count
             after = page.next
         } while left > 0 && after != nil
+        if sort != nil, limit == nil, Int.max - left == AdminLimits.entries.upperBound {
+            Printing.note(
+                "a sorted search prints the first \(AdminLimits.entries.upperBound) documents; there may be more")
+        }
     }
 }
 
@@ -82,30 +87,18 @@ struct DocumentPage {
 
 extension AdminClient {
     func documents(
-        _ wanted: DocumentClassOptions, filter: String? = nil, sort: String? = nil, fields: String? = nil, limit: Int,
+        _ wanted: DocumentClassOptions, id: BSONValue? = nil, filter: String? = nil, sort: String? = nil,
+        fields: String? = nil, limit: Int,
         after: String? = nil, form: DocumentOutputOptions
     ) async throws -> DocumentPage {
         let query: [(AdminQuery, String?)] = [
-            (.filter, filter), (.sort, sort), (.fields, fields), (.limit, "\(limit)"), (.after, after),
+            (.id, id.map { ExtendedJSONWriter.text(of: $0, .canonical) }), (.filter, filter), (.sort, sort),
+            (.fields, fields), (.limit, "\(limit)"), (.after, after),
             (.canonical, form.canonical ? "true" : nil),
         ]
         let answer = try await document(AdminRoute.documents.path(wanted.app, query: wanted.query + query))
         return DocumentPage(
             documents: answer["documents"]?.array?.compactMap(\.document) ?? [], next: answer["next"]?.string?.string)
-    }
-
-    /// The name of a class's primary key.
-    fileprivate func keyName(of wanted: DocumentClassOptions) async throws -> ByteString {
-        let answer = try await document(
-            AdminRoute.realm.path(wanted.app, query: [(.partition, wanted.partition)]))
-        let classes = answer["classes"]?.array?.compactMap(\.document) ?? []
-        guard let found = classes.first(where: { $0["name"]?.string?.string == wanted.className }) else {
-            throw CommandFailure(.notFound, "the realm has no class \(wanted.className)")
-        }
-        guard let key = found["primaryKey"]?.string else {
-            throw CommandFailure(.badInput, "\(wanted.className) has no primary key, so it has no documents")
-        }
-        return key
     }
 }
 

@@ -128,6 +128,20 @@ import Testing
         expectEqual(titles.count, 41)
     }
 
+    @Test func filtersThatLookThroughAClassAreFewAndOnesThatNameKeysNeedNotBe() async throws {
+        let harness = try await declared()
+        try await harness.send(message(harness, Self.insert))
+        func many(_ filter: String) -> String {
+            Array(repeating: #"{"update": "Task", "filter": \#(filter), "set": {"title": "x"}}"#, count: 17)
+                .joined(separator: ", ")
+        }
+        let refusal = try await harness.send(message(harness, many(#"{"title": "milk"}"#))).one(WriteRefusedAnswer.self)
+        expectEqual(refusal.code, "limit")
+        expectEqual(refusal.write, 16)
+        let written = try await harness.send(message(harness, many(#"{"_id": 7}"#))).one(WrittenAnswer.self)
+        expectEqual(written.results.map(\.matched), Array(repeating: 1, count: 17))
+    }
+
     @Test func aNewRealmGetsTheClassesOfItsApp() async throws {
         let first = try await declared()
         let other = RealmName(app: OwnerHarness.app, partition: "\"other\"")

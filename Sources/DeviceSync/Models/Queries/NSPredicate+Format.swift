@@ -9,8 +9,8 @@ internal import RealmState
 extension NSPredicate {
     /// A predicate of a format, as in `NSPredicate(format: "age > %d AND name == %@", 3, "Rex")`: a query in the language of docs/queries.md.
     ///
-    /// It is for the filters and subscriptions of this library, alone or in an `NSCompoundPredicate`; `evaluate(with:)` takes objects of a realm. A placeholder without its
-    /// argument traps.
+    /// Filters and subscriptions of this library take the predicate, alone or in an `NSCompoundPredicate`; `evaluate(with:)` takes objects of a realm. A
+    /// placeholder without its argument traps.
     public convenience init(format: String, _ args: Any...) { self.init(format: format, argumentArray: args) }
 
     /// A predicate of a format with its arguments; see `init(format:_:)`.
@@ -68,7 +68,7 @@ extension QueryPredicate {
         }
     }
 
-    /// What a compound predicate puts together; of others of its kind, which may be nested as deep as there is memory, their parts.
+    /// The predicates that a compound predicate puts together; of others of its kind, which may be nested as deep as there is memory, their parts.
     private static func parts(of compound: NSCompoundPredicate) -> [NSPredicate] {
         let kind = compound.compoundPredicateType
         guard kind != .not else { return compound.subpredicates }

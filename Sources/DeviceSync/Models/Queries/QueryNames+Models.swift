@@ -44,7 +44,7 @@ extension QueryNames {
 }
 
 extension ModelProperty {
-    /// What the name in Swift means to queries; nil if that is the property of that name in realms.
+    /// The meaning of the name in Swift to queries; nil if that is the property of that name in realms.
     fileprivate var meaning: QueryNames.Meaning? {
         if case .backlink(let origin) = role, let target = shape.target {
             let source = ModelSchema.of(target)

@@ -8,7 +8,7 @@ extension Persisted: Decodable where Value: Decodable {
     public init(from decoder: any Decoder) throws {
         self.init(role: .plain)
         let container = try decoder.singleValueContainer()
-        // What an optional makes of null depends on the decoder.
+        // Decoders differ in what they make of null for an optional.
         if container.decodeNil(), let type = Value.self as? any ExpressibleByNilLiteral.Type,
             let none = type.init(nilLiteral: ()) as? Value
         {
