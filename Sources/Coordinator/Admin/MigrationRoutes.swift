@@ -45,7 +45,8 @@ struct MigrationRoutes: Sendable {
             throw AdminError.invalid("confirm: every client realm resets; expected the app once more, \(id)")
         }
         AuditNotes.current?.set("to \(target.rawValue), field \(field)")
-        if let known = app.migration, known.isUnderWay, known.target == target {
+        // Said again, by somebody who did not hear the answer or wants to know how far it is.
+        if let known = app.migration, known.target == target, known.phase != .abandoned {
             return try AdminResponse.json(MigrationDocument(known, of: id), status: .accepted)
         }
         let plan = try await plan(app, migration)

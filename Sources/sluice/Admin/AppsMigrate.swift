@@ -24,7 +24,8 @@ struct AppsMigrate: AdminCommand {
     func run(_ admin: AdminClient) async throws {
         let path = AdminRoute.migration.path(app)
         var request = MigrationRequest(to: to.rawValue, field: field, keepRoles: keepRoles ? true : nil)
-        if confirmation.dryRun || !confirmation.yes {
+        let isKnown = try await known(by: admin)
+        if confirmation.dryRun || !(confirmation.yes || isKnown) {
             request.dryRun = true
             let plan: MigrationPlan = try await admin.ask(path, .POST, body: request, timeout: .minutes(5))
             if confirmation.dryRun { return try output.show(plan, plan.text) }
@@ -48,6 +49,16 @@ struct AppsMigrate: AdminCommand {
             now = try await admin.ask(path)
         }
         if let problem = now.problem { throw CommandFailure(.badInput, "app \(app) stays as it was: \(problem)") }
+    }
+
+    /// Whether this move was begun before, so that there is nothing left to ask.
+    private func known(by admin: AdminClient) async throws -> Bool {
+        do {
+            let last: MigrationDocument = try await admin.ask(AdminRoute.migration.path(app))
+            return last.to == to.rawValue && last.problem == nil
+        } catch let failure as CommandFailure where failure.kind == .notFound {
+            return false
+        }
     }
 }
 
