@@ -162,7 +162,7 @@ extension SharedClusterTests {
             let (gone, staying) = (try await Device(cluster), try await Device(cluster))
             try await cluster.operate("users", "disable", cluster.app, gone.user.id)
             // Well before its token is looked at again of itself.
-            try await LocalCluster.retrying("the user is logged out", upTo: .seconds(60)) {
+            try await LocalCluster.retrying("the user is logged out") {
                 guard !gone.user.isLoggedIn else { throw LocalClusterError("it is \(gone.user.state)") }
             }
             try staying.create("a")

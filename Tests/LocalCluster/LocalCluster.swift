@@ -61,6 +61,8 @@ package final class LocalCluster: Sendable {
         environment["SLUICE_COORDINATOR_URL"] = coordinatorURL
         environment["SLUICE_SLICES"] = "\(slices)"
         environment["SLUICE_LOG_LEVEL"] = "info"
+        // A build for debugging hashes many times more slowly, on threads that let all others go first.
+        environment["SLUICE_GATEWAY_PASSWORD_COST"] = "14"
         return environment.merging(extra) { $1 }
     }
 
@@ -158,7 +160,7 @@ package final class LocalCluster: Sendable {
 
     /// Repeats `body` until it does not throw; its last error is in the one thrown when time is up.
     package static func retrying<Value>(
-        _ what: String, upTo limit: Duration = .seconds(120), _ body: () async throws -> Value
+        _ what: String, upTo limit: Duration = .seconds(300), _ body: () async throws -> Value
     ) async throws -> Value {
         let deadline = ContinuousClock.now + limit
         while true {

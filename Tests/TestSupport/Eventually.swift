@@ -2,7 +2,7 @@
 ///
 /// - Throws: `WaitedTooLong` if it does not within `limit`, which is long because machines may be busy.
 package func eventually(
-    _ what: String = "what the test waits for", within limit: Duration = .seconds(120),
+    _ what: String = "what the test waits for", within limit: Duration = .seconds(300),
     isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + limit

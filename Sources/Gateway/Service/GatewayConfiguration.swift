@@ -84,7 +84,7 @@ package struct GatewayLimits: Sendable {
     package var batch = 256
     package var batchBytes = 8 << 20
     package var heldBytes = 32 << 20
-    /// Password hashes computed at the same time, of 128 MiB each, and those with what waits for that.
+    /// Password hashes computed at the same time, and those with what waits for that.
     package var passwordThreads = 2
     package var passwordQueue = 64
     package var failedLogins = FailedLogins()

@@ -66,6 +66,7 @@ extension SluiceConfiguration {
         try await reader.read("gateway.proxy_protocol", into: &value.proxyProtocol)
         try await reader.read("gateway.spool_folder", into: &value.gatewaySpoolFolder)
         try await reader.read("gateway.password_hashes", in: 1...64, into: &value.passwordHashes)
+        try await reader.read("gateway.password_cost", in: 14...20, into: &value.passwordCost)
         try await reader.read("gateway.mail_url", into: &value.mailURL)
         try await reader.read("gateway.mail_secret", into: &value.mailSecret)
         try await reader.read("gateway.mail_command", into: &value.mailCommand)

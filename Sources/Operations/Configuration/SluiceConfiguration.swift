@@ -44,8 +44,10 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var proxyProtocol = false
     /// `gateway.spool_folder`: where answers of owners wait that would take too much memory.
     package var gatewaySpoolFolder = "/var/tmp"
-    /// `gateway.password_hashes`: how many are made at once, of 128 MiB each.
+    /// `gateway.password_hashes`: how many are made at once, each in the memory that `passwordCost` says.
     package var passwordHashes = 2
+    /// `gateway.password_cost`: log2 of scrypt's N. A hash takes 2 to the power of this KiB, 128 MiB with 17.
+    package var passwordCost = 17
     /// `gateway.mail_url`, `gateway.mail_secret`: where mails are posted, and with which bearer token.
     package var mailURL: String?
     package var mailSecret = Secret("")
@@ -127,7 +129,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("gateway.request_seconds", requestDeadline.secondsText),
             ("gateway.trusted_proxies", trustedProxies.description), ("gateway.proxy_protocol", "\(proxyProtocol)"),
             ("gateway.spool_folder", gatewaySpoolFolder),
-            ("gateway.password_hashes", "\(passwordHashes)"), ("gateway.mail_url", mailURL ?? ""),
+            ("gateway.password_hashes", "\(passwordHashes)"), ("gateway.password_cost", "\(passwordCost)"),
+            ("gateway.mail_url", mailURL ?? ""),
             ("gateway.mail_secret", mailSecret.description), ("gateway.mail_command", mailCommand ?? ""),
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
             ("coordinator.tick_seconds", tickInterval.secondsText),

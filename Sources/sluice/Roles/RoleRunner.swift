@@ -171,6 +171,7 @@ struct RoleRunner {
         gateway.limits.maxAppConnections = configuration.gatewayMaxAppSockets
         gateway.spoolFolder = configuration.gatewaySpoolFolder
         gateway.limits.passwordThreads = configuration.passwordHashes
+        gateway.passwords.logN = configuration.passwordCost
         gateway.proxies.trusted = configuration.trustedProxies
         gateway.proxies.announceClients = configuration.proxyProtocol
         gateway.timings.requestDeadline = configuration.requestDeadline

@@ -60,7 +60,7 @@ final class Browser: Sendable {
     private static func start(
         _ root: String, _ width: Int, _ height: Int, _ isDark: Bool, _ isPhone: Bool, _ folder: String
     ) async throws -> Browser {
-        try await LocalCluster.retrying("ChromeDriver answers", upTo: .seconds(60)) {
+        try await LocalCluster.retrying("ChromeDriver answers") {
             _ = try await ask(root, "GET", "/status")
         }
         let arguments =
@@ -138,7 +138,7 @@ final class Browser: Sendable {
     /// Waits until the text of an element is so.
     @discardableResult
     func wait(
-        for selector: String = "body", upTo limit: Duration = .seconds(60), until isSo: (String) -> Bool
+        for selector: String = "body", upTo limit: Duration = .seconds(300), until isSo: (String) -> Bool
     ) async throws -> String {
         try await LocalCluster.retrying("\(selector) is so", upTo: limit) {
             guard let text = try await text(selector) else { throw Failure(description: "there is no \(selector)") }
@@ -147,13 +147,13 @@ final class Browser: Sendable {
         }
     }
 
-    func wait(for selector: String = "body", toSay words: String, upTo limit: Duration = .seconds(60)) async throws {
+    func wait(for selector: String = "body", toSay words: String, upTo limit: Duration = .seconds(300)) async throws {
         try await wait(for: selector, upTo: limit) { $0.contains(words) }
     }
 
     /// Clicks the first button or link whose text begins so; where it is covered or off, that is an error as it is for a person.
     func click(_ words: String, in place: String = "body") async throws {
-        let element = try await LocalCluster.retrying("there is \(words) to click", upTo: .seconds(30)) {
+        let element = try await LocalCluster.retrying("there is \(words) to click") {
             let found = try await run(
                 """
                 return [...document.querySelectorAll(arguments[1] + ' :is(button, a, [role=button])')]
@@ -197,7 +197,7 @@ final class Browser: Sendable {
 
     /// What a file says that the page has saved.
     func saved(_ name: String) async throws -> String {
-        try await LocalCluster.retrying("\(name) is saved", upTo: .seconds(30)) {
+        try await LocalCluster.retrying("\(name) is saved") {
             try String(contentsOfFile: "\(downloads)/\(name)", encoding: .utf8)
         }
     }

@@ -78,7 +78,7 @@ struct DashboardTests {
                 // The active coordinator dies, and the other one takes over: the page goes on.
                 await cluster.kill("coordinator")
                 try devices[1].session.resume()
-                try await browser.wait(for: "main .legend", upTo: .seconds(120)) {
+                try await browser.wait(for: "main .legend") {
                     $0.contains("1 discarded") && $0.contains("0 pending")
                 }
                 try await browser.wait(for: "#lost") { $0.isEmpty }
@@ -207,7 +207,7 @@ struct DashboardTests {
                 try await browser.wait(for: "main", toSay: "1 of 1 slices")
                 try await expectEqual(browser.run("return location.href").stringValue?.hasSuffix("/#/slices"), true)
                 try await browser.click("0", in: "main table")
-                try await browser.wait(for: "main", upTo: .seconds(30)) { $0.contains("store-nw") }
+                try await browser.wait(for: "main") { $0.contains("store-nw") }
                 try await expectEqual(
                     browser.text("main [aria-label='Busiest apps'] table")?.contains(cluster.app), true)
                 try await look(browser, "slice")
@@ -314,7 +314,7 @@ struct DashboardTests {
         try await expectEqual(browser.run(isOff), .bool(false))
         try await browser.click("Terminate", in: "dialog")
         try await browser.wait(for: "main h1", toSay: "Campaign")
-        try await browser.wait(for: "main .legend", toSay: "1 recovered", upTo: .seconds(120))
+        try await browser.wait(for: "main .legend", toSay: "1 recovered")
     }
 
     private func lookAround(_ device: Device, _ browser: Browser, _ cluster: LocalCluster) async throws {

@@ -30,7 +30,7 @@ final class ExampleProgram: Sendable {
 
     /// Waits for a line that has these words, behind what earlier calls have read.
     func expect(_ words: String) async throws {
-        try await LocalCluster.retrying("\(name) says “\(words)”", upTo: .seconds(60)) {
+        try await LocalCluster.retrying("\(name) says “\(words)”") {
             let log = Array(cluster.log(of: name).utf8)
             let fresh = String(decoding: log[read.withLock { $0 }...], as: UTF8.self)
             guard let found = fresh.range(of: words) else {
@@ -61,6 +61,6 @@ final class ExampleProgram: Sendable {
     }
 
     private func ended() async throws {
-        try await eventually("\(name) ends", within: .seconds(60)) { !process.isRunning }
+        try await eventually("\(name) ends") { !process.isRunning }
     }
 }
