@@ -227,7 +227,7 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "ExtendedJSON", "Messages", "Storage",
+                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "ExtendedJSON", "Documents", "Messages", "Storage",
                 "StorageSQLite", "PostgreSQL", "StoragePostgreSQL", "Operations",
                 "Inspection",
                 "Worker", "Gateway", "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient,

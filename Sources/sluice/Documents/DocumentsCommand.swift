@@ -22,6 +22,7 @@ struct DocumentsCommand: AsyncParsableCommand {
         subcommands: [
             DocumentsGet.self, DocumentsFind.self, DocumentsCount.self, DocumentsInsert.self, DocumentsPut.self,
             DocumentsUpdate.self, DocumentsDelete.self, DocumentsWrite.self, DocumentsImport.self,
+            DocumentsExport.self,
         ])
 }
 
@@ -30,6 +31,16 @@ struct DocumentClassOptions: ParsableArguments {
     @Option(help: "The app.") var app: String
     @Option(help: "The partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var partition: String?
     @Argument(help: "The class of the objects.") var className: String
+
+    var chosen: RealmClass { RealmClass(app: app, partition: partition, className: className) }
+}
+
+/// A class of one realm.
+struct RealmClass {
+    var app: String
+    /// Nil for the realm of an app in flexible mode.
+    var partition: String?
+    var className: String
 
     /// The query that names the realm and the class.
     var query: [(AdminQuery, String?)] { [(.partition, partition), (.className, className)] }

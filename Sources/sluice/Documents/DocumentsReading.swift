@@ -13,7 +13,8 @@ struct DocumentsGet: AdminCommand {
         DocumentKey
 
     func run(_ admin: AdminClient) async throws {
-        let page = try await admin.documents(wanted, id: id.value, limit: 1, form: form)
+        let page = try await admin.documents(
+            wanted.chosen, id: id.value, limit: 1, canonical: form.canonical)
         guard let document = page.documents.first else {
             throw CommandFailure(
                 .notFound, "there is no \(wanted.className) \(ExtendedJSONWriter.text(of: id.value)) in the realm")
@@ -50,8 +51,9 @@ struct DocumentsFind: AdminCommand {
         var after: String?
         repeat {
             let page = try await admin.documents(
-                wanted, filter: filter?.text, sort: sort?.text, fields: fields,
-                limit: min(left, AdminLimits.entries.upperBound), after: after, form: form)
+                wanted.chosen, filter: filter?.text, sort: sort?.text, fields: fields,
+                limit: min(left, AdminLimits.entries.upperBound), after: after,
+                canonical: form.canonical)
             for document in page.documents { Printing.document(document, form) }
             left -= page.documents.count
             after = page.next
@@ -71,7 +73,7 @@ struct DocumentsCount: AdminCommand {
 
     func run(_ admin: AdminClient) async throws {
         let answer = try await admin.document(
-            AdminRoute.documentCount.path(wanted.app, query: wanted.query + [(.filter, filter?.text)]))
+            AdminRoute.documentCount.path(wanted.app, query: wanted.chosen.query + [(.filter, filter?.text)]))
         let count = answer["count"]?.integer ?? 0
         struct Count: Encodable { var count: Int64 }
         try output.show(Count(count: count), "\(count)")
@@ -87,14 +89,13 @@ struct DocumentPage {
 
 extension AdminClient {
     func documents(
-        _ wanted: DocumentClassOptions, id: BSONValue? = nil, filter: String? = nil, sort: String? = nil,
-        fields: String? = nil, limit: Int,
-        after: String? = nil, form: DocumentOutputOptions
+        _ wanted: RealmClass, id: BSONValue? = nil, filter: String? = nil, sort: String? = nil,
+        fields: String? = nil, limit: Int, after: String? = nil, canonical: Bool
     ) async throws -> DocumentPage {
         let query: [(AdminQuery, String?)] = [
             (.id, id.map { ExtendedJSONWriter.text(of: $0, .canonical) }), (.filter, filter), (.sort, sort),
             (.fields, fields), (.limit, "\(limit)"), (.after, after),
-            (.canonical, form.canonical ? "true" : nil),
+            (.canonical, canonical ? "true" : nil),
         ]
         let answer = try await document(AdminRoute.documents.path(wanted.app, query: wanted.query + query))
         return DocumentPage(

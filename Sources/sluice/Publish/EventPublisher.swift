@@ -1,6 +1,5 @@
 import AMQP
 import Foundation
-import Glibc
 import Messages
 import SyncModel
 
@@ -117,7 +116,7 @@ struct EventPublisher {
 /// The non-empty lines of a file or of standard input, read as they come; a line is limited to 64 MiB.
 struct EventLines {
     private static let maxLineBytes = 64 << 20
-    private let handle: FileHandle
+    private let input: ByteInput
     /// What follows the last line feed read.
     private var rest = Data()
     /// Whole lines read and not yet handed out, last first.
@@ -125,15 +124,7 @@ struct EventLines {
     private var number = 0
     private var isAtEnd = false
 
-    init(file: String) throws {
-        if file == "-" {
-            handle = .standardInput
-        } else if let opened = FileHandle(forReadingAtPath: file) {
-            handle = opened
-        } else {
-            throw CommandFailure(.notFound, "cannot read \(file): no such file, or not allowed")
-        }
-    }
+    init(file: String) throws { input = try ByteInput(file: file) }
 
     /// The next line; nil at the end.
     mutating func next() async throws -> EventLine? {
@@ -141,9 +132,9 @@ struct EventLines {
             guard rest.count < Self.maxLineBytes else {
                 throw CommandFailure(.badInput, "line \(number + 1) is longer than \(Self.maxLineBytes) bytes")
             }
-            let chunk = try await read()
+            let chunk = try await input.read()
             isAtEnd = chunk.isEmpty
-            rest.append(isAtEnd ? Data([0x0a]) : chunk)
+            rest.append(contentsOf: isAtEnd ? [0x0a] : chunk)
             split()
         }
         return lines.popLast()
@@ -158,20 +149,5 @@ struct EventLines {
         }
         lines.reverse()
         rest = Data(rest[rest.index(after: end)...])
-    }
-
-    /// What there is, at least one byte before the end. A pipe may block for ever, so it is read on a queue of its own.
-    private func read() async throws -> Data {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { [handle] in
-                var chunk = [UInt8](repeating: 0, count: 1 << 20)
-                let count = Glibc.read(handle.fileDescriptor, &chunk, chunk.count)
-                let result: Result<Data, any Error> =
-                    count >= 0
-                    ? .success(Data(chunk[..<count]))
-                    : .failure(CommandFailure(.badInput, "cannot read: \(String(cString: strerror(errno)))"))
-                continuation.resume(with: result)
-            }
-        }
     }
 }

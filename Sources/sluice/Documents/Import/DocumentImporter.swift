@@ -1,0 +1,262 @@
+import AdminAPI
+import Changesets
+import Documents
+import ExtendedJSON
+import Foundation
+
+/// Where documents that are imported go.
+struct ImportTarget {
+    var app: String
+    /// Nil for an app in flexible mode, and where each document says its own.
+    var partition: String?
+    var partitionKey: String?
+    var mode: ImportMode
+
+    /// The partition of a document, as the admin API takes it, and the document as it is written.
+    ///
+    /// - Throws: the reason why the document goes nowhere.
+    func placed(_ document: BSONDocument, of className: String, _ schema: ImportSchema) throws(ImportMisfit)
+        -> (partition: String?, document: BSONDocument)
+    {
+        guard let partitionKey else { return (partition, document) }
+        let key = ByteString(partitionKey)
+        guard let value = document[key] else {
+            throw ImportMisfit(reason: "it has no \(partitionKey), which says its partition")
+        }
+        var document = document
+        // Partition sync has the value in the realm's name, and many an app has no property for it.
+        if schema.has(className), schema.type(of: partitionKey, in: className) == nil { document[key] = nil }
+        // An integer of a partition has 64 bits, whatever the file has.
+        let partition = value.integer.map { BSONValue.int64($0) } ?? value
+        return (ExtendedJSONWriter.text(of: partition, .canonical), document)
+    }
+}
+
+/// Why a document is not imported.
+struct ImportMisfit: Error {
+    var reason: String
+}
+
+/// Writes documents in batches of bounded size, one realm's each, and tells how far it is.
+struct DocumentImporter {
+    struct Totals: Encodable {
+        var written: Int
+        var rejected: Int
+        var seconds: Int
+    }
+
+    private struct Waiting {
+        var place: String
+        var className: ByteString
+        var document: BSONDocument
+    }
+
+    /// The documents that wait to be written to one realm.
+    private struct Batch {
+        var documents: [Waiting] = []
+        var bytes = 0
+    }
+
+    /// The most documents, and about the most bytes, of one batch: one version of the realm.
+    private static let batchCount = 500
+    private static let batchBytes = 1 << 20
+    /// The most documents and bytes that wait, of all realms.
+    private static let waitingCount = 20_000
+    private static let waitingBytes = 16 << 20
+
+    private let admin: AdminClient
+    private let target: ImportTarget
+    private let schema: ImportSchema
+    private let rejects: FileHandle?
+    private let resume: String?
+    private var progress: ImportProgress
+    private var batches: [String?: Batch] = [:]
+    private var waitingCount = 0
+    private var waitingBytes = 0
+    /// How many documents are written at once.
+    private var size = DocumentImporter.batchCount
+    /// The file that is read, how many of its documents have come, and how many of them were dealt with before.
+    private var path = ""
+    private var place = 0
+    private var skipped = 0
+    private var pace: ImportPace
+    private let before: Int
+
+    /// - Parameters:
+    ///   - rejects: the path of the file of rejects, which is made anew, unless an import goes on.
+    ///   - resume: the path of the file that keeps how far the import is.
+    init(
+        admin: AdminClient, target: ImportTarget, schema: ImportSchema, rejects: String?, resume: String?,
+        paths: [String]
+    ) throws {
+        self.admin = admin
+        self.target = target
+        self.schema = schema
+        self.resume = resume
+        progress = try resume.map { try ImportProgress.read($0) } ?? ImportProgress()
+        before = progress.written
+        pace = ImportPace(paths: paths)
+        let goesOn = progress.rejected > 0
+        self.rejects = try rejects.map { try Self.rejectsFile($0, goesOn: goesOn) }
+    }
+
+    private static func rejectsFile(_ path: String, goesOn: Bool) throws -> FileHandle {
+        let isThere = goesOn && FileManager.default.fileExists(atPath: path)
+        guard isThere || FileManager.default.createFile(atPath: path, contents: nil),
+            let handle = FileHandle(forWritingAtPath: path)
+        else { throw CommandFailure(.badInput, "--rejects: cannot write \(path)") }
+        try handle.seekToEnd()
+        return handle
+    }
+
+    /// Begins a file.
+    mutating func begin(_ path: String) {
+        self.path = path
+        place = 0
+        skipped = progress.done[path] ?? 0
+    }
+
+    mutating func add(_ found: SourceDocument, of className: String, bytesRead: Int) async throws {
+        place += 1
+        guard place > skipped else { return }
+        switch found.content {
+        case .failure(let problem): try reject(found.place, problem.text, problem.reason)
+        case .success(let document):
+            let waiting: (partition: String?, document: BSONDocument)
+            do throws(ImportMisfit) {
+                waiting = try target.placed(document, of: className, schema)
+            } catch {
+                try reject(found.place, ExtendedJSONWriter.text(of: .document(document), .canonical), error.reason)
+                return
+            }
+            let name = ByteString(className)
+            let bytes = ExtendedJSONWriter.bytes(of: .document(document)).count
+            batches[waiting.partition, default: Batch()].documents.append(
+                Waiting(place: found.place, className: name, document: waiting.document))
+            batches[waiting.partition]?.bytes += bytes
+            waitingCount += 1
+            waitingBytes += bytes
+            try await writeWhatIsFull(waiting.partition)
+        }
+        pace.tell(written: progress.written - before, bytesRead: bytesRead)
+    }
+
+    /// Ends a file: everything of it is written.
+    mutating func end(bytesRead: Int) async throws {
+        try await writeAll()
+        pace.passed(bytesRead)
+    }
+
+    mutating func finish() throws -> Totals {
+        try rejects?.close()
+        return Totals(written: progress.written, rejected: progress.rejected, seconds: pace.seconds)
+    }
+
+    // MARK: Writing
+
+    private mutating func writeWhatIsFull(_ partition: String?) async throws {
+        if waitingCount >= Self.waitingCount || waitingBytes >= Self.waitingBytes { return try await writeAll() }
+        guard let batch = batches[partition],
+            batch.documents.count >= Self.batchCount || batch.bytes >= Self.batchBytes
+        else { return }
+        // With one realm every batch is a place from which an import can go on.
+        if batches.count == 1 { return try await writeAll() }
+        try await write(batch, to: partition)
+        batches[partition] = nil
+        waitingCount -= batch.documents.count
+        waitingBytes -= batch.bytes
+    }
+
+    private mutating func writeAll() async throws {
+        for (partition, batch) in batches { try await write(batch, to: partition) }
+        batches = [:]
+        waitingCount = 0
+        waitingBytes = 0
+        // An earlier import may have come further.
+        progress.done[path] = max(place, skipped)
+        if let resume { try progress.write(resume) }
+    }
+
+    /// Writes a realm's documents. Where some are refused, in smaller parts: a part is written as a whole, or not.
+    private mutating func write(_ batch: Batch, to partition: String?) async throws {
+        var left = batch.documents[...]
+        while let first = left.first {
+            let part = left.prefix(size)
+            do {
+                try await admin.write(
+                    part.map { write($0) }, app: target.app, partition: partition,
+                    id: resume.map { _ in "import \(progress.run) \(path.suffix(80)) \(first.place) \(part.count)" })
+                progress.written += part.count
+                left = left.dropFirst(part.count)
+                size = min(size * 2, Self.batchCount)
+            } catch let refusal as RefusedWrite {
+                let index = left.startIndex + refusal.write
+                guard part.indices.contains(index) else { throw refusal.failure }
+                let refused = left[index]
+                try reject(
+                    refused.place, ExtendedJSONWriter.text(of: .document(refused.document), .canonical),
+                    refusal.failure.message)
+                left.remove(at: index)
+                size = max(size / 4, 1)
+            }
+        }
+    }
+
+    private func write(_ waiting: Waiting) -> BSONValue {
+        let verb: ByteString = target.mode == .insertOnly ? "insert" : "upsert"
+        return .document([verb: .string(waiting.className), "document": .document(waiting.document)])
+    }
+
+    private mutating func reject(_ place: String, _ text: String, _ reason: String) throws {
+        guard let rejects else {
+            throw CommandFailure(
+                .badInput,
+                "\(path), \(place): \(reason); \(progress.written) documents are written. With --rejects FILE others go on"
+            )
+        }
+        progress.rejected += 1
+        let reject: BSONDocument = [
+            "file": BSONValue(path), "place": BSONValue(place), "reason": BSONValue(reason),
+            "document": BSONValue(text),
+        ]
+        try rejects.write(contentsOf: Data((ExtendedJSONWriter.text(of: .document(reject)) + "\n").utf8))
+    }
+}
+
+/// How fast an import is, said every few seconds.
+struct ImportPace {
+    private let start = ContinuousClock.now
+    private var told = ContinuousClock.now
+    /// The bytes of all files; nil where that is not known.
+    private let total: Int?
+    /// The bytes of the files that are behind.
+    private var behind = 0
+
+    init(paths: [String]) {
+        var total = 0
+        for path in paths {
+            guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
+                self.total = nil
+                return
+            }
+            total += size
+        }
+        self.total = total
+    }
+
+    var seconds: Int { Int(start.duration(to: .now).components.seconds) }
+
+    mutating func passed(_ bytes: Int) { behind += bytes }
+
+    mutating func tell(written: Int, bytesRead: Int) {
+        guard told.duration(to: .now) >= .seconds(5) else { return }
+        told = .now
+        let seconds = max(1, self.seconds)
+        var line = "\(written) documents written, \(written / seconds) a second"
+        let read = behind + bytesRead
+        if let total, total > 0, read > 0 {
+            line += ", \(read * 100 / total) % read, about \(max(0, total - read) / max(1, read / seconds)) s left"
+        }
+        Printing.note(line)
+    }
+}
