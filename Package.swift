@@ -143,7 +143,8 @@ let package = Package(
         module("Rules", ["SyncModel", "Changesets", "ExtendedJSON"]),
         module("Views", ["SyncModel", "Changesets", "RealmState", "Query", "Rules"]),
         module(
-            "Storage", ["SyncModel", "Changesets", "Rules", .product(name: "Crypto", package: "swift-crypto")]),
+            "Storage",
+            ["SyncModel", "Changesets", "ExtendedJSON", "Rules", .product(name: "Crypto", package: "swift-crypto")]),
         module("SQLiteStatements", [grdb, sqlite]),
         module("AdminAPI", ["SyncModel", "Rules", "Storage"]),
         module(

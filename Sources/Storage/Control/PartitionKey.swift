@@ -1,5 +1,5 @@
 package import Changesets
-import Foundation
+import ExtendedJSON
 import SyncModel
 
 /// A partition value as a realm's name has it, and as a property of an object holds it.
@@ -17,20 +17,11 @@ package enum PartitionKey: Hashable, Sendable {
         case .null: self = .null
         case .string(let value): self = .string(value)
         case .object(let members):
-            guard members.count == 1, let (key, value) = members.first else { return nil }
-            switch (key, value) {
-            case ("$numberLong", .string(let number)), ("$numberInt", .string(let number)):
-                guard let value = Int64(number) else { return nil }
-                self = .int(value)
-            case ("$oid", .string(let hex)):
-                guard let bytes = HexBytes(hex: hex)?.bytes, bytes.count == 12 else { return nil }
-                self = .objectID(
-                    ObjectIDValue(high: Self.number(bytes[0..<8]), low: UInt32(Self.number(bytes[8..<12]))))
-            case ("$binary", .object(let binary)):
-                guard case .string(let text)? = binary["base64"], let data = Data(base64Encoded: text), data.count == 16
-                else { return nil }
-                let bytes = Array(data)
-                self = .uuid(UUIDValue(high: Self.number(bytes[0..<8]), low: Self.number(bytes[8..<16])))
+            switch BSONValue.wrapped(members) {
+            case .int32(let value)?: self = .int(Int64(value))
+            case .int64(let value)?: self = .int(value)
+            case .objectID(let id)?: self = .objectID(id)
+            case .uuid(let id)?: self = .uuid(id)
             default: return nil
             }
         default: return nil
@@ -39,20 +30,15 @@ package enum PartitionKey: Hashable, Sendable {
 
     /// The key as a realm's name has it.
     package var partition: String {
-        let json: JSONValue =
+        let value: BSONValue =
             switch self {
             case .null: .null
-            case .string(let value): .string(value)
-            case .int(let value): .object(["$numberLong": .string(String(value))])
-            case .objectID(let id): .object(["$oid": .string(HexBytes(Self.bytes(id)).hex)])
-            case .uuid(let id):
-                .object([
-                    "$binary": .object([
-                        "base64": .string(Data(Self.bytes(id)).base64EncodedString()), "subType": .string("04"),
-                    ])
-                ])
+            case .string(let value): BSONValue(value)
+            case .int(let value): .int64(value)
+            case .objectID(let id): .objectID(id)
+            case .uuid(let id): .uuid(id)
             }
-        return JSONWriter.text(of: json, asciiOnly: true)
+        return JSONWriter.text(of: value.json(.canonical), asciiOnly: true)
     }
 
     /// The type of a property that can hold it; nil for null, which any can.
@@ -85,8 +71,8 @@ package enum PartitionKey: Hashable, Sendable {
             case .null: "NULL"
             case .string(let text): Self.quoted(text)
             case .int(let value): "\(value)"
-            case .objectID(let id): "oid(\(HexBytes(Self.bytes(id)).hex))"
-            case .uuid(let id): "uuid(\(Self.text(id)))"
+            case .objectID(let id): "oid(\(id.text))"
+            case .uuid(let id): "uuid(\(id.text))"
             }
         return "\(field) == \(value)"
     }
@@ -94,20 +80,6 @@ package enum PartitionKey: Hashable, Sendable {
     /// A text that needs no escapes as it is, any other in base 64.
     private static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { (0x20..<0x7f).contains($0) && $0 != UInt8(ascii: "\"") && $0 != 0x5c }
-        return isPlain ? "\"\(text)\"" : "B64\"\(Data(text.utf8).base64EncodedString())\""
-    }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-
-    private static func bytes(_ number: UInt64, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64(count - 1 - $0))) }
-    }
-
-    private static func bytes(_ id: ObjectIDValue) -> [UInt8] { bytes(id.high, 8) + bytes(UInt64(id.low), 4) }
-    private static func bytes(_ id: UUIDValue) -> [UInt8] { bytes(id.high, 8) + bytes(id.low, 8) }
-
-    private static func text(_ id: UUIDValue) -> String {
-        let hex = Array(HexBytes(bytes(id)).hex)
-        return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(hex[$0]) }.joined(separator: "-")
+        return isPlain ? "\"\(text)\"" : "B64\"\(String(decoding: Base64.encode(Array(text.utf8)), as: UTF8.self))\""
     }
 }
