@@ -215,8 +215,8 @@ let package = Package(
         module(
             "DeviceSync",
             [
-                "SyncModel", "Changesets", "Merge", "RealmState", "Query", "SyncProtocol", "SQLiteStatements", grdb,
-                sqlite, logging, httpClient,
+                "SyncModel", "Changesets", "ExtendedJSON", "Merge", "RealmState", "Query", "SyncProtocol",
+                "SQLiteStatements", grdb, sqlite, logging, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
                 ssl,
                 .product(name: "Crypto", package: "swift-crypto"),

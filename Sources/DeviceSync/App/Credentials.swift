@@ -53,7 +53,7 @@ extension Credentials {
         case .google(let code): payload(["authCode": code])
         case .googleId(let token), .apple(let token): payload(["id_token": token])
         // The app's own members, and nothing else.
-        case .function(let payload): ExtendedJSON.json(payload)
+        case .function(let payload): payload.extendedJSON
         }
     }
 }

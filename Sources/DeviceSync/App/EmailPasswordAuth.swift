@@ -59,7 +59,7 @@ public final class EmailPasswordAuth: Sendable {
             "reset/call",
             [
                 "email": .string(email), "password": .string(password),
-                "arguments": .array(args.map { ExtendedJSON.json($0) }),
+                "arguments": .array(args.map(\.extendedJSON)),
             ])
     }
 }

@@ -23,7 +23,7 @@ public struct FunctionCallable: Sendable {
     /// - Throws: `AppError`.
     public func callAsFunction(_ arguments: [AnyBSON]) async throws -> AnyBSON {
         let body = JSONValue.object([
-            "name": .string(name), "arguments": .array(arguments.map { ExtendedJSON.json($0) }),
+            "name": .string(name), "arguments": .array(arguments.map(\.extendedJSON)),
         ])
         let answer = try await core.withAccessToken(of: userID) { [core] token in
             try await core.http.callFunction(body, accessToken: token)
@@ -31,7 +31,7 @@ public struct FunctionCallable: Sendable {
         guard let answer else {
             throw AppError(.unknown, "the function \(name) answered with nothing; expected a value in extended JSON")
         }
-        return ExtendedJSON.value(answer)
+        return AnyBSON(extendedJSON: answer)
     }
 
     /// Calls the function, then `completion` with what it returns.

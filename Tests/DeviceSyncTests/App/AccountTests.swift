@@ -100,8 +100,8 @@ struct AccountTests {
             .datetime(Date(timeIntervalSince1970: -1.25)), .array([1, .null]), .document(["a": .array(["b"])]),
         ]
         for value in values {
-            let text = JSONWriter.text(of: ExtendedJSON.json(value))
-            expectEqual(ExtendedJSON.value(try JSONParser.parse(text)), value, "\(text)")
+            let text = JSONWriter.text(of: value.extendedJSON)
+            expectEqual(AnyBSON(extendedJSON: try JSONParser.parse(text)), value, "\(text)")
         }
     }
 

@@ -64,7 +64,7 @@ struct DecimalTests {
     }
 
     @Test func numbersAreKeptAsTheyAreWritten() throws {
-        expectEqual(ExtendedJSON.json(.decimal128("1.50")), .object(["$numberDecimal": .string("1.50")]))
+        expectEqual(AnyBSON.decimal128("1.50").extendedJSON, .object(["$numberDecimal": .string("1.50")]))
         let json = try JSONEncoder().encode(["a": Decimal128("1.50")])
         expectEqual(String(decoding: json, as: UTF8.self), #"{"a":"1.5"}"#)
         let read = try JSONDecoder().decode([Decimal128].self, from: Data(#"["1.5", 2, 2.5]"#.utf8))

@@ -15,7 +15,7 @@ import Testing
             let text = String(decoding: bytes, as: UTF8.self)
             _ = AccessToken("h.\(text).s")
             guard let json = try? JSONParser.parse(bytes) else { continue }
-            _ = ExtendedJSON.value(json)
+            _ = AnyBSON(extendedJSON: json)
             read += 1
         }
         expectTrue(read > 100)
