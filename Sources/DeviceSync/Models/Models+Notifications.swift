@@ -188,7 +188,7 @@ extension Map {
         let there = field.moved(to: field.instance.delivered(at: place))
         let (core, address) = (field.instance.core, field.address)
         let last = Mutex<[String: RealmValue]?>(nil)
-        return core.observers.add(on: place, initial: { core.snapshot }) { snapshot, _ in
+        return core.observers.add(on: place, for: there.instance, initial: { core.snapshot }) { snapshot, _ in
             guard let value = snapshot.state.value(at: address) else { return }
             // Nothing is left of a map that was an `AnyRealmValue` once another value is in its place.
             let entries = if case .dictionary(let entries) = value { entries } else { [:] as [ByteString: RealmValue] }

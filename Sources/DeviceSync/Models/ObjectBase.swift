@@ -202,7 +202,9 @@ open class Object: ObjectBase, RealmCollectionValue, _OptionalContent, RealmFetc
     public func freeze() -> Self { Self.managed(frozenHandle()) }
 
     /// The live object behind a frozen one; nil if it was deleted since. An unmanaged object traps.
-    public func thaw() -> Self? { thawedHandle().map { Self.managed($0) } }
+    public func thaw(_isolation: (any Actor)? = #isolation) -> Self? {
+        thawedHandle(_isolation).map { Self.managed($0) }
+    }
 }
 
 /// A class of objects that are part of another object, and go with it.
@@ -213,7 +215,9 @@ open class EmbeddedObject: ObjectBase, RealmCollectionValue, _OptionalContent {
     public func freeze() -> Self { Self.managed(frozenHandle()) }
 
     /// The live object behind a frozen one; nil if it was deleted since. An unmanaged object traps.
-    public func thaw() -> Self? { thawedHandle().map { Self.managed($0) } }
+    public func thaw(_isolation: (any Actor)? = #isolation) -> Self? {
+        thawedHandle(_isolation).map { Self.managed($0) }
+    }
 }
 
 /// A class of objects that are uploaded and not kept: made by `Realm.create(_:value:)` in a flexible realm, and never read.
@@ -230,9 +234,9 @@ extension ObjectBase {
         return handle.moved(to: handle.instance.frozen())
     }
 
-    fileprivate func thawedHandle() -> ObjectHandle? {
+    fileprivate func thawedHandle(_ isolation: (any Actor)?) -> ObjectHandle? {
         let handle = versioned()
-        let live = handle.moved(to: handle.instance.thawed())
+        let live = handle.moved(to: handle.instance.thawed(isolation))
         return live.exists ? live : nil
     }
 

@@ -24,7 +24,7 @@ struct ObjectHandle: Hashable, Sendable {
         self.address = address
         self.field = field
         self.className = className
-        generation = instance.generation.load(ordering: .relaxed)
+        generation = instance.generation
     }
 
     /// Whether the realm has the object, and was not invalidated since the handle was made.
@@ -36,7 +36,7 @@ struct ObjectHandle: Hashable, Sendable {
     }
 
     /// Whether the realm was not invalidated since the handle was made.
-    var isValid: Bool { generation == instance.generation.load(ordering: .relaxed) }
+    var isValid: Bool { generation == instance.generation }
 
     /// The place of one of the object's fields.
     func place(of name: ByteString) -> FieldAddress {

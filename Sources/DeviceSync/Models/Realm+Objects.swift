@@ -102,7 +102,9 @@ extension Realm {
     public func freeze<T: Object>(_ object: T) -> T { object.freeze() }
 
     /// The live object behind a frozen one; nil if it was deleted since.
-    public func thaw<T: Object>(_ object: T) -> T? { object.thaw() }
+    public func thaw<T: Object>(_ object: T, _isolation: (any Actor)? = #isolation) -> T? {
+        object.thaw(_isolation: _isolation)
+    }
 }
 
 extension RealmInstance {

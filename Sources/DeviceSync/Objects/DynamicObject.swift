@@ -89,8 +89,8 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
     public func freeze() -> DynamicObject { handle.moved(to: instance.frozen()).dynamic }
 
     /// A live handle of a frozen object; nil if the object has been deleted since.
-    public func thaw() -> DynamicObject? {
-        let live = handle.moved(to: instance.thawed()).dynamic
+    public func thaw(_isolation: (any Actor)? = #isolation) -> DynamicObject? {
+        let live = handle.moved(to: instance.thawed(_isolation)).dynamic
         return live.isInvalidated ? nil : live
     }
 

@@ -92,7 +92,7 @@ extension Realm {
         instance.checkThread()
         let place = instance.deliveryPlace(queue)
         let (original, realm) = (self, Realm(instance: instance.delivered(at: place)))
-        return instance.core.observers.add(on: place) { _, _ in
+        return instance.core.observers.add(on: place, for: realm.instance, waits: false) { _, _ in
             block(original.instance.autorefresh ? .didChange : .refreshRequired, realm)
         }
     }
@@ -128,14 +128,14 @@ extension Results {
         let live = instance.delivered(at: place)
         let core = instance.core
         let last = Mutex<(state: RealmState, keys: [ObjectKey])?>(nil)
-        return core.observers.add(on: place, initial: { core.snapshot }) { snapshot, changed in
+        return core.observers.add(on: place, for: live, initial: { core.snapshot }) { snapshot, changed in
             let state = snapshot.state
             // Filters have to see the state that is reported on.
             func keys() -> [ObjectKey] { ResultsQuery.keys(className, query, live.at(snapshot)) }
             guard let previous = last.withLock({ $0 }) else {
                 let keys = keys()
                 last.withLock { $0 = (state, keys) }
-                return block(.initial(with(query: query, instance: live, keys: keys)))
+                return block(.initial(showing(keys, snapshot, live)))
             }
             let touched = changed.keys(of: className, in: state.schema)
             let change: CollectionDifference
@@ -151,8 +151,16 @@ extension Results {
             }
             last.withLock { $0 = (state, change.keys) }
             guard !change.positions.isEmpty else { return }
-            block(RealmCollectionChange(with(query: query, instance: live, keys: change.keys), change.positions))
+            block(RealmCollectionChange(showing(change.keys, snapshot, live), change.positions))
         }
+    }
+
+    /// The collection as a notification shows it: live if the realm stands at the version there, else as it is in this version.
+    private func showing(_ keys: [ObjectKey], _ snapshot: RealmSnapshot, _ live: RealmInstance) -> Results {
+        guard live.view?.stands(at: snapshot) == true else { return with(query: query, instance: live, keys: keys) }
+        let results = with(query: query, instance: live)
+        results.know(keys, of: snapshot)
+        return results
     }
 }
 

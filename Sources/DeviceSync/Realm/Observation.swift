@@ -13,8 +13,12 @@ extension ObjectHandle {
         precondition(!instance.isFrozen && exists, "only a live object of a realm can be observed")
         let observed = ObservedProperties(keyPaths, className, in: instance)
         let handle = moved(to: instance.delivered(at: place))
-        let last = Mutex<(state: RealmState, isGone: Bool)>((instance.core.snapshot.state, false))
-        return instance.core.observers.add(on: place) { snapshot, changed in
+        let core = instance.core
+        // What the caller sees; it has not been told of what is newer.
+        let seen = instance.isInTransaction ? core.snapshot : instance.current
+        let last = Mutex<(state: RealmState, isGone: Bool)>((seen.state, false))
+        let initial: (() -> RealmSnapshot)? = seen === core.snapshot ? nil : { core.snapshot }
+        return core.observers.add(on: place, for: handle.instance, initial: initial) { snapshot, changed in
             let previous = last.withLock { last -> (state: RealmState, isGone: Bool) in
                 defer { last.state = snapshot.state }
                 return last
@@ -73,7 +77,7 @@ extension _Field {
         let field = moved(to: instance.delivered(at: place))
         let (core, address) = (instance.core, address)
         let last = Mutex<(state: RealmState, items: [RealmValue])?>(nil)
-        return core.observers.add(on: place, initial: { core.snapshot }) { snapshot, _ in
+        return core.observers.add(on: place, for: field.instance, initial: { core.snapshot }) { snapshot, _ in
             let state = snapshot.state
             guard let items = Self.items(state.value(at: address), in: state) else { return }
             guard let previous = last.exchange((state, items)) else { return block(field, nil) }

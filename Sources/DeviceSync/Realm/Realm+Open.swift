@@ -20,7 +20,7 @@ extension Realm {
         configuration: Configuration = .defaultConfiguration, downloadBeforeOpen: OpenBehavior = .never,
         _isolation: (any Actor)? = #isolation
     ) async throws {
-        self = try await Self.opened(configuration, _isolation.map { Confinement($0) }, downloadBeforeOpen)
+        self = try await Self.opened(configuration, .here(_isolation), downloadBeforeOpen)
     }
 
     /// Opens a realm for an actor; see `init(configuration:downloadBeforeOpen:)`.
@@ -35,7 +35,7 @@ extension Realm {
         configuration: Configuration = .defaultConfiguration, _isolation: isolated (any Actor)? = #isolation,
         downloadBeforeOpen: OpenBehavior = .never
     ) async throws -> Realm {
-        try await opened(configuration, _isolation.map { Confinement($0) }, downloadBeforeOpen)
+        try await opened(configuration, .here(_isolation), downloadBeforeOpen)
     }
 
     /// Opens a realm for a serial queue after downloading what the server has, then calls `callback` there.

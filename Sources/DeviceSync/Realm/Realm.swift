@@ -6,15 +6,19 @@ internal import RealmState
 /// A realm: objects on disk, synced if its configuration says so.
 ///
 /// A live realm belongs where it was opened: to the actor of the code that opens it, to the main thread, to a queue that was named, or to the thread. Using it, its objects
-/// or its collections elsewhere traps. In a task outside of any actor, which goes on with another thread after each `await`, nothing is checked. Frozen realms may be
-/// used anywhere. One write transaction at a time can be open for a file; other writers wait.
+/// or its collections elsewhere traps. Opened there again, it is the same realm: with the same objects, at the same version, in the same write transaction. Frozen realms may
+/// be used anywhere. One write transaction at a time can be open for a file; other writers wait.
+///
+/// A live realm stands still while code runs: commits of others show once the run loop, the queue or the actor turns, when `refresh()` is called or when a write begins. A
+/// thread without a queue has only the latter two. In a task outside of any actor, which goes on with another thread after each `await`, no place is checked, and each read
+/// shows the newest commit.
 public struct Realm: Equatable, Sendable {
     let instance: RealmInstance
 
     init(instance: RealmInstance) { self.instance = instance }
 
-    /// Whether both are handles of one instance.
-    public static func == (left: Realm, right: Realm) -> Bool { left.instance === right.instance }
+    /// Whether both are the realm of one file on one thread, queue or actor, or frozen at one version of it.
+    public static func == (left: Realm, right: Realm) -> Bool { left.instance.isSame(as: right.instance) }
 
     /// Opens the default realm; see `init(configuration:queue:_isolation:)`.
     public init(queue: DispatchQueue? = nil, _isolation: (any Actor)? = #isolation) throws {
@@ -43,7 +47,7 @@ public struct Realm: Equatable, Sendable {
 
     /// Runs `block` in a write transaction and commits it; if it throws, nothing is kept.
     ///
-    /// Waits for other writers. A nested write traps, also through another `Realm` of the same file.
+    /// Waits for other writers. A nested write traps: ask `isInWriteTransaction` first.
     /// - Throws: what `block` throws, or `Realm.Error` if the commit cannot be written.
     @discardableResult
     public func write<R>(withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R) throws -> R {
@@ -171,13 +175,13 @@ public struct Realm: Equatable, Sendable {
     /// A frozen realm, which shows the contents as they are now even after later changes.
     public func freeze() -> Realm { Realm(instance: instance.frozen()) }
     /// The live realm behind a frozen one.
-    public func thaw() -> Realm { Realm(instance: instance.thawed()) }
-    /// Whether reads see other writers' commits at once; true unless set.
+    public func thaw(_isolation: (any Actor)? = #isolation) -> Realm { Realm(instance: instance.thawed(_isolation)) }
+    /// Whether the realm goes on by itself to what others commit; true unless set, false if frozen.
     public var autorefresh: Bool {
         get { instance.autorefresh }
         nonmutating set { instance.autorefresh = newValue }
     }
-    /// Goes to the newest version.
+    /// Goes to the newest version, and calls the observers that wait here to hear of it.
     /// - Returns: false if the realm was there already.
     @discardableResult
     public func refresh() -> Bool { instance.refresh() }

@@ -3,34 +3,24 @@ internal import Foundation
 internal import RealmState
 internal import Synchronization
 
-/// What a `Realm` is a handle of: one view of a core, live or frozen.
+/// What a `Realm` is a handle of: a view of a core, or one version of it for ever, with the configuration that it was opened with.
 final class RealmInstance: Sendable {
-    private struct Contents {
-        var transaction: RecordingTransaction?
-        /// Whether the transaction is a block, which ends by itself.
-        var isBlock = false
-        /// Where a live instance stands that does not refresh by itself.
-        var pinned: RealmSnapshot?
-        var autorefresh = true
-    }
-
     let core: RealmCore
     let configuration: Realm.Configuration
     let session: SyncSession?
-    /// Where the instance may be used; nil for a frozen one, and for one that was opened in a task outside of any actor.
-    let confinement: Confinement?
-    /// Counts calls of `Realm.invalidate()`; objects of an earlier generation are invalid.
-    let generation = Atomic(0)
-    let asyncWrites = Mutex(AsyncWrites())
+    /// What the place sees where the instance may be used; nil for a frozen one.
+    let view: RealmView?
     private let snapshot: RealmSnapshot?
-    private let contents = Mutex(Contents())
 
+    /// - Parameters:
+    ///   - snapshot: what a frozen instance shows.
+    ///   - confinement: where a live instance belongs, which has the place's view; nil for one with a view of its own that may be used anywhere.
     init(
         core: RealmCore, configuration: Realm.Configuration, session: SyncSession?, snapshot: RealmSnapshot? = nil,
         confinement: Confinement? = nil
     ) {
         self.core = core
-        self.confinement = confinement
+        view = snapshot == nil ? core.views.view(of: core, at: confinement) : nil
         self.configuration = configuration
         self.session = session
         self.snapshot = snapshot
@@ -39,30 +29,38 @@ final class RealmInstance: Sendable {
     }
 
     deinit {
-        // A transaction that was never ended must not keep others out for ever.
-        if contents.withLock({ $0.transaction != nil }) { core.lock.unlock() }
         session?.releaseInstance(of: core)
         if let snapshot, isCountingVersions { core.versions.release(snapshot.version) }
     }
 
     private var isCountingVersions: Bool { configuration.maximumNumberOfActiveVersions != nil }
 
-    var isFrozen: Bool { snapshot != nil }
+    var isFrozen: Bool { view == nil }
+
+    /// Whether both always show the same.
+    func isSame(as other: RealmInstance) -> Bool {
+        if self === other { return true }
+        if let view { return view === other.view }
+        return core === other.core && snapshot?.version == other.snapshot?.version
+    }
+
+    /// The view of a live instance, to be used here. A frozen one traps, as does another place.
+    func usableView(_ what: String = "changed") -> RealmView {
+        checkThread()
+        guard let view else { preconditionFailure("a frozen realm cannot be \(what)") }
+        return view
+    }
 
     // MARK: Reading
 
     /// The contents at this instance's version; inside its transaction, with the changes made so far.
     func read<Result: Sendable>(_ body: (borrowing RealmState) throws -> Result) rethrows -> Result {
-        if let snapshot { return try body(snapshot.state) }
-        checkThread()
-        var pinned: RealmSnapshot?
-        let result = try contents.withLock { contents -> Result? in
-            pinned = contents.pinned
-            return try contents.transaction.map { try body($0.state) }
+        if let view {
+            checkThread()
+            return try view.read(body)
         }
-        if let result { return result }
-        let snapshot = pinned ?? core.snapshot
-        return try withExtendedLifetime(snapshot) { try body(snapshot.state) }
+        let snapshot = snapshot ?? core.snapshot
+        return try body(snapshot.state)
     }
 
     var schema: Schema { read { $0.schema } }
@@ -71,8 +69,11 @@ final class RealmInstance: Sendable {
     /// The newest commit that this instance sees.
     var current: RealmSnapshot {
         checkThread()
-        return snapshot ?? contents.withLock { $0.pinned } ?? core.snapshot
+        return view?.current ?? snapshot ?? core.snapshot
     }
+
+    /// What grows with each `Realm.invalidate()`.
+    var generation: Int { view?.generation.load(ordering: .relaxed) ?? 0 }
 
     /// The handle of an object that exists.
     func object(_ address: ObjectAddress) -> DynamicObject? {
@@ -90,50 +91,48 @@ final class RealmInstance: Sendable {
         isFrozen ? self : RealmInstance(core: core, configuration: configuration, session: session, snapshot: snapshot)
     }
 
-    func thawed() -> RealmInstance {
-        isFrozen
-            ? RealmInstance(core: core, configuration: configuration, session: session, confinement: .here()) : self
+    /// - Parameter isolation: the caller's actor, if it is known.
+    func thawed(_ isolation: (any Actor)? = nil) -> RealmInstance {
+        isFrozen ? here(isolation) : self
+    }
+
+    /// A live instance that belongs where the caller runs.
+    func here(_ isolation: (any Actor)? = nil) -> RealmInstance {
+        RealmInstance(
+            core: core, configuration: configuration, session: session,
+            confinement: isolation.map { Confinement($0) } ?? .here(with: core))
     }
 
     var autorefresh: Bool {
-        get { contents.withLock { $0.autorefresh } }
-        set {
-            let newest = core.snapshot
-            contents.withLock {
-                $0.autorefresh = newValue
-                $0.pinned = newValue ? nil : newest
-            }
-        }
+        get { view?.autorefresh ?? false }
+        set { view?.autorefresh = newValue }
     }
 
     /// - Returns: whether there was something new.
     @discardableResult
     func refresh() -> Bool {
         checkThread()
-        let newest = core.snapshot
-        return contents.withLock { contents in
-            guard let pinned = contents.pinned, pinned.version < newest.version else { return false }
-            contents.pinned = newest
-            return true
-        }
+        return view?.refresh() ?? false
     }
 
     // MARK: Writing
 
-    var isInTransaction: Bool { contents.withLock { $0.transaction != nil } }
+    var isInTransaction: Bool { view?.isInTransaction ?? false }
 
     /// Begins a transaction that `commit` or `cancel` ends.
     func begin() {
-        checkWritable()
+        let view = writableView()
+        catchUp(view)
         core.lock.lockForLater()
-        begin(isBlock: false)
+        view.begin(isBlock: false)
     }
 
     /// Runs `block` in a transaction; commits it if the block returns and has not ended it.
     func write<Result>(withoutNotifying tokens: [NotificationToken], _ block: () throws -> Result) throws -> Result {
-        checkWritable()
+        let view = writableView()
+        catchUp(view)
         core.lock.lock()
-        begin(isBlock: true)
+        view.begin(isBlock: true)
         let result = try cancelling(block)
         if isInTransaction { try commit(withoutNotifying: tokens) }
         return result
@@ -143,11 +142,14 @@ final class RealmInstance: Sendable {
     func write<Result>(
         isolation: isolated (any Actor)?, _ block: () throws -> Result
     ) async throws -> Result {
-        checkWritable()
+        let view = writableView()
         await core.lock.lockWithoutBlocking()
-        begin(isBlock: true)
+        view.begin(isBlock: true)
         let result = try core.lock.run({ try cancelling(block) }, isHeld: { isInTransaction })
-        if isInTransaction { try await FileQueue.run { try self.commit() } }
+        if isInTransaction {
+            let changes = finish(showing: true)
+            try await FileQueue.run { try self.store(changes) }
+        }
         return result
     }
 
@@ -160,86 +162,89 @@ final class RealmInstance: Sendable {
         }
     }
 
-    private func checkWritable() {
-        checkThread()
-        precondition(!isFrozen, "a frozen realm cannot be written")
+    private func writableView() -> RealmView {
+        let view = usableView("written")
         precondition(!configuration.readOnly, "the realm was opened read-only")
         // A block, of another thread or task, is waited for.
-        precondition(
-            contents.withLock { $0.transaction == nil || $0.isBlock }, "the realm is already in a write transaction")
+        precondition(!view.isInLastingTransaction, WriteLock.nestedMessage)
+        return view
     }
 
-    /// Lets another write of this instance wait for the end of the transaction.
-    func endsByItself() { contents.withLock { $0.isBlock = true } }
+    /// Tells the observers of the place what is new before a write goes on from there.
+    private func catchUp(_ view: RealmView) {
+        if view.standsStill { _ = view.refresh() }
+    }
 
-    /// Begins a transaction of a caller that holds the write lock.
-    func begin(isBlock: Bool) {
-        core.prepareToWrite()
-        let snapshot = core.snapshot
-        var state = snapshot.state
-        // What is not synced is uploaded by nobody.
-        let transaction = RecordingTransaction(taking: &state, isKept: core.isSynced)
-        contents.withLock {
-            $0.transaction = transaction
-            $0.isBlock = isBlock
-            if $0.pinned != nil { $0.pinned = snapshot }
+    /// What a transaction has made.
+    struct Changes: Sendable {
+        fileprivate var state: RealmState
+        fileprivate var changeset: [UInt8]
+    }
+
+    /// Ends the transaction, whose changes are to be stored next.
+    /// - Parameter showing: whether the place sees the changes until they are stored.
+    func finish(showing: Bool) -> Changes {
+        guard let view else { preconditionFailure("a frozen realm has no write transaction") }
+        var transaction = view.end()
+        var state = RealmState()
+        let changeset = transaction.commit(returningTo: &state)
+        if showing { view.show(state) }
+        return Changes(state: state, changeset: changeset)
+    }
+
+    /// Stores what a transaction has made, and lets others write. On any thread.
+    func store(_ changes: consuming Changes, withoutNotifying tokens: Set<ObjectIdentifier> = []) throws {
+        defer {
+            view?.stored(core.snapshot)
+            core.lock.unlock()
+            resumeObservers()
         }
+        let changeset = changes.changeset
+        // Moved, as two owners would make a copy of the first that changes it.
+        var state = RealmState()
+        swap(&state, &changes.state)
+        guard !changeset.isEmpty || state.hasChanges else { return }
+        try core.versions.checkRoom(beside: core.snapshot.version, for: configuration)
+        try core.commitLocal(state, changeset: changeset, by: view, withoutNotifying: tokens)
+        session?.localVersion()
     }
 
     func commit(withoutNotifying tokens: [NotificationToken] = []) throws {
-        guard var transaction = contents.withLock({ $0.transaction.take() }) else {
-            preconditionFailure("the realm is not in a write transaction")
-        }
-        defer { core.lock.unlock() }
-        var state = RealmState()
-        let changeset = transaction.commit(returningTo: &state)
-        guard !changeset.isEmpty || state.hasChanges else { return }
-        try core.versions.checkRoom(beside: core.snapshot.version, for: configuration)
-        try core.commitLocal(
-            state, changeset: changeset, withoutNotifying: Set(tokens.map { ObjectIdentifier($0) }))
-        contents.withLock { if $0.pinned != nil { $0.pinned = core.snapshot } }
-        session?.localVersion()
+        let tokens = Set(tokens.map { ObjectIdentifier($0) })
+        try store(finish(showing: false), withoutNotifying: tokens)
+        // Observers of the realm itself hear at once where it is written, also of a commit that changes nothing.
+        if let view, view.standsStill { core.observers.committed(by: view, view.current, except: tokens) }
     }
 
     /// Runs `block` in a transaction of a caller that holds the write lock, and commits it with a version of the schema.
     func migrate(to schemaVersion: UInt64, _ block: () throws -> Void) throws {
-        begin(isBlock: true)
+        guard let view else { preconditionFailure("a frozen realm cannot be migrated") }
+        view.begin(isBlock: true)
         do {
             try block()
         } catch {
-            contents.withLock { $0.transaction = nil }
+            if view.isInTransaction { _ = view.end() }
             throw error
         }
-        guard var transaction = contents.withLock({ $0.transaction.take() }) else {
-            preconditionFailure("a migration cannot end its write transaction")
-        }
-        var state = RealmState()
-        let changeset = transaction.commit(returningTo: &state)
-        try core.commitLocal(state, changeset: changeset, schemaVersion: schemaVersion)
+        precondition(view.isInTransaction, "a migration cannot end its write transaction")
+        let changes = finish(showing: false)
+        try core.commitLocal(changes.state, changeset: changes.changeset, schemaVersion: schemaVersion, by: view)
     }
 
     func cancel() {
-        guard contents.withLock({ $0.transaction.take() }) != nil else {
-            preconditionFailure("the realm is not in a write transaction")
-        }
+        guard let view else { preconditionFailure("a frozen realm has no write transaction") }
+        _ = view.end()
         core.lock.unlock()
+        resumeObservers()
+    }
+
+    /// Lets observers hear of what they could not be told during a transaction.
+    private func resumeObservers() {
+        if let view, view.standsStill { core.observers.resume(view) }
     }
 
     /// Changes something in the transaction. A value that does not fit traps.
-    func edit(_ body: (inout RecordingTransaction) throws -> Void) {
-        checkThread()
-        contents.withLock { contents in
-            guard var transaction = contents.transaction.take() else {
-                preconditionFailure("a realm can be changed only in a write transaction")
-            }
-            do {
-                try body(&transaction)
-            } catch {
-                preconditionFailure("\(error)")
-            }
-            contents.transaction = transaction
-        }
-    }
+    func edit(_ body: (inout RecordingTransaction) throws -> Void) { usableView().edit(body) }
 
     func convert(_ value: Any?, as element: ElementType) -> Value {
         ValueConversion.orTrap { try ValueConversion(schema: schema).value(value, as: element) }

@@ -3,8 +3,7 @@ internal import RealmState
 import SyncModel
 internal import Synchronization
 
-/// The objects of a class, all or some, by ascending primary key unless sorted; live unless it came out of a
-/// notification.
+/// The objects of a class, all or some, by ascending primary key unless sorted; live as its realm is.
 public struct Results<Element>: RealmCollection, Sendable {
     let instance: RealmInstance
     let className: ByteString
@@ -30,6 +29,11 @@ public struct Results<Element>: RealmCollection, Sendable {
         let keys = ResultsQuery.keys(className, query, instance.at(snapshot))
         cache.contents.withLock { $0 = (snapshot.version, keys) }
         return keys
+    }
+
+    /// Notes the keys of a version, which need not be looked for then.
+    func know(_ keys: [ObjectKey], of snapshot: RealmSnapshot) {
+        cache.contents.withLock { $0 = (snapshot.version, keys) }
     }
 
     /// The position of the first object.
@@ -91,7 +95,9 @@ public struct Results<Element>: RealmCollection, Sendable {
     public func freeze() -> Results<Element> { with(query: query, instance: instance.frozen(), keys: keys) }
 
     /// The live collection behind a frozen one.
-    public func thaw() -> Results<Element>? { with(query: query, instance: instance.thawed()) }
+    public func thaw(_isolation: (any Actor)? = #isolation) -> Results<Element>? {
+        with(query: query, instance: instance.thawed(_isolation))
+    }
 }
 
 extension Results where Element == DynamicObject {

@@ -36,6 +36,7 @@ final class RealmCore: Sendable {
     let owner: Owner?
     let lock = WriteLock()
     let observers = RealmObservers()
+    let views = RealmViews()
     let versions = ActiveVersions()
     private let settlingBytes: Int
     private let current: Mutex<Current>
@@ -100,8 +101,9 @@ final class RealmCore: Sendable {
     /// - Parameters:
     ///   - changeset: in streaming form, empty if nothing of it is to be uploaded.
     ///   - schemaVersion: nil to keep what there is.
+    ///   - writer: the view whose transaction it was.
     func commitLocal(
-        _ state: consuming RealmState, changeset: [UInt8], schemaVersion: UInt64? = nil,
+        _ state: consuming RealmState, changeset: [UInt8], schemaVersion: UInt64? = nil, by writer: RealmView? = nil,
         withoutNotifying: Set<ObjectIdentifier> = []
     ) throws {
         if isSynced { try OversizedWrite.check(changeset.count, fileURL: url) }
@@ -114,7 +116,7 @@ final class RealmCore: Sendable {
                 version: commit.version, originTimestamp: timestamp, originFile: 0,
                 remoteVersion: sync.progress.download.serverVersion, changeset: changeset)
         }
-        try self.commit(commit, state: state, withoutNotifying: withoutNotifying)
+        try self.commit(commit, state: state, by: writer, withoutNotifying: withoutNotifying)
         current.withLock { $0.contents.lastTimestamp = timestamp }
     }
 
@@ -155,7 +157,8 @@ final class RealmCore: Sendable {
     /// Writes a commit on the newest version and publishes it. `commit.version` says which version it makes.
     /// - Parameter state: the contents from now on; nil if they stay.
     func commit(
-        _ commit: RealmFile.Commit, state: RealmState? = nil, withoutNotifying: Set<ObjectIdentifier> = []
+        _ commit: RealmFile.Commit, state: RealmState? = nil, by writer: RealmView? = nil,
+        withoutNotifying: Set<ObjectIdentifier> = []
     ) throws {
         try ReadFailures.check()
         let before = snapshot
@@ -171,8 +174,12 @@ final class RealmCore: Sendable {
             return current.logBytes
         }
         if logBytes >= settlingBytes { settle() }
+        let newest = snapshot
+        // Before anybody is told, who may look at the view.
+        writer?.stored(newest)
+        views.hear(of: newest, except: writer)
         guard commit.version != before.version, let changes = commit.changes else { return }
-        observers.notify(snapshot, changes, except: withoutNotifying)
+        observers.notify(newest, changes, except: withoutNotifying)
     }
 
     /// Runs a write that nobody's thread of the app waits in, for a caller that does not have the write lock.
@@ -191,6 +198,7 @@ final class RealmCore: Sendable {
         defer { lock.unlock() }
         try file.addIndexes(declared, snapshot.state.schema)
         settle()
+        views.hear(of: snapshot, except: nil)
     }
 
     /// Puts the newest contents on the newest version of the file. As long as that does not work, what has changed stays in memory.

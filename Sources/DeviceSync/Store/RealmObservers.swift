@@ -11,6 +11,14 @@ final class RealmObservers: Sendable {
     private struct Observer: Sendable {
         var place: DeliveryPlace
         var deliver: Deliver
+        /// What the place sees, which goes on together with what the observer is told; nil if nothing stands still there.
+        var view: RealmView?
+        /// Whether the observer hears of nothing that the view does not show.
+        var waits: Bool
+        /// Whether it has to hear of what there is before it hears of changes.
+        var isNew: Bool
+        /// Whether there is something to tell that has to wait for the view.
+        var isHeld = false
         /// The token of the observation, by which a writer may leave the observer out.
         var token: ObjectIdentifier?
         /// The changes after everything that was delivered or is on the queue; at first, anything may have changed.
@@ -40,12 +48,18 @@ final class RealmObservers: Sendable {
     /// Registers an observer, which first hears of `initial` if there is one.
     ///
     /// Deliveries to one observer come in order; a queue must be serial for that, as the main queue is.
+    /// - Parameters:
+    ///   - instance: what the observer uses at the place.
+    ///   - waits: whether the observer hears of nothing that the instance does not show.
     func add(
-        on place: DeliveryPlace, initial: (() -> RealmSnapshot)? = nil, _ deliver: @escaping Deliver
+        on place: DeliveryPlace, for instance: RealmInstance, waits: Bool = true, initial: (() -> RealmSnapshot)? = nil,
+        _ deliver: @escaping Deliver
     ) -> NotificationToken {
+        let view = instance.view.flatMap { $0.standsStill ? $0 : nil }
         let number = contents.withLock { contents -> UInt64 in
             contents.next += 1
-            contents.observers[contents.next] = Observer(place: place, deliver: deliver)
+            contents.observers[contents.next] = Observer(
+                place: place, deliver: deliver, view: view, waits: waits, isNew: initial != nil)
             return contents.next
         }
         // Read after it was registered, so that no commit falls between the two.
@@ -82,13 +96,66 @@ final class RealmObservers: Sendable {
         place?.async { [weak self] in self?.deliver(number) }
     }
 
-    private func deliver(_ number: UInt64) {
+    /// Tells the observers of a view what they have not heard of yet; at the view's place.
+    ///
+    /// One that is new hears on its queue, as ever: whoever registers an observer may not expect to be called meanwhile.
+    func catchUp(_ view: RealmView) {
+        let due = contents.withLock { contents -> [UInt64] in
+            guard !contents.observers.isEmpty else { return [] }
+            return contents.observers.filter { _, observer in
+                guard observer.view === view, !observer.isNew, observer.pending != nil else { return false }
+                if case .reader = observer.place { return false }
+                return true
+            }.keys.sorted()
+        }
+        for number in due { deliver(number, isForced: true) }
+    }
+
+    /// Tells the observers of the realm itself, at the place of a view that has committed, of the commit.
+    func committed(by view: RealmView, _ newest: RealmSnapshot, except tokens: Set<ObjectIdentifier>) {
+        let due = contents.withLock { contents -> [(Deliver, ChangedObjects)] in
+            guard !contents.observers.isEmpty else { return [] }
+            let numbers = contents.observers.filter { _, observer in
+                !observer.waits && observer.view === view && !(observer.token.map(tokens.contains) ?? false)
+            }.keys.sorted()
+            return numbers.compactMap { number in
+                guard let observer = contents.observers[number] else { return nil }
+                contents.observers[number]?.pending = nil
+                return (observer.deliver, observer.pending?.changed ?? ChangedObjects())
+            }
+        }
+        for (deliver, changed) in due { deliver(newest, changed) }
+    }
+
+    /// Lets the observers of a view hear on their queues of what had to wait for it.
+    func resume(_ view: RealmView) {
+        let due = contents.withLock { contents -> [(UInt64, DeliveryPlace)] in
+            guard !contents.observers.isEmpty else { return [] }
+            let held = contents.observers.filter { $0.value.isHeld && $0.value.view === view }
+            for number in held.keys { contents.observers[number]?.isHeld = false }
+            return held.map { ($0.key, $0.value.place) }.sorted { $0.0 < $1.0 }
+        }
+        for (number, place) in due { place.async { [weak self] in self?.deliver(number) } }
+    }
+
+    private func deliver(_ number: UInt64, isForced: Bool = false) {
+        let observer = contents.withLock { $0.observers[number] }
+        guard let snapshot = observer?.pending?.snapshot else { return }
+        if let view = observer?.view, !view.advance(to: snapshot, isForced: isForced), observer?.waits == true {
+            contents.withLock { $0.observers[number]?.isHeld = true }
+            return
+        }
         // Looked up only now: the token may have been invalidated meanwhile.
         let delivery = contents.withLock { contents -> (Deliver, RealmSnapshot, ChangedObjects)? in
             guard let observer = contents.observers[number], let pending = observer.pending else { return nil }
             contents.observers[number]?.pending = nil
+            contents.observers[number]?.isNew = false
+            contents.observers[number]?.isHeld = false
             return (observer.deliver, pending.snapshot, pending.changed)
         }
-        if let (deliver, snapshot, changed) = delivery { deliver(snapshot, changed) }
+        guard let (deliver, newest, changed) = delivery else { return }
+        // A commit in between is told of as well.
+        if newest.version > snapshot.version { _ = observer?.view?.advance(to: newest, isForced: isForced) }
+        deliver(newest, changed)
     }
 }

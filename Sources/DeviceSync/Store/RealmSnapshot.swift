@@ -6,6 +6,9 @@ final class RealmSnapshot: Sendable {
     let state: RealmState
     let version: ClientVersion
 
+    /// Whether the version is a name for what a commit under way is about to make.
+    var isProvisional: Bool { version.rawValue > .max / 2 }
+
     init(state: RealmState, version: ClientVersion) {
         self.state = state
         self.version = version

@@ -36,13 +36,22 @@ final class WriteLock: Sendable {
 
         /// Traps if it is the caller itself that it would wait for.
         func check(_ callers: [Holder?]) {
-            precondition(
-                holder.map { !callers.contains($0) } ?? true,
-                "the realm is already in a write transaction, begun by the same code through another Realm of the same "
-                    + "file: a nested write would wait for itself for ever")
+            precondition(holder.map { !callers.contains($0) } ?? true, WriteLock.nestedMessage)
         }
     }
     private let contents = Mutex(Contents())
+
+    /// What a caller is told that would wait for itself.
+    static let nestedMessage =
+        "the realm is already in a write transaction, begun by the same code: a nested write would wait for itself for ever. Ask "
+        + "isInWriteTransaction first"
+
+    /// Whether somebody else than the caller has the lock, as far as that is known.
+    /// - Parameter task: the hash of a task for which the caller acts.
+    func isHeldByAnother(than task: Int? = nil) -> Bool {
+        let here = Self.here + [task.map { Holder.task($0) }]
+        return contents.withLock { contents in contents.holder.map { !here.contains($0) } ?? false }
+    }
 
     /// How many ask for the lock and do not have it yet.
     var waitingCount: Int { contents.withLock { $0.threads.count + $0.callers.count } }
@@ -90,6 +99,9 @@ final class WriteLock: Sendable {
         defer { if isHeld() { contents.withLock { $0.holder = nil } } }
         return try block()
     }
+
+    /// Notes that other code than what has the lock now is going to let go of it.
+    func passOn() { contents.withLock { $0.holder = nil } }
 
     func unlock() {
         let next = contents.withLock { contents -> (@Sendable () -> Void)? in

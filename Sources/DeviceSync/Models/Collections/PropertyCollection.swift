@@ -48,9 +48,9 @@ extension _PropertyCollection {
     }
 
     /// The live collection behind a frozen one; nil if the object that it belongs to was deleted since. An unmanaged one traps.
-    public func thaw() -> Self? {
+    public func thaw(_isolation: (any Actor)? = #isolation) -> Self? {
         let field = field(toBe: "thawed")
-        let live = Self._read(field.moved(to: field.instance.thawed()), holding: nil)
+        let live = Self._read(field.moved(to: field.instance.thawed(_isolation)), holding: nil)
         return live.isInvalidated ? nil : live
     }
 

@@ -56,7 +56,9 @@ extension _Field {
             instance: instance, address: address, property: property, owner: owner.moved(to: instance), held: held)
     }
 
-    func isSame(as other: _Field) -> Bool { instance === other.instance && address == other.address }
+    func isSame(as other: _Field) -> Bool {
+        address == other.address && instance.isSame(as: other.instance)
+    }
 
     /// Traps unless the field can be written.
     func checkWritable(_ what: String) {

@@ -48,7 +48,8 @@ extension SectionedResults {
         let live = moved(to: source.instance.delivered(at: place))
         let (core, className) = (source.instance.core, source.className)
         let last = Mutex<(state: RealmState, sections: Sections<Key>)?>(nil)
-        return core.observers.add(on: place, initial: { core.snapshot }) { snapshot, changed in
+        let shown = live.source.instance
+        return core.observers.add(on: place, for: shown, initial: { core.snapshot }) { snapshot, changed in
             let state = snapshot.state
             // The keys have to be of the state that is reported on.
             let sections = live.sections(in: live.source.instance.at(snapshot))

@@ -4,7 +4,7 @@ internal import Synchronization
 /// Tells apart the writes that `Realm.writeAsync(_:onComplete:)` and `Realm.beginAsyncWrite(_:)` have asked for.
 public typealias AsyncTransactionId = UInt32
 
-/// The write transactions of one `Realm` that begin or end after the call that asks for it.
+/// The write transactions of one view that begin or end after the call that asks for it.
 struct AsyncWrites: Sendable {
     private var last: AsyncTransactionId = 0
     /// Asked for, and not begun.
@@ -53,39 +53,39 @@ private struct ConfinedBlock<Input>: @unchecked Sendable {
 
 extension RealmInstance {
     /// Where blocks of asynchronous writes run.
-    private func placeOfWrites(_ call: String) -> DeliveryPlace {
-        checkThread()
-        guard case .queue(let queue)? = confinement?.place else {
+    private func placeOfWrites(_ call: String) -> (RealmView, DeliveryPlace) {
+        let view = usableView("written")
+        guard case .queue(let queue)? = view.confinement?.place else {
             preconditionFailure(
                 "\(call) needs a realm that was opened on the main thread or with a queue; in a task, use asyncWrite(_:)"
             )
         }
-        return .queue(queue)
+        return (view, .queue(queue))
     }
 
     fileprivate func beginAsync(_ call: String, _ block: ConfinedBlock<Void>) -> AsyncTransactionId {
-        let place = placeOfWrites(call)
-        let id = asyncWrites.withLock { $0.asks() }
+        let (view, place) = placeOfWrites(call)
+        let id = view.asyncWrites.withLock { $0.asks() }
         core.lock.whenLocked(at: place) { [self] in
-            guard asyncWrites.withLock({ $0.begins(id) }) else { return core.lock.unlock() }
-            begin(isBlock: true)
+            guard view.asyncWrites.withLock({ $0.begins(id) }) else { return core.lock.unlock() }
+            view.begin(isBlock: true)
             core.lock.run({ block.run(()) }, isHeld: { isInTransaction })
-            asyncWrites.withLock { $0.ends() }
+            view.asyncWrites.withLock { $0.ends() }
             // A block that neither commits nor cancels has changed its mind.
-            if !asyncWrites.withLock({ $0.isCommitting }), isInTransaction { cancel() }
+            if !view.asyncWrites.withLock({ $0.isCommitting }), isInTransaction { cancel() }
         }
         return id
     }
 
     fileprivate func commitAsync(_ onComplete: ConfinedBlock<(any Error)?>?) {
-        let place = placeOfWrites("commitAsyncWrite")
-        precondition(isInTransaction, "the realm is not in a write transaction")
-        endsByItself()
-        asyncWrites.withLock { $0.commitBegins() }
+        let (view, place) = placeOfWrites("commitAsyncWrite")
+        view.asyncWrites.withLock { $0.commitBegins() }
+        let changes = finish(showing: true)
+        core.lock.passOn()
         FileQueue.queue.async { [self] in
-            let result = Result { try commit() }
-            place.async { [self] in
-                asyncWrites.withLock { $0.commitEnds() }
+            let result = Result { try store(changes) }
+            place.async {
+                view.asyncWrites.withLock { $0.commitEnds() }
                 if case .failure(let error) = result { onComplete?.run(error) } else { onComplete?.run(nil) }
             }
         }
@@ -135,14 +135,16 @@ extension Realm {
     /// Drops a write that has not begun yet.
     /// - Throws: `Realm.Error` with code `fail` if it has.
     public func cancelAsyncWrite(_ id: AsyncTransactionId) throws {
-        guard instance.asyncWrites.withLock({ $0.cancels(id) }) else {
+        guard instance.view?.asyncWrites.withLock({ $0.cancels(id) }) == true else {
             throw Error(
                 .fail, "there is no asynchronous write \(id) that has not begun", fileURL: configuration.fileURL)
         }
     }
 
     /// Whether a write that was asked for by `writeAsync` or `beginAsyncWrite` has not begun, or is running or being committed.
-    public var isPerformingAsynchronousWriteOperations: Bool { instance.asyncWrites.withLock { $0.isBusy } }
+    public var isPerformingAsynchronousWriteOperations: Bool {
+        instance.view?.asyncWrites.withLock { $0.isBusy } ?? false
+    }
 
     /// Runs `block` in a write transaction without blocking the caller's executor while it waits for other writers or
     /// for the disk. A realm of another actor, of a queue or a thread traps.
@@ -164,10 +166,9 @@ extension Realm {
     ///
     /// An open write transaction is cancelled. A frozen realm traps.
     public func invalidate() {
-        precondition(!isFrozen, "a frozen realm cannot be invalidated")
-        instance.checkThread()
+        let view = instance.usableView("invalidated")
         if instance.isInTransaction { instance.cancel() }
-        instance.generation.wrappingAdd(1, ordering: .relaxed)
+        view.generation.wrappingAdd(1, ordering: .relaxed)
         instance.refresh()
     }
 }

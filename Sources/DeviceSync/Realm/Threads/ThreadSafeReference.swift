@@ -1,4 +1,6 @@
 internal import Changesets
+import SyncModel
+internal import Synchronization
 
 /// An object or a collection that belongs to the thread, queue or actor of its realm. A `ThreadSafeReference` takes it elsewhere.
 public protocol ThreadConfined: SendableMetatype {
@@ -54,31 +56,52 @@ public struct _ThreadSafePointer: Sendable {
 ///         ...
 ///     }
 ///
-/// The realm stays open for as long as the reference is kept.
+/// The realm stays open, and keeps the version of the object or collection, for as long as the reference is kept.
 public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
     let pointer: _ThreadSafePointer
+    /// The version in which the object or collection certainly is, or was.
+    private let version: ClientVersion
+    private let snapshot: RealmSnapshot?
+    private let resolution = Resolution()
+
+    /// Whether a reference has been resolved, which its copies know too.
+    private final class Resolution: Sendable {
+        let hasBeen = Atomic(false)
+    }
 
     /// A reference to an object or collection of a realm. One that is unmanaged or was deleted traps.
-    public init(to confined: Confined) {
+    public init(to confined: Confined) { self.init(to: confined, keepingVersion: true) }
+
+    init(to confined: Confined, keepingVersion: Bool) {
         guard let pointer = confined._pointer else {
             preconditionFailure(
                 "only what a realm has can be handed over by a ThreadSafeReference; this one is unmanaged")
         }
         precondition(!confined.isInvalidated, "what was deleted cannot be handed over by a ThreadSafeReference")
         self.pointer = pointer
+        let instance = pointer.instance
+        let snapshot = instance.current
+        if instance.isInTransaction || snapshot.isProvisional {
+            (version, self.snapshot) = (instance.core.snapshot.version + 1, nil)
+        } else {
+            (version, self.snapshot) = (snapshot.version, keepingVersion && !instance.isFrozen ? snapshot : nil)
+        }
     }
 
-    /// Whether the object or collection can be found no more in the newest version of its realm.
-    public var isInvalidated: Bool {
-        let core = pointer.instance.core
-        let newest = RealmInstance(
-            core: core, configuration: pointer.instance.configuration, session: nil, snapshot: core.snapshot)
-        return Confined._found(pointer.moved(to: newest)) == nil
+    /// The object or collection, as an instance shows it.
+    fileprivate func resolve(in instance: RealmInstance) -> Confined? {
+        resolution.hasBeen.store(true, ordering: .relaxed)
+        instance.view?.reach(version, snapshot)
+        return Confined._found(pointer.moved(to: instance))
     }
+
+    /// Whether the reference has been resolved. (Upstream no reference can be resolved again; here it can.)
+    public var isInvalidated: Bool { resolution.hasBeen.load(ordering: .relaxed) }
 }
 
 extension Realm {
-    /// The object or collection of a reference, in this realm; nil if it was deleted meanwhile. A reference to another realm's traps, and so does a frozen realm.
+    /// The object or collection of a reference, in this realm; nil if it was deleted meanwhile. The realm goes at least to the version of the reference. A reference to
+    /// another realm's traps, and so does a frozen realm.
     public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         instance.checkThread()
         precondition(!isFrozen, "a ThreadSafeReference cannot be resolved in a frozen realm")
@@ -86,7 +109,7 @@ extension Realm {
             reference.pointer.instance.core === instance.core,
             "the ThreadSafeReference is to what another realm has: \(reference.pointer.instance.configuration.placeName)"
         )
-        return Confined._found(reference.pointer.moved(to: instance))
+        return reference.resolve(in: instance)
     }
 }
 
@@ -99,19 +122,19 @@ public struct ThreadSafe<Confined: ThreadConfined>: Sendable {
     private var reference: ThreadSafeReference<Confined>?
 
     /// Holds an object or collection of a realm, or nothing. One that is unmanaged traps.
-    public init(wrappedValue: Confined?) { reference = wrappedValue.map(ThreadSafeReference.init) }
+    public init(wrappedValue: Confined?) { reference = Self.reference(to: wrappedValue) }
 
-    /// The object or collection, in a realm of the calling thread; nil if it was deleted.
+    private static func reference(to confined: Confined?) -> ThreadSafeReference<Confined>? {
+        confined.map { ThreadSafeReference(to: $0, keepingVersion: false) }
+    }
+
+    /// The object or collection, in the realm of the calling thread or queue; nil if it was deleted.
     public var wrappedValue: Confined? {
         get {
             guard let reference else { return nil }
-            let instance = reference.pointer.instance
-            let here = RealmInstance(
-                core: instance.core, configuration: instance.configuration, session: instance.session,
-                confinement: .here())
-            return Realm(instance: here).resolve(reference)
+            return Realm(instance: reference.pointer.instance.here()).resolve(reference)
         }
-        set { reference = newValue.map(ThreadSafeReference.init) }
+        set { reference = Self.reference(to: newValue) }
     }
 }
 
