@@ -120,7 +120,7 @@ struct StandingTests {
         Self.fill(folder.modelConfiguration)
         let walker = Walker()
         try await walker.walk(folder.modelConfiguration)
-        try await eventually { await walker.count == 0 }
+        try await eventually("the actor turns") { await walker.count == 0 }
     }
 
     @MainActor
@@ -128,7 +128,7 @@ struct StandingTests {
         Self.fill(folder.modelConfiguration)
         let realm = try await Realm(configuration: folder.modelConfiguration)
         try Self.walk(realm, folder.modelConfiguration)
-        try await eventually { realm.objects(Dog.self).isEmpty }
+        try await eventually("the main queue turns") { realm.objects(Dog.self).isEmpty }
     }
 
     /// Writes that keep two values equal, until `body` returns.
@@ -233,7 +233,8 @@ struct StandingTests {
                 }
             }
         }
-        try await eventually { queue.sync { realm.objects(Dog.self).count == 500 - 33 && count.count == 500 - 33 } }
+        await expectTrue(
+            eventually { queue.sync { realm.objects(Dog.self).count == 500 - 33 && count.count == 500 - 33 } })
         token.invalidate()
     }
 
