@@ -139,12 +139,14 @@ final class RealmObservers: Sendable {
     }
 
     private func deliver(_ number: UInt64, isForced: Bool = false) {
-        let observer = contents.withLock { $0.observers[number] }
-        guard let snapshot = observer?.pending?.snapshot else { return }
-        if let view = observer?.view, !view.advance(to: snapshot, isForced: isForced), observer?.waits == true {
-            contents.withLock { $0.observers[number]?.isHeld = true }
-            return
+        // Held until the view has gone on: whoever moves the view meanwhile sees that somebody waits for that.
+        let observer = contents.withLock { contents -> Observer? in
+            guard let observer = contents.observers[number], observer.pending != nil else { return nil }
+            if observer.view != nil, observer.waits { contents.observers[number]?.isHeld = true }
+            return observer
         }
+        guard let observer, let snapshot = observer.pending?.snapshot else { return }
+        if let view = observer.view, !view.advance(to: snapshot, isForced: isForced), observer.waits { return }
         // Looked up only now: the token may have been invalidated meanwhile.
         let delivery = contents.withLock { contents -> (Deliver, RealmSnapshot, ChangedObjects)? in
             guard let observer = contents.observers[number], let pending = observer.pending else { return nil }
@@ -155,7 +157,7 @@ final class RealmObservers: Sendable {
         }
         guard let (deliver, newest, changed) = delivery else { return }
         // A commit in between is told of as well.
-        if newest.version > snapshot.version { _ = observer?.view?.advance(to: newest, isForced: isForced) }
+        if newest.version > snapshot.version { _ = observer.view?.advance(to: newest, isForced: isForced) }
         deliver(newest, changed)
     }
 }
