@@ -49,6 +49,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case cluster = "cluster"
     case slices = "cluster/slices"
     case workers = "cluster/workers"
+    case processes = "cluster/processes"
     case slice = "cluster/slices/:slice"
     case overview = "cluster/overview"
     case history = "cluster/history"

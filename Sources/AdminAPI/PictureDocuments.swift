@@ -34,9 +34,10 @@ package struct OverviewDocument: Codable, Sendable, Equatable {
     package var waiting: Int
     /// Absent while the broker does not say.
     package var deadLetters: Int?
-    package var campaignsRunning: Int
-    /// Client realms whose reset has not ended, of those campaigns.
-    package var resetsPending: Int
+    /// Absent while the store does not say.
+    package var campaignsRunning: Int?
+    /// Client realms whose reset has not ended, of those campaigns; absent likewise.
+    package var resetsPending: Int?
     /// One line of health in words.
     package var sentence: String
     package var findings: [Finding]
@@ -54,8 +55,6 @@ package struct OverviewDocument: Codable, Sendable, Equatable {
         workers = 0
         gateways = 0
         waiting = 0
-        campaignsRunning = 0
-        resetsPending = 0
         sentence = ""
         findings = []
     }

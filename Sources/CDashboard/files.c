@@ -48,6 +48,9 @@ static const unsigned char page_overview_js[] = {
 static const unsigned char page_slices_js[] = {
 #embed "pages/page-slices.js"
 };
+static const unsigned char page_processes_js[] = {
+#embed "pages/page-processes.js"
+};
 static const unsigned char page_campaigns_js[] = {
 #embed "pages/page-campaigns.js"
 };
@@ -101,6 +104,7 @@ static const sluice_dashboard_entry files[] = {
     {"page-login.js", page_login_js, sizeof page_login_js},
     {"page-overview.js", page_overview_js, sizeof page_overview_js},
     {"page-slices.js", page_slices_js, sizeof page_slices_js},
+    {"page-processes.js", page_processes_js, sizeof page_processes_js},
     {"page-campaigns.js", page_campaigns_js, sizeof page_campaigns_js},
     {"page-apps.js", page_apps_js, sizeof page_apps_js},
     {"page-realms.js", page_realms_js, sizeof page_realms_js},

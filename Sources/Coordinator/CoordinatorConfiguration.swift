@@ -40,6 +40,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var grafanaURL: String?
     /// Says whether the broker is the cluster's; nil for a coordinator that is used alone.
     package var gate: BrokerGate?
+    /// Tells what the process is; nil for a coordinator that is used alone.
+    package var process: (@Sendable () -> ProcessFacts)?
 
     package init(
         id: String, host: String = "127.0.0.1", port: Int = 9090, adminToken: Secret, adminTokenFile: String? = nil,

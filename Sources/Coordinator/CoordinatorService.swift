@@ -1,4 +1,5 @@
 package import Logging
+import Messages
 package import Operations
 import ServiceLifecycle
 package import Storage
@@ -34,6 +35,8 @@ package final class CoordinatorService: Service {
     package func run() async throws {
         defer { boundPort.stop() }
         try await checkSlices()
+        var configuration = configuration
+        configuration.process = configuration.process.map { tell in Self.addressed(tell, configuration, boundPort) }
         let context = CoordinatorContext(
             configuration: configuration, store: control, readiness: readiness, clock: .system, logger: logger)
         let server = AdminServer(
@@ -42,11 +45,24 @@ package final class CoordinatorService: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await server.run() }
                 group.addTask { try await BrokerWork(context: context).run() }
-                // Both end by themselves in a graceful shutdown; one that fails takes the other with it.
+                group.addTask { await CoordinatorReporter(context: context).run() }
+                // All end by themselves in a graceful shutdown; one that fails takes the others with it.
                 while try await group.next() != nil {}
             }
         } onGracefulShutdown: {
             context.state.stop()
+        }
+    }
+
+    /// The facts of the process with the admin API's address, once it listens.
+    private static func addressed(
+        _ tell: @escaping @Sendable () -> ProcessFacts, _ configuration: CoordinatorConfiguration, _ port: BoundPort
+    ) -> @Sendable () -> ProcessFacts {
+        let (host, isSecure) = (configuration.host, configuration.tls != nil)
+        return {
+            var facts = tell()
+            facts.address = port.current.map { ReachableAddress.url(isSecure: isSecure, host: host, port: $0) }
+            return facts
         }
     }
 

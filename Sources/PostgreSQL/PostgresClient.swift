@@ -35,15 +35,17 @@ package final class PostgresClient: Sendable {
     /// Sends all statements of a pipeline, and waits for the answers: one round trip.
     ///
     /// Transactions that others stand in the way of are repeated some times, and so are reads whose connection is lost.
+    ///
+    /// - Parameter hurry: how long it waits for a connection while the server is known to be away; nil: as long as ever.
     package func run(
-        _ pipeline: PostgresPipeline, _ mode: PostgresMode = .reads
+        _ pipeline: PostgresPipeline, _ mode: PostgresMode = .reads, hurry: Duration? = nil
     ) async throws(PostgresError) -> PostgresAnswer {
         var attempt = 1
         while true {
             do throws(PostgresError) {
                 return try await submit(
                     pipeline, begin: mode.begin, end: mode.begin == nil ? nil : Request.commit,
-                    isRepeatable: !mode.isWrite
+                    isRepeatable: !mode.isWrite, hurry: hurry
                 ).get()
             } catch {
                 guard error.kind == .conflict, attempt < Self.attempts else { throw error }
@@ -57,13 +59,16 @@ package final class PostgresClient: Sendable {
     ///
     /// The transaction is committed when `body` returns, unless `PostgresTransaction.commit` has done so; it is rolled back when
     /// `body` throws. `body` runs again when another transaction stood in the way: it must change nothing but the database.
+    ///
+    /// - Parameter hurry: see `run`.
     package nonisolated(nonsending) func withTransaction<Value>(
-        _ isolation: PostgresIsolation = .readCommitted, _ body: (PostgresTransaction) async throws -> Value
+        _ isolation: PostgresIsolation = .readCommitted, hurry: Duration? = nil,
+        _ body: (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
         var attempt = 1
         while true {
             do {
-                return try await withLease(begin: isolation.sql, body)
+                return try await withLease(begin: isolation.sql, hurry, body)
             } catch let error as PostgresError where error.kind == .conflict && attempt < Self.attempts {
                 try await pause(afterConflict: attempt)
                 attempt += 1
@@ -72,10 +77,12 @@ package final class PostgresClient: Sendable {
     }
 
     /// Runs `body` with the database as it is now, whatever changes meanwhile, on a connection of its own.
+    ///
+    /// - Parameter hurry: see `run`.
     package nonisolated(nonsending) func withSnapshot<Value>(
-        _ body: (PostgresTransaction) async throws -> Value
+        hurry: Duration? = nil, _ body: (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
-        try await withLease(begin: PostgresMode.beginSnapshot) { transaction in
+        try await withLease(begin: PostgresMode.beginSnapshot, hurry) { transaction in
             // The first statement takes the snapshot.
             try await transaction.query("SELECT 1")
             return try await body(transaction)
@@ -83,10 +90,10 @@ package final class PostgresClient: Sendable {
     }
 
     private nonisolated(nonsending) func withLease<Value>(
-        begin: String, _ body: (PostgresTransaction) async throws -> Value
+        begin: String, _ hurry: Duration?, _ body: (PostgresTransaction) async throws -> Value
     ) async throws -> Value {
         let id = link.makeID()
-        do throws(PostgresError) { try await lease(id).get() } catch { throw await explained(error) }
+        do throws(PostgresError) { try await lease(id, hurry).get() } catch { throw await explained(error) }
         defer { _ = link.inbox.push(.release(lease: id)) }
         let transaction = PostgresTransaction(self, lease: id, begin: begin)
         let value = try await body(transaction)
@@ -94,12 +101,14 @@ package final class PostgresClient: Sendable {
         return value
     }
 
-    private func lease(_ id: UInt64) async -> Result<Void, PostgresError> {
-        let patience = Monotonic.now().advanced(by: configuration.patience)
+    private func lease(_ id: UInt64, _ hurry: Duration?) async -> Result<Void, PostgresError> {
+        let now = Monotonic.now()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled { return continuation.resume(returning: .failure(Self.cancelled)) }
-                let lease = Lease(id: id, patience: patience, continuation: continuation)
+                let lease = Lease(
+                    id: id, patience: now.advanced(by: configuration.patience),
+                    hurry: hurry.map { now.advanced(by: $0) } ?? .never, continuation: continuation)
                 if !link.push(.lease(lease)) { continuation.resume(returning: .failure(Self.closed)) }
             }
         } onCancel: {
@@ -108,16 +117,18 @@ package final class PostgresClient: Sendable {
     }
 
     func submit(
-        _ pipeline: PostgresPipeline, begin: String?, end: String?, lease: UInt64? = nil, isRepeatable: Bool = false
+        _ pipeline: PostgresPipeline, begin: String?, end: String?, lease: UInt64? = nil, isRepeatable: Bool = false,
+        hurry: Duration? = nil
     ) async -> Request.Answer {
         let id = link.makeID()
-        let patience = Monotonic.now().advanced(by: configuration.patience)
+        let now = Monotonic.now()
         let answer: Request.Answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 if Task.isCancelled, lease == nil { return continuation.resume(returning: .failure(Self.cancelled)) }
                 let request = Request(
                     id: id, statements: pipeline.statements, begin: begin, end: end, lease: lease,
-                    isRepeatable: isRepeatable, patience: patience, continuation: continuation)
+                    isRepeatable: isRepeatable, patience: now.advanced(by: configuration.patience),
+                    hurry: hurry.map { now.advanced(by: $0) } ?? .never, continuation: continuation)
                 if !link.push(.submit(request)) { continuation.resume(returning: .failure(Self.closed)) }
             }
         } onCancel: {

@@ -8,6 +8,8 @@ package struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomD
     package var sessions = 2
     /// How long a pipeline waits for a connection. A lost one is made again meanwhile, to whichever host takes writes by then.
     package var patience = Duration.seconds(10)
+    /// How long no connection can be had before the server is known to be away: callers in a hurry then wait no longer.
+    package var outage = Duration.seconds(2)
     /// How long an answer may take: also the server's own limit for a statement.
     package var timeout = Duration.seconds(60)
     /// How many pipelines may wait for a connection.

@@ -32,6 +32,9 @@ package struct StoreError: Error, CustomStringConvertible, Sendable {
         self.underlying = underlying
     }
 
+    /// What went wrong with what the engine says of it, for an operator.
+    package var words: String { underlying.map { "\(message): \($0)" } ?? message }
+
     package var isRetriable: Bool { code == .unavailable }
 
     package var description: String {

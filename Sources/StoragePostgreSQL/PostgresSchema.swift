@@ -46,7 +46,9 @@ package struct PostgresSchema: Sendable {
     /// What the database has gone; nil if it has nothing of this part.
     package func level(_ client: PostgresClient) async throws(StoreError) -> Level? {
         do throws(PostgresError) {
-            return try await client.query(Self.reading, .text(part)).first.map(Level.init)
+            return try await client.run(
+                PostgresPipeline(Self.reading, [.text(part)]), hurry: PostgresControlDatabase.hurry)[0].first.map(
+                    Level.init)
         } catch {
             guard error.kind == .undefinedTable else { throw StoreError(error, place(client)) }
             return nil

@@ -24,6 +24,8 @@ package struct WorkerConfiguration: Sendable {
     package var gate: BrokerGate?
     /// Says whether a slice's store is the cluster's; nil likewise.
     package var registry: SliceRegistry?
+    /// Tells what the process is; nil for a worker that is used alone.
+    package var process: (@Sendable () -> ProcessFacts)?
 
     package init(
         id: String, amqp: AMQPConfiguration, topology: Topology, slices: SliceCount, prefetch: Int = 1_000,

@@ -63,6 +63,52 @@ extension ShakenClusterTests {
             for name in names { try await cluster.waitFor(name, ready: true) }
         }
 
+        @Test func aProcessWhoseDatabaseIsAwayAnswersAndSaysWhy() async throws {
+            let cluster = try SharedCluster.cluster
+            for (name, component) in [
+                ("worker", "worker.store"), ("coordinator", "coordinator.store"), ("gateway", "gateway.listener"),
+            ] {
+                let port = name == "worker" ? [] : ["--port", "0"]
+                try await cluster.start(
+                    "early-\(name)", [name, "--store", "postgres://sluice@127.0.0.1:1/nothing"] + port)
+                try await cluster.waitFor(
+                    "early-\(name)", ready: false, saying: "127.0.0.1:1/nothing cannot be reached")
+                let answer = try await cluster.ask("early-\(name)", "/ready")
+                expectTrue(answer.text.contains("\"name\":\"\(component)\",\"ready\":false"), "\(answer.text)")
+                try await expectEqual(cluster.ask("early-\(name)", "/health").status, 200)
+                let metrics = try await cluster.ask("early-\(name)", "/metrics").text
+                expectTrue(metrics.contains("sluice_build_info{") && metrics.contains("component=\"\(component)\""))
+                // A signal ends it, although it has not begun.
+                await cluster.stop("early-\(name)")
+                expectTrue(cluster.log(of: "early-\(name)").contains("stopped"))
+            }
+        }
+
+        @Test func processesAreListedAndLookedAt() async throws {
+            let cluster = try SharedCluster.cluster
+            struct Process: Decodable {
+                var role: String
+                var id: String
+                var state: String
+                var version: String?
+                var operations: String?
+                var owns: [Int]?
+            }
+            try await LocalCluster.retrying("all processes are listed, and own what there is") {
+                let all = try await cluster.operateJSON([Process].self, "processes")
+                let known = all.filter { $0.state == "ready" && $0.version != nil && $0.operations != nil }
+                guard Set(known.map(\.role)) == ["coordinator", "worker", "gateway"],
+                    Set(known.flatMap { $0.owns ?? [] }).count == cluster.slices
+                else { throw LocalClusterError("\(all)") }
+            }
+            let workers = try await cluster.operate("processes", "--role", "worker", "--wide")
+            expectTrue(workers.contains("worker-1") && !workers.contains("gateway"), "\(workers)")
+            let examined = try await cluster.shell(
+                "bash", ["-c", "\(cluster.sluice) doctor --skip-integrity || [[ $? -le 2 ]]"])
+            expectTrue(examined.contains("worker worker-1: ready: worker.broker"), "\(examined)")
+            expectTrue(examined.contains("versions: all "), "\(examined)")
+        }
+
         @Test func aSliceWithoutAnOwnerIsNotReady() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.waitFor("coordinator", ready: true)

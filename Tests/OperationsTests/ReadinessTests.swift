@@ -19,6 +19,17 @@ import Testing
         expectEqual(readiness.components.map(\.name), ["worker.broker", "worker.store"])
     }
 
+    @Test func aComponentIsReadyWhenAllWhoSpeakOfItSaySo() {
+        let readiness = Readiness()
+        readiness.set("worker.store", ready: true, reason: "open")
+        readiness.set("worker.store", of: "watch", ready: false, reason: "refused")
+        expectTrue(!readiness.isReady)
+        expectEqual(readiness.components.map(\.reason), ["refused"])
+        readiness.set("worker.store", of: "watch", ready: true)
+        expectTrue(readiness.isReady)
+        expectEqual(readiness.components.map(\.reason), ["open"])
+    }
+
     @Test func aComponentThatFallsIsGivenWithItsReason() {
         let readiness = Readiness()
         readiness.set("broker", ready: false, reason: "starting")

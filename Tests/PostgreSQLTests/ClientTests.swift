@@ -133,6 +133,29 @@ import Testing
         await client.close()
     }
 
+    @Test func aServerThatIsKnownToBeAwayIsNotWaitedForInAHurry() async throws {
+        var configuration = try PostgresConfiguration("postgres://sluice@127.0.0.1:1/nothing")
+        // Longer than the suite may take.
+        configuration.patience = .seconds(3600)
+        configuration.outage = .milliseconds(300)
+        let client = PostgresClient(configuration, logger: Logger(label: "test"))
+        let started = ContinuousClock.now
+        let pipeline = PostgresPipeline("SELECT 1")
+        for _ in 0..<3 {
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.run(pipeline, hurry: .milliseconds(10))
+            }
+            expectEqual(error?.kind, .unreachable)
+        }
+        let error = await #expect(throws: PostgresError.self) {
+            try await client.withTransaction(hurry: .milliseconds(10)) { try await $0.query("SELECT 1") }
+        }
+        expectEqual(error?.kind, .unreachable)
+        // The first has waited until the server was known to be away.
+        expectTrue(.now - started >= .milliseconds(300))
+        await client.close()
+    }
+
     @Test func aServerThatTakesNoWritesIsTold() async throws {
         let url = try TestPostgres.requireURL() + "?options=-cdefault_transaction_read_only%3Don"
         let client = PostgresClient(try PostgresConfiguration(url), logger: Logger(label: "test"))

@@ -54,6 +54,18 @@ public final class AMQPConnection: Sendable {
     /// What the connection is doing now.
     public var state: AMQPConnectionState { link.state }
 
+    /// What keeps the connection from taking publishes and deliveries, in words for an operator; nil if nothing does.
+    public var obstacle: String? {
+        switch state {
+        case .connected: nil
+        case .connecting: link.failure.map { "not connected: \($0.message)" } ?? "connecting"
+        case .blocked(let reason): "the broker takes no messages: \(reason.isEmpty ? "an alarm" : reason)"
+        case .reconnecting(let attempt):
+            "not connected, attempt \(attempt): \(link.failure?.message ?? "the connection was lost")"
+        case .closed: link.failure.map { "not connected: \($0.message)" } ?? "the connection is closed"
+        }
+    }
+
     /// The connection's states, beginning with the present one. A slow reader misses states in between, never the newest.
     /// The sequence ends with `close()`.
     public var stateUpdates: AsyncStream<AMQPConnectionState> { link.updates() }

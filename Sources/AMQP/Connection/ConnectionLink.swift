@@ -21,6 +21,7 @@ final class ConnectionLink: Sendable {
 
     private struct Observed {
         var state = AMQPConnectionState.connecting
+        var failure: AMQPError?
         var observers: [UInt64: AsyncStream<AMQPConnectionState>.Continuation] = [:]
         var frameMax = 131_072
         var statistics = AMQPConnectionStatistics()
@@ -85,6 +86,11 @@ final class ConnectionLink: Sendable {
     func makeID() -> UInt64 { nextID.add(1, ordering: .relaxed).newValue }
 
     var state: AMQPConnectionState { observed.withLock { $0.state } }
+
+    /// Why the connection was lost, or could not be made; nil while it is there.
+    var failure: AMQPError? { observed.withLock { $0.failure } }
+
+    func setFailure(_ error: AMQPError?) { observed.withLock { $0.failure = error } }
 
     /// The frame limit that was last agreed with the broker.
     var frameMax: Int { observed.withLock { $0.frameMax } }

@@ -67,10 +67,12 @@ extension ConnectionLoop {
                     "generation": "\(generation)",
                 ])
             for channel in channels.values { channel.attach() }
+            link.setFailure(nil)
             link.setState(.connected(generation: generation))
             started?.resume(returning: .success(()))
             started = nil
         case .failure(let error):
+            link.setFailure(error)
             rotation.tried(reaching: nil)
             if let started {
                 self.started = nil
@@ -94,6 +96,7 @@ extension ConnectionLoop {
     func lose(_ error: AMQPError, culprit: UInt32 = 0, reason: AMQPError? = nil) {
         guard transport != nil else { return }
         transport = nil
+        link.setFailure(error)
         blocked = nil
         output.clear()
         arrivals.removeAll()

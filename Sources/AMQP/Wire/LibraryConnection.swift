@@ -32,8 +32,14 @@ final class LibraryConnection {
         let socket = try makeSocket()
         var timeout = timeval(until: deadline)
         let status = amqp_socket_open_noblock(socket, endpoint.host, Int32(clamping: endpoint.port), &timeout)
+        // Before anything else changes it.
+        let cause = errno
         guard status == AMQP_STATUS_OK.rawValue else {
-            throw AMQPError.fromLibrary(status, .connectFailed, "connecting to \(endpoint)")
+            let doing = "connecting to \(endpoint)"
+            if status == AMQP_STATUS_SOCKET_ERROR.rawValue {
+                throw AMQPError(.connectFailed, "\(doing): \(Self.words(of: cause))")
+            }
+            throw AMQPError.fromLibrary(status, .connectFailed, doing)
                 .advising(configuration.tls?.advice(after: status))
         }
         var handshake = timeval(until: deadline)
@@ -49,6 +55,14 @@ final class LibraryConnection {
         // The loop keeps the heartbeats itself: the library's would land in the middle of a frame that is half written.
         amqp_tune_connection(state, Int32(channelMax), Int32(frameMax), 0)
         return SocketTransport(self)
+    }
+
+    /// What the system says of a socket that could not be connected; the library itself says only that there was an error.
+    private static func words(of cause: Int32) -> String {
+        guard [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT].contains(cause) else {
+            return "the connection is refused, or nobody is there"
+        }
+        return String(cString: strerror(cause)).lowercased()
     }
 
     private func makeSocket() throws(AMQPError) -> OpaquePointer {

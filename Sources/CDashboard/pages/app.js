@@ -2,11 +2,12 @@
 
 import { byID, h, replace, say } from "./dom.js";
 import { connection, get, path, send, session, setSession } from "./api.js";
-import { span } from "./format.js";
+import { span, time } from "./format.js";
 import { picture, restart, stop, watch } from "./live.js";
 import * as login from "./page-login.js";
 import * as overview from "./page-overview.js";
 import * as slices from "./page-slices.js";
+import * as processes from "./page-processes.js";
 import * as apps from "./page-apps.js";
 import * as campaigns from "./page-campaigns.js";
 import * as realms from "./page-realms.js";
@@ -25,6 +26,7 @@ import * as reference from "./page-reference.js";
 const pages = [
   { name: "", title: "Overview", page: overview },
   { name: "slices", title: "Slices", page: slices },
+  { name: "processes", title: "Processes", page: processes },
   { name: "apps", title: "Apps", page: apps },
   { name: "campaigns", title: "Campaigns", page: campaigns },
   { name: "realms", title: "Realms", page: realms },
@@ -38,6 +40,8 @@ const pages = [
 const main = byID("main");
 let shown = new AbortController();
 let lostAt = 0;
+/** Milliseconds after which a picture is old. */
+const oldAfter = 8_000;
 
 async function begin() {
   byID("skip").addEventListener("click", () => main.focus());
@@ -48,10 +52,12 @@ async function begin() {
   addEventListener("hashchange", () => route());
   watch(({ overview }) => {
     const health = byID("health");
-    say(health, overview.sentence);
-    const level = overview.findings.some((/** @type {any} */ finding) => finding.level === "fault") ? "fault"
-      : overview.findings.length > 0 ? "warning" : "well";
-    health.className = `level-${level}`;
+    // What is worst stands first: nobody should have to look for why the head is red.
+    const worst = overview.findings.find((/** @type {any} */ finding) => finding.level === "fault") ?? overview.findings[0];
+    say(health, worst ? `${worst.text}${overview.findings.length > 1 ? ` (and ${overview.findings.length - 1} more)` : ""}; ${overview.sentence}` : overview.sentence);
+    health.className = `level-${worst?.level ?? "well"}`;
+    const letters = byID("nav").querySelector('a[href="#/dead-letters"]');
+    if (letters) say(letters, overview.deadLetters > 0 ? `Dead letters (${overview.deadLetters})` : "Dead letters");
   }, new AbortController().signal);
   await recognise();
   route();
@@ -72,9 +78,16 @@ async function recognise() {
 
 function showLoss() {
   const lost = byID("lost");
-  lost.classList.toggle("shown", lostAt > 0);
+  // The picture comes every five seconds at least: one that is older is not of now, whatever keeps it away.
+  const isOld = session !== null && !document.hidden && picture.overview !== null && Date.now() - picture.heardAt > oldAfter;
+  const shownPicture = /** @type {any} */ (picture.overview);
+  const asOf = shownPicture ? ` The picture of the cluster is as of ${time(shownPicture.at)}.` : "";
+  lost.classList.toggle("shown", lostAt > 0 || isOld);
+  main.classList.toggle("old", isOld);
+  byID("health").classList.toggle("old", isOld);
   say(lost, lostAt > 0
-    ? `The coordinator has not answered for ${span(Date.now() - lostAt)}. What is shown may be old; this page goes on by itself.` : "");
+    ? `The coordinator has not answered for ${span(Date.now() - lostAt)}. What is shown may be old; this page goes on by itself.${asOf}`
+    : isOld ? `No picture of the cluster has come for ${span(Date.now() - picture.heardAt)}.${asOf}` : "");
 }
 
 /** Shows what the address says. */
@@ -158,6 +171,7 @@ function leave() {
   setSession(null);
   stop();
   picture.overview = null;
+  picture.heardAt = 0;
   picture.slices.clear();
   route();
 }

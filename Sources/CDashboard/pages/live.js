@@ -2,10 +2,10 @@
 
 import { stream } from "./api.js";
 
-/** @typedef {{overview: any, slices: Map<number, any>}} Picture */
+/** @typedef {{overview: any, slices: Map<number, any>, heardAt: number}} Picture */
 
 /** The newest picture. @type {Picture} */
-export const picture = { overview: null, slices: new Map() };
+export const picture = { overview: null, slices: new Map(), heardAt: 0 };
 
 /** @type {Set<(picture: Picture) => void>} */
 const listeners = new Set();
@@ -40,6 +40,7 @@ export function restart() {
   const slices = wanted > 0;
   stream(`cluster/events${slices ? "?slices=true" : ""}`, (event) => {
     picture.overview = event.overview;
+    picture.heardAt = Date.now();
     for (const slice of event.slices ?? []) picture.slices.set(slice.slice, slice);
     for (const told of [...listeners]) told(picture);
   }, controller.signal).catch(() => {});

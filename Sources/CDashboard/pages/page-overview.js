@@ -42,15 +42,16 @@ export async function show(main, _, signal) {
         h("strong", {}, finding.level === "fault" ? "Fault: " : "Look: "), finding.text, " ",
         h("a", { href: `#/${finding.page}` }, "Show"),
         finding.alert ? [" · ", h("a", { href: `#/reference/alerts/${finding.alert}` }, "What to do")] : null)));
-    replace(facts, fact("Slices served", `${count(overview.slicesServed)} of ${count(overview.slices)}`),
-      fact("Workers", count(overview.workers)), fact("Gateways", count(overview.gateways)),
-      fact("Sessions", count(overview.figures?.sessions ?? 0)),
-      fact("Changesets", `${decimal(overview.figures?.changesets ?? 0)} /s`),
+    replace(facts, fact("Slices served", leading("#/slices", `${count(overview.slicesServed)} of ${count(overview.slices)}`)),
+      fact("Workers", leading("#/processes/worker", count(overview.workers))),
+      fact("Gateways", leading("#/processes/gateway", count(overview.gateways))),
+      fact("Sessions", count(overview.figures?.sessions)),
+      fact("Changesets", overview.figures ? `${decimal(overview.figures.changesets)} /s` : "not known yet"),
       fact("Messages waiting", count(overview.waiting)),
       fact("Oldest message", overview.oldest === undefined ? "none" : span(overview.oldest)),
-      fact("Campaigns running", count(overview.campaignsRunning),
+      fact("Campaigns running", overview.campaignsRunning === undefined ? "not known" : leading("#/campaigns", count(overview.campaignsRunning)),
         overview.resetsPending > 0 ? plural(overview.resetsPending, "reset") + " pending" : ""),
-      fact("Dead letters", overview.deadLetters === undefined ? "not known" : count(overview.deadLetters)),
+      fact("Dead letters", overview.deadLetters === undefined ? "not known" : leading("#/dead-letters", count(overview.deadLetters))),
       fact("Coordinator", overview.coordinator, overview.active ? "active" : "standing by"));
     const home = grafanaHome();
     if (home && grafana.childElementCount === 0) replace(grafana, " · ", home);
@@ -66,7 +67,12 @@ export async function show(main, _, signal) {
   draw();
 }
 
-/** @param {string} name @param {string} value @param {string} [more] */
+/** @param {string} page @param {string} text */
+function leading(page, text) {
+  return h("a", { href: page }, text);
+}
+
+/** @param {string} name @param {string | Node} value @param {string} [more] */
 function fact(name, value, more) {
   return h("div", {}, h("dt", {}, name), h("dd", {}, value, more ? h("small", {}, ` ${more}`) : null));
 }

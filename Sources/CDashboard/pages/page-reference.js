@@ -48,8 +48,8 @@ async function alerts(place) {
   });
   replace(place, h("p", { class: "muted" }, "The rules of deploy/prometheus/alerts.yaml, for Prometheus; docs/runbook.md says what to do about each. This page needs no Prometheus: what is wrong now is on the overview."),
     h("div", { class: "findings" }, rules.map((rule) =>
-      h("div", { id: `alert-${rule.name}`, tabindex: -1, class: `finding level-${rule.severity === "critical" ? "fault" : "warning"}` },
-        h("strong", {}, rule.name), ` ${rule.summary}`, h("div", {}, "→ ", h("code", {}, rule.action)),
+      h("div", { id: `alert-${rule.name}`, tabindex: -1, class: "finding" },
+        h("strong", {}, rule.name), ` ${rule.severity}: ${rule.summary}`, h("div", {}, "→ ", h("code", {}, rule.action)),
         h("details", {}, h("summary", {}, "When"), h("pre", { tabindex: 0, "aria-label": rule.name }, rule.expr), rule.wait ? `for ${rule.wait}` : "")))));
 }
 

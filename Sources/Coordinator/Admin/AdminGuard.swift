@@ -60,6 +60,7 @@ struct AdminGuard: Sendable {
         }
         if request.method != .get, request.method != .head { try Self.checkOrigin(request) }
         caller.session = session
+        if session.isForLooking == true { caller.role = .read }
         return caller
     }
 

@@ -12,6 +12,9 @@ struct ClusterRoutes: Sendable {
                 coordinator: context.configuration.id, active: context.state.isActive, slices: context.slices.value)
         }
         group.answer(.get, .slices) { _, _ in SliceList(slices: context.slicePictures(at: context.now)) }
+        group.answer(.get, .processes) { _, _ in
+            ProcessList(processes: context.state.processes(at: context.now))
+        }
         group.answer(.get, .workers) { _, _ in WorkerList(workers: context.state.cluster.workers()) }
     }
 }

@@ -31,11 +31,12 @@ final class BrokerLink: Sendable {
 
     /// Connects, again and again until it succeeds or the task is cancelled, and declares what is shared.
     /// What is missing and may not be made is waited for: somebody may be about to run `sluice broker init`.
+    /// - Parameter waits: told why it is not connected yet.
     /// - Throws: `ForeignBroker`; `CancellationError`.
-    func connect() async throws {
-        try await retrying("connect to the broker") { try await self.publisher.start() }
-        try await retrying("connect to the broker") { try await self.consumer.start() }
-        try await retrying("declare the exchanges and queues") {
+    func connect(_ waits: (String) -> Void) async throws {
+        try await retrying("connect to the broker", waits) { try await self.publisher.start() }
+        try await retrying("connect to the broker", waits) { try await self.consumer.start() }
+        try await retrying("declare the exchanges and queues", waits) {
             let channel = try await self.publisher.openChannel(confirms: true)
             try await self.gate?.enter(self.publisher, channel)
             try await self.topology.declareShared(on: channel, slices: self.slices)
@@ -95,7 +96,9 @@ final class BrokerLink: Sendable {
         return channel
     }
 
-    private func retrying(_ what: String, _ body: () async throws -> Void) async throws {
+    private func retrying(
+        _ what: String, _ waits: (String) -> Void, _ body: () async throws -> Void
+    ) async throws {
         var wait = Duration.milliseconds(200)
         while true {
             do {
@@ -104,6 +107,7 @@ final class BrokerLink: Sendable {
                 throw error
             } catch {
                 try Task.checkCancellation()
+                waits((error as? AMQPError)?.message ?? "\(error)")
                 logger.warning(
                     "broker not usable, will try again", metadata: ["what": "\(what)", "error": "\(error)"])
                 try await Task.sleep(for: wait * Double.random(in: 0.7...1.3))

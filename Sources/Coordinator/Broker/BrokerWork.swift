@@ -12,7 +12,9 @@ struct BrokerWork: Sendable {
         let link = context.link
         context.readiness.set("coordinator.broker", ready: false, reason: "connecting")
         do {
-            try await cancelWhenGracefulShutdown { try await link.connect() }
+            try await cancelWhenGracefulShutdown {
+                try await link.connect { context.readiness.set("coordinator.broker", ready: false, reason: $0) }
+            }
         } catch is CancellationError {
             return await link.close()
         } catch {
@@ -48,8 +50,8 @@ struct BrokerWork: Sendable {
             if connection === link.consumer, isLost, context.state.lostConsumer() {
                 context.standBy("the connection was lost")
             }
-            let unusable = [link.publisher.state, link.consumer.state].first { !$0.isUsable }
-            context.readiness.set("coordinator.broker", ready: unusable == nil, reason: "\(unusable ?? change)")
+            let obstacle = link.publisher.obstacle ?? link.consumer.obstacle
+            context.readiness.set("coordinator.broker", ready: obstacle == nil, reason: obstacle ?? "connected")
         }
     }
 }

@@ -45,6 +45,8 @@ struct PresenceListener: Sendable {
             context.state.heard(heartbeat, at: context.now)
         } else if let figures = try? message.decode(GatewayFigures.self) {
             context.state.heard(figures, at: context.now)
+        } else if let figures = try? message.decode(CoordinatorFigures.self) {
+            context.state.heard(figures, at: context.now)
         } else if let logout = try? message.decode(DashboardLogout.self) {
             context.sessions.end(logout.session, expiresAt: logout.expiresAt, now: context.now)
         }

@@ -8,6 +8,7 @@ final class CoordinatorState: Sendable {
     private struct State {
         var cluster = ClusterView()
         var clocks = ClockOffsets()
+        var processes = ProcessView()
         var activity: Activity
         var owedNotices: Set<ChangeNotice> = []
         /// Ticks sent to slices since they were last heard to have an owner.
@@ -36,15 +37,21 @@ final class CoordinatorState: Sendable {
         state.withLock { state in
             state.cluster.heard(message, at: now)
             state.figures.heard(message, at: now)
+            state.processes.heard(message, at: now)
             state.clocks.heard(message.worker, saying: message.at, isStaying: message.isStaying, at: now)
         }
     }
     func heard(_ message: GatewayFigures, at now: UInt64) {
         state.withLock { state in
             state.figures.heard(message, at: now)
+            state.processes.heard(message, at: now)
             state.clocks.heard(message.gateway, saying: message.at, isStaying: message.isStaying, at: now)
         }
     }
+    func heard(_ message: CoordinatorFigures, at now: UInt64) {
+        state.withLock { $0.processes.heard(message, at: now) }
+    }
+    func processes(at now: UInt64) -> [ProcessDocument] { state.withLock { $0.processes.list(at: now) } }
     func clockOffsets(at now: UInt64) -> [[String]: Double] { state.withLock { $0.clocks.seconds(at: now) } }
     func ready(_ count: Int, in slice: SliceNumber) { state.withLock { $0.ready[slice] = count } }
     var cluster: ClusterView { state.withLock { $0.cluster } }

@@ -15,6 +15,8 @@ struct DashboardSession: Codable, Equatable, Sendable {
     var digest: String
     /// Milliseconds of Unix time.
     var expiresAt: UInt64
+    /// Set in a session that may only look, whatever its token may: it began while nobody could write down that it did.
+    var isForLooking: Bool?
 
     init(digest: String, now: UInt64) {
         id = HexBytes(SymmetricKey(size: .bits128).withUnsafeBytes { Array($0) }).hex

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import Messages
+import Storage
 
 /// `session`: log in to the dashboard, see who is logged in, log out.
 struct SessionRoutes: Sendable {
@@ -50,16 +51,28 @@ struct SessionRoutes: Sendable {
             guard !brake.wrong(at: now) else { throw AdminError.tooManyLogins }
             throw body.code == nil ? AdminError.unknownToken : AdminError.spentLink
         }
-        let session = DashboardSession(digest: digest, now: now)
+        var session = DashboardSession(digest: digest, now: now)
         caller.session = session
+        let answer = try entered(caller, session)
+        do {
+            return try await trail.noting(request, of: caller) { answer }
+        } catch let error as StoreError where error.isRetriable {
+            // In the incident for which one opens a dashboard: who cannot be written down may look, and change nothing.
+            context.logger.warning(
+                "somebody logged in who is not in the audit log, and may only look",
+                metadata: ["token": "\(caller.token)", "error": "\(error)"])
+            session.isForLooking = true
+            caller.role = .read
+            return try entered(caller, session)
+        }
+    }
+
+    private func entered(_ caller: AdminCaller, _ session: DashboardSession) throws -> Response {
         let cookie =
             "\(access.sealer.cookieName)=\(try access.sealer.seal(session)); Max-Age=\(DashboardSession.lifetime / 1000)"
-        let answer = try AdminResponse.json(document(of: caller), status: .created)
-        return try await trail.noting(request, of: caller) {
-            var answer = answer
-            answer.headers[.setCookie] = cookie + attributes
-            return answer
-        }
+        var answer = try AdminResponse.json(document(of: caller), status: .created)
+        answer.headers[.setCookie] = cookie + attributes
+        return answer
     }
 
     private func logOut(_ session: DashboardSession) async -> Response {

@@ -58,10 +58,45 @@ actor Surgery {
                 "run sluice doctor where they can be read")
         }
         found += cluster(context)
+        found += processes(context.state.processes(at: context.now), but: context.configuration.id)
         found += context.readiness.components.filter { !$0.ready && $0.name != "coordinator.slices" }.map {
             Diagnosis(.cluster, $0.name, .fault, $0.reason, "see docs/operations.md, Health and readiness")
         }
         return DoctorDocument(at: context.now, diagnoses: found)
+    }
+
+    /// What heartbeats say of the other processes.
+    ///
+    /// - Parameter own: this coordinator, which says for itself how it stands.
+    static func processes(_ processes: [ProcessDocument], but own: String) -> [Diagnosis] {
+        var found: [Diagnosis] = []
+        for process in processes where process.role != .coordinator || process.id != own {
+            let subject = "\(process.role.rawValue) \(process.id)"
+            let place = process.host.map { " on \($0)" } ?? ""
+            switch process.state {
+            case .silent:
+                found.add(
+                    .cluster, subject, .warning, "is silent, and has not said goodbye",
+                    "see whether it runs\(place), and its log; ten minutes after its end nobody speaks of it any more")
+            case .notReady:
+                found.add(
+                    .cluster, subject, .fault, "not ready: \(process.notReady?.joined(separator: "; ") ?? "")",
+                    "see the log of the process\(place)")
+            case .ready, .unknown: break
+            }
+        }
+        let versions = ProcessList(processes: processes).versions
+        if versions.count > 1 {
+            found.add(
+                .cluster, "versions", .warning,
+                "the processes have several versions: "
+                    + versions.map { "\($0.version) (\($0.count))" }.joined(separator: ", "),
+                "finish the upgrade, or take it back; sluice processes says which is which")
+        }
+        if found.isEmpty, !processes.isEmpty {
+            found.add(.cluster, "processes", .ok, "\(processes.count), all ready as far as they say")
+        }
+        return found
     }
 
     private static func cluster(_ context: CoordinatorContext) -> [Diagnosis] {

@@ -13,7 +13,7 @@ struct ClusterEvents: Sendable {
     private static let repeatAfter: Duration = .seconds(5)
 
     func response(withSlices: Bool) async throws -> Response {
-        let first = try await picture.overview()
+        let first = await picture.overview()
         return try places.require().response { writer in try await write(first, withSlices, to: &writer) }
     }
 
@@ -41,8 +41,7 @@ struct ClusterEvents: Sendable {
             }
             guard !context.state.isStopping else { return }
             try await Task.sleep(for: Self.period)
-            // A store that is away for a moment ends no stream: the picture stays as it was.
-            current = (try? await picture.overview()) ?? current
+            current = await picture.overview()
         }
     }
 }

@@ -9,7 +9,11 @@ enum Health {
     static let named = 5
 
     /// Completes a picture with what its figures and the slices say.
-    static func describe(_ picture: inout OverviewDocument, _ slices: [SliceDocument], isBrokerUp: Bool) {
+    ///
+    /// - Parameter storeObstacle: what keeps the control store from answering; nil if nothing does.
+    static func describe(
+        _ picture: inout OverviewDocument, _ slices: [SliceDocument], isBrokerUp: Bool, storeObstacle: String? = nil
+    ) {
         let now = picture.at
         let ownerless = slices.filter { $0.owner == nil }
         let behind = slices.filter { ($0.age(at: now) ?? 0) > patience }
@@ -19,6 +23,9 @@ enum Health {
         }
         if !isBrokerUp {
             find(.fault, "the broker is away, or blocks publishers", page: "doctor", alert: "SluiceBrokerAway")
+        }
+        if let storeObstacle {
+            find(.fault, "the store is away: \(storeObstacle)", page: "doctor", alert: "SluiceStoreAway")
         }
         if !ownerless.isEmpty {
             let what = ownerless.count == 1 ? "1 slice has no owner" : "\(ownerless.count) slices have no owner"
@@ -44,7 +51,8 @@ enum Health {
         picture.slicesServed = slices.count - ownerless.count
         picture.oldest = slices.compactMap { $0.age(at: now) }.max()
         picture.waiting = slices.reduce(0) { $0 + $1.waiting }
-        picture.sentence = sentence(picture)
+        picture.sentence =
+            isBrokerUp ? sentence(picture) : "the broker is away: how slices and queues stand is not known"
     }
 
     private static func sentence(_ picture: OverviewDocument) -> String {
@@ -55,9 +63,11 @@ enum Health {
             parts.append("\(picture.slicesServed) of \(picture.slices) slices served")
         }
         parts.append(picture.oldest.map { "oldest message \(duration($0))" } ?? "no message waits")
-        parts.append(
-            picture.campaignsRunning == 0
-                ? "no campaign running" : counted(picture.campaignsRunning, "campaign") + " running")
+        switch picture.campaignsRunning {
+        case nil: parts.append("campaigns not known")
+        case 0?: parts.append("no campaign running")
+        case let count?: parts.append(counted(count, "campaign") + " running")
+        }
         return parts.joined(separator: ", ")
     }
 

@@ -9,7 +9,7 @@ struct PictureRoutes: Sendable {
     let events: ClusterEvents
 
     func add(to group: RouterGroup<BasicRequestContext>) {
-        group.answer(.get, .overview) { _, _ in try await events.picture.overview() }
+        group.answer(.get, .overview) { _, _ in await events.picture.overview() }
         group.answer(.get, .history) { request, _ in
             let history = context.state.history
             let isOfSlices = try AdminRequest.flag(.slices, request)

@@ -123,7 +123,7 @@ extension ClusterLink: Service {
                 return try await body()
             } catch {
                 guard let error = error as? AMQPError, error.isRetriable else { throw error }
-                readiness.set(readinessName, ready: false, reason: "\(error.code)")
+                readiness.set(readinessName, ready: false, reason: error.message)
                 logger.warning("the broker is not to be had, trying again", metadata: ["error": "\(error)"])
             }
             try await Task.sleep(for: .seconds(wait))
@@ -142,7 +142,7 @@ extension ClusterLink: Service {
                 try await queue.channel.declareExchange(realms, type: .topic, passive: true, record: false)
                 if let last = connections.last { try await bindings.renew(on: last.state.generation ?? 0) }
             },
-            isDown: isDown, isUp: isUpAgain, logger: logger)
+            isDown: { self.isDown(connections.lazy.compactMap(\.obstacle).first) }, isUp: isUpAgain, logger: logger)
         await watch.run(connections.map(\.stateUpdates))
     }
 

@@ -127,10 +127,11 @@ final class ClusterLink: Sendable {
     }
 
     /// Tells whichever coordinators listen how the gateway stands; that nobody does is no error.
-    func showFigures(unacknowledged: [String: UInt64]?, isStaying: Bool) {
+    func showFigures(unacknowledged: [String: UInt64]?, process: ProcessFacts?, isStaying: Bool) {
         guard isUp else { return }
         var figures = metrics.figures(of: configuration.id, at: clock.unixMilliseconds(), isStaying: isStaying)
         figures.unacknowledged = unacknowledged
+        figures.process = process
         send({ _ in }, to: configuration.topology.outcomes, key: Topology.figuresKey) {
             try AMQPMessage(figures, persistent: false)
         }
@@ -190,14 +191,16 @@ final class ClusterLink: Sendable {
 
     // MARK: Down and up
 
-    func isDown(_ states: [AMQPConnectionState]) {
+    /// - Parameter obstacle: what keeps the connections from being used; nil if one was only lost for a moment.
+    func isDown(_ obstacle: String?) {
         let wasUp = up.exchange(false, ordering: .acquiringAndReleasing)
         bindings.fail(GatewayError(.brokerUnavailable, "the broker is away"))
-        readiness.set(readinessName, ready: false, reason: "\(states)")
+        let reason = obstacle ?? "the connection was lost and is there again"
+        readiness.set(readinessName, ready: false, reason: reason)
         guard wasUp else { return }
         metrics.link(isUp: false)
         metrics.queueReady(nil)
-        logger.warning("the broker is away or blocks publishers", metadata: ["state": "\(states)"])
+        logger.warning("the broker is away or blocks publishers", metadata: ["state": "\(reason)"])
         for request in requests.takeAll() {
             let error = GatewayError(.brokerUnavailable, "the broker is away")
             sessions.deliver(.requestFailed(error), to: request.session)

@@ -1,3 +1,4 @@
+import Messages
 import ServiceLifecycle
 
 /// Tells the coordinators now and then how the gateway stands, and once more when it stops.
@@ -8,6 +9,7 @@ struct FiguresReporter: Service {
     let link: ClusterLink
     let budget: UploadBudget
     let interval: Duration
+    let process: @Sendable () -> ProcessFacts?
 
     func run() async throws {
         while !Task.isShuttingDownGracefully && !Task.isCancelled {
@@ -19,6 +21,7 @@ struct FiguresReporter: Service {
 
     private func show(isStaying: Bool) {
         let unacknowledged = budget.largest(Self.mostApps)
-        link.showFigures(unacknowledged: unacknowledged.isEmpty ? nil : unacknowledged, isStaying: isStaying)
+        link.showFigures(
+            unacknowledged: unacknowledged.isEmpty ? nil : unacknowledged, process: process(), isStaying: isStaying)
     }
 }

@@ -11,7 +11,7 @@ struct LinkWatch: Sendable {
     /// Returns once queue and bindings are declared again. Any operation that the broker answers waits for that; before
     /// it, an answer has nowhere to go and a notice is not heard.
     let recover: @Sendable () async throws -> Void
-    let isDown: @Sendable ([AMQPConnectionState]) -> Void
+    let isDown: @Sendable () -> Void
     let isUp: @Sendable () -> Void
     let logger: Logger
 
@@ -33,7 +33,7 @@ struct LinkWatch: Sendable {
             let connected = states.compactMap(\.generation)
             let generations = connected.count == states.count ? connected : nil
             guard generations != current || generations == nil else { continue }
-            isDown(states)
+            isDown()
             current = nil
             guard let generations else { continue }
             do {

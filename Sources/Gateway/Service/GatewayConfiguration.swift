@@ -31,6 +31,8 @@ package struct GatewayConfiguration: Sendable {
     package var mail: (any MailHook)?
     /// Where answers and notices wait that would take too much memory.
     package var spoolFolder = "/var/tmp"
+    /// Tells what the process is; nil for a gateway that is used alone.
+    package var process: (@Sendable () -> ProcessFacts)?
 
     package init(
         id: String, host: String = "127.0.0.1", port: Int = 9090, publicURL: String? = nil, amqp: AMQPConfiguration,

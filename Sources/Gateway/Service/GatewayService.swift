@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Hummingbird
 import HummingbirdCore
 package import Logging
+import Messages
 import NIOCore
 package import Operations
 import ServiceLifecycle
@@ -75,9 +76,7 @@ package final class GatewayService: Service {
             configuration: .init(
                 services: [
                     KeyKeeper(tokens: tokens, interval: configuration.timings.keyReading, logger: logger), mails, link,
-                    watch, FiguresReporter(link: link, budget: environment.budget, interval: .seconds(5)),
-                    application(environment, metrics),
-                    keeper,
+                    watch, application(environment, metrics), reporter(environment), keeper,
                 ], logger: logger))
         var failure: (any Error)?
         do {
@@ -91,6 +90,14 @@ package final class GatewayService: Service {
         try? await client.shutdown()
         readiness.set("gateway.listener", ready: false, reason: "stopped")
         if let failure { throw failure }
+    }
+
+    private func reporter(_ environment: ConnectionEnvironment) -> FiguresReporter {
+        FiguresReporter(link: environment.link, budget: environment.budget, interval: .seconds(5)) { [self] in
+            var facts = configuration.process?()
+            facts?.address = origin.withLock { $0.isEmpty ? nil : $0 }
+            return facts
+        }
     }
 
     private func application(_ environment: ConnectionEnvironment, _ metrics: GatewayMetrics) -> some Service {

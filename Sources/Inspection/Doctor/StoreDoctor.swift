@@ -26,7 +26,14 @@ package struct StoreDoctor: Sendable {
         do {
             existing = try await stores.slices()
         } catch {
-            return .one(.store, "folder", .fault, error.message, "set store.url to what the workers have")
+            guard error.code == .unavailable else {
+                return .one(.store, "folder", .fault, error.message, "set store.url to what the workers have")
+            }
+            return .one(
+                .store, stores.files == nil ? "database" : "folder", .fault, error.words,
+                stores.files == nil
+                    ? "see that the database runs and can be reached; syncing goes on when it is back"
+                    : "see that the disk is there and has room")
         }
         var found: [Diagnosis] = []
         if let folder = stores.files?.folder { found += [space(folder), privacy(folder)] }

@@ -14,12 +14,14 @@ package struct GatewayFigures: CodableMessage, Equatable {
     /// Bytes of changesets that clients have uploaded and no owner has acknowledged, by app, of those apps that have the most; nil
     /// if there are none.
     package var unacknowledged: [String: UInt64]?
+    /// What the gateway's process is; nil from a gateway of an earlier version.
+    package var process: ProcessFacts?
     /// False in the last one of a gateway that is shutting down.
     package var isStaying: Bool
 
     package init(
         gateway: String, at: UInt64, connections: Int, sessions: Int, changesets: UInt64, errors: UInt64,
-        unacknowledged: [String: UInt64]? = nil, isStaying: Bool
+        unacknowledged: [String: UInt64]? = nil, process: ProcessFacts? = nil, isStaying: Bool
     ) {
         self.gateway = gateway
         self.at = at
@@ -28,6 +30,7 @@ package struct GatewayFigures: CodableMessage, Equatable {
         self.changesets = changesets
         self.errors = errors
         self.unacknowledged = unacknowledged
+        self.process = process
         self.isStaying = isStaying
     }
 }

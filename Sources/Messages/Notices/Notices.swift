@@ -100,6 +100,8 @@ package struct HeartbeatMessage: CodableMessage, Equatable {
     package var totals: WorkerTotals?
     /// What the busiest slices are busy with; nil if there is nothing to say.
     package var activity: [SliceActivity]?
+    /// What the worker's process is; nil from a worker of an earlier version.
+    package var process: ProcessFacts?
     /// Messages that the worker has dealt with per second over the last interval, over all its slices.
     package var load: Double
     /// False in the last heartbeat of a worker that is shutting down.
@@ -108,7 +110,8 @@ package struct HeartbeatMessage: CodableMessage, Equatable {
     package init(
         worker: String, at: UInt64, owns: [SliceNumber], standsBy: [SliceNumber], epochs: [String: UInt64],
         holds: [String: Int] = [:], lags: [String: SliceLag]? = nil, heldResets: [HeldResets]? = nil,
-        totals: WorkerTotals? = nil, activity: [SliceActivity]? = nil, load: Double, isStaying: Bool
+        totals: WorkerTotals? = nil, activity: [SliceActivity]? = nil, process: ProcessFacts? = nil, load: Double,
+        isStaying: Bool
     ) {
         self.worker = worker
         self.at = at
@@ -120,6 +123,7 @@ package struct HeartbeatMessage: CodableMessage, Equatable {
         self.heldResets = heldResets
         self.totals = totals
         self.activity = activity
+        self.process = process
         self.load = load
         self.isStaying = isStaying
     }

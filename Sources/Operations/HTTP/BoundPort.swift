@@ -24,6 +24,9 @@ package final class BoundPort: Sendable {
         }
     }
 
+    /// The port, if the server listens by now.
+    package var current: Int? { state.withLock { try? $0.outcome?.get() } }
+
     package func set(_ port: Int) { resolve(.success(port)) }
 
     /// Fails the waiters. To be called when the server has ended, for whatever reason.

@@ -1,26 +1,36 @@
 import ServiceLifecycle
 
-/// Asks the process's store something small again and again, and says in `sluice_store_up` whether it answers: what a role does with
-/// the store may be seldom, or wait for long before it fails.
+/// Asks the process's store something small again and again, and says in `sluice_store_up` and in the readiness of components whether it
+/// answers: what a role does with the store may be seldom, or wait for long before it fails.
 package struct StoreWatch: Service {
     private let interval: Duration
     private let patience: Duration
     private let ask: @Sendable () async throws -> Void
-    private let show: @Sendable (Bool) -> Void
+    private let words: @Sendable (any Error) -> String
+    private let show: @Sendable (String?) -> Void
 
     /// - Parameters:
     ///   - patience: a store that has not answered by then counts as away until it does.
+    ///   - words: what an error of the store means to an operator.
+    ///   - show: told after each asking why the store is away, or nil; nil: the metric and the readiness are.
     ///   - ask: throws if the store is away.
-    ///   - show: told whether the store is there, after each asking; nil: the metric is.
     package init(
-        every interval: Duration = .seconds(5), patience: Duration = .seconds(3),
-        show: (@Sendable (Bool) -> Void)? = nil, ask: @escaping @Sendable () async throws -> Void
+        of components: [String], in readiness: Readiness, every interval: Duration = .seconds(2),
+        patience: Duration = .seconds(3), words: @escaping @Sendable (any Error) -> String = { "\($0)" },
+        show: (@Sendable (String?) -> Void)? = nil, ask: @escaping @Sendable () async throws -> Void
     ) {
         self.interval = interval
         self.patience = patience
         self.ask = ask
+        self.words = words
         let gauge = KnownGauge("sluice.store.up")
-        self.show = show ?? { gauge.show($0 ? 1 : 0) }
+        self.show =
+            show ?? { reason in
+                gauge.show(reason == nil ? 1 : 0)
+                for component in components {
+                    readiness.set(component, of: "watch", ready: reason == nil, reason: reason ?? "")
+                }
+            }
     }
 
     package func run() async throws {
@@ -36,13 +46,14 @@ package struct StoreWatch: Service {
         await withTaskGroup(of: Void.self) { group in
             let waiting = group.addTaskUnlessCancelled {
                 guard (try? await Task.sleep(for: patience)) != nil else { return }
-                show(false)
+                show("the store has not answered for \(patience)")
             }
             guard waiting else { return }
-            let isUp = (try? await ask()) != nil
+            var reason: String?
+            do { try await ask() } catch { reason = words(error) }
             group.cancelAll()
             await group.waitForAll()
-            if !Task.isCancelled { show(isUp) }
+            if !Task.isCancelled { show(reason) }
         }
     }
 }

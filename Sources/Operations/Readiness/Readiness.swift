@@ -14,26 +14,40 @@ package final class Readiness: Sendable {
         package var reason: String
     }
 
-    private let state = Mutex<[String: Component]>([:])
+    /// What each voice says of each component.
+    private let state = Mutex<[String: [String: Component]]>([:])
 
     package init() {}
 
-    package func set(_ component: String, ready: Bool, reason: String = "") {
+    /// Says how a component stands.
+    ///
+    /// - Parameter voice: who says so. A component is ready when all who speak of it say so.
+    package func set(_ component: String, of voice: String = "", ready: Bool, reason: String = "") {
         state.withLock { components in
-            components[component] = Component(name: component, ready: ready, reason: reason)
+            components[component, default: [:]][voice] = Component(name: component, ready: ready, reason: reason)
+            let isReady = Self.joined(components[component]).allSatisfy(\.ready)
             // Under the lock, so that the last to say so is the last to be shown.
-            Gauge(label: "sluice.ready", dimensions: [("component", component)]).record(ready ? 1 : 0)
+            Gauge(label: "sluice.ready", dimensions: [("component", component)]).record(isReady ? 1 : 0)
         }
     }
 
     /// The components in the order of their names.
     package var components: [Component] {
-        state.withLock { $0.values.sorted { $0.name < $1.name } }
+        state.withLock { $0.values.flatMap { Self.joined($0) }.sorted { $0.name < $1.name } }
     }
 
-    package func component(_ name: String) -> Component? { state.withLock { $0[name] } }
+    package func component(_ name: String) -> Component? { state.withLock { Self.joined($0[name]).first } }
 
     package var isReady: Bool {
-        state.withLock { !$0.isEmpty && $0.values.allSatisfy(\.ready) }
+        state.withLock { !$0.isEmpty && $0.values.allSatisfy { $0.values.allSatisfy(\.ready) } }
+    }
+
+    /// What the voices say together: the first that it is not ready, in the order of their names, else the first that says what it does.
+    private static func joined(_ voices: [String: Component]?) -> [Component] {
+        guard let voices else { return [] }
+        let said = voices.sorted { $0.key < $1.key }.map(\.value)
+        guard let chosen = said.first(where: { !$0.ready }) ?? said.first(where: { !$0.reason.isEmpty }) ?? said.first
+        else { return [] }
+        return [chosen]
     }
 }

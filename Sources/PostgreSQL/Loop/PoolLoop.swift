@@ -23,6 +23,8 @@ final class PoolLoop {
     private var failures = 0
     private var retryAt = Monotonic(nanoseconds: 0)
     private var lastFailure: PostgresError?
+    /// The moment from which on no connection could be had although one was wanted; nil while there is one.
+    private var missingSince: Monotonic?
     private var nextScan = Monotonic.never
     private var stopping: [CheckedContinuation<Void, Never>] = []
     private var stopped = false
@@ -183,7 +185,7 @@ final class PoolLoop {
     private func end(_ sql: String, on connection: ServerConnection) {
         let request = Request(
             id: 0, statements: [], begin: nil, end: sql, lease: nil, isRepeatable: false, patience: .never,
-            continuation: nil)
+            hurry: .never, continuation: nil)
         start(request, on: connection)
     }
 
@@ -191,6 +193,7 @@ final class PoolLoop {
 
     private func connect() {
         connecting += 1
+        noteLack()
         let (link, configuration) = (link, configuration)
         let started = LoopThread.start("postgres") {
             let outcome = ConnectOutcome(configuration)
@@ -208,6 +211,7 @@ final class PoolLoop {
             if failures > 0 { logger.info("the database takes connections again") }
             failures = 0
             lastFailure = nil
+            missingSince = nil
             connections.append(ServerConnection(connection, at: now))
             link.count { $0.connects += 1 }
         case .failure(let error): noteFailure(error)
@@ -217,6 +221,7 @@ final class PoolLoop {
     private func noteFailure(_ error: PostgresError) {
         failures += 1
         lastFailure = error
+        noteLack()
         if failures == 1 { logger.warning("no connection to the database", metadata: ["error": "\(error)"]) }
         let delay = Self.retryDelays[min(failures, Self.retryDelays.count - 1)]
         retryAt = now.advanced(by: delay * Double.random(in: 0.5...1))
@@ -247,6 +252,16 @@ final class PoolLoop {
         }
     }
 
+    private func noteLack() {
+        if connections.isEmpty, missingSince == nil { missingSince = now }
+    }
+
+    /// Whether no connection could be had for so long that another try is not worth waiting for.
+    private var isKnownToBeAway: Bool {
+        guard connections.isEmpty, let missingSince else { return false }
+        return missingSince.advanced(by: configuration.outage) <= now
+    }
+
     // MARK: Time
 
     /// Fails what is too late.
@@ -257,19 +272,23 @@ final class PoolLoop {
                 connection,
                 PostgresError(.timeout, "no answer from \(configuration.place) within \(configuration.timeout)"))
         }
+        let isAway = isKnownToBeAway
         func expired(_ what: String) -> PostgresError {
             lastFailure
+                ?? (isAway ? PostgresError(.unreachable, "\(configuration.place) does not answer") : nil)
                 ?? PostgresError(
                     .busy,
                     "no connection to \(configuration.place) was free for \(what) within \(configuration.patience)")
         }
-        if waiting.contains(where: { $0.patience <= now }) {
-            for request in waiting where request.patience <= now { request.fail(expired("a pipeline")) }
-            waiting.removeAll { $0.patience <= now }
+        func isLate(_ request: Request) -> Bool { request.patience <= now || isAway && request.hurry <= now }
+        func isLate(_ wish: Lease) -> Bool { wish.patience <= now || isAway && wish.hurry <= now }
+        if waiting.contains(where: isLate) {
+            for request in waiting where isLate(request) { request.fail(expired("a pipeline")) }
+            waiting.removeAll(where: isLate)
         }
-        if wishes.contains(where: { $0.patience <= now }) {
-            for wish in wishes where wish.patience <= now { wish.fail(expired("a transaction")) }
-            wishes.removeAll { $0.patience <= now }
+        if wishes.contains(where: isLate) {
+            for wish in wishes where isLate(wish) { wish.fail(expired("a transaction")) }
+            wishes.removeAll(where: isLate)
         }
         let isBusy = !waiting.isEmpty || !wishes.isEmpty || connections.contains { $0.request != nil }
         nextScan = isBusy ? now.advanced(by: Self.scanInterval) : .never

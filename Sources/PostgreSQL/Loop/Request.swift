@@ -16,6 +16,8 @@ struct Request: Sendable {
     let isRepeatable: Bool
     /// A connection must be there until then.
     let patience: Monotonic
+    /// A connection must be there until then while the server is known to be away.
+    let hurry: Monotonic
     /// Nil for what the client's thread itself asks for.
     let continuation: CheckedContinuation<Answer, Never>?
 
@@ -33,5 +35,6 @@ struct Request: Sendable {
 struct Lease: Sendable {
     let id: UInt64
     let patience: Monotonic
+    let hurry: Monotonic
     let continuation: CheckedContinuation<Result<Void, PostgresError>, Never>
 }

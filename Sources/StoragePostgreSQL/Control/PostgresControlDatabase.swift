@@ -3,6 +3,9 @@ import Storage
 
 /// The database as the parts of the control store use it: rows by the names of their columns, and errors as the contract has them.
 struct PostgresControlDatabase: Sendable {
+    /// How long to wait for a database that is known to be away: behind these statements somebody waits for an answer.
+    static let hurry = Duration.milliseconds(500)
+
     let client: PostgresClient
 
     /// Runs statements that only read; each sees what is committed then.
@@ -21,7 +24,9 @@ struct PostgresControlDatabase: Sendable {
         _ what: StaticString, _ body: @escaping @Sendable (ControlTransaction) async throws -> Value
     ) async throws(StoreError) -> Value {
         do {
-            return try await client.withSnapshot { try await body(ControlTransaction(transaction: $0)) }
+            return try await client.withSnapshot(hurry: Self.hurry) {
+                try await body(ControlTransaction(transaction: $0))
+            }
         } catch {
             throw StoreError(any: error, "\(what) could not be read")
         }
@@ -32,7 +37,9 @@ struct PostgresControlDatabase: Sendable {
         _ what: StaticString, _ body: @escaping @Sendable (ControlTransaction) async throws -> Value
     ) async throws(StoreError) -> Value {
         do {
-            return try await client.withTransaction { try await body(ControlTransaction(transaction: $0)) }
+            return try await client.withTransaction(hurry: Self.hurry) {
+                try await body(ControlTransaction(transaction: $0))
+            }
         } catch {
             throw StoreError(any: error, "\(what) could not be written")
         }
@@ -53,7 +60,8 @@ struct PostgresControlDatabase: Sendable {
         _ what: StaticString, _ sql: String, arguments: [any ControlArgument]
     ) async throws(StoreError) -> Int {
         do {
-            return try await client.run(PostgresPipeline(sql, PostgresValue.list(arguments)), .write())[0].affected
+            let pipeline = PostgresPipeline(sql, PostgresValue.list(arguments))
+            return try await client.run(pipeline, .write(), hurry: Self.hurry)[0].affected
         } catch {
             throw StoreError(any: error, "\(what) could not be written")
         }
@@ -76,7 +84,7 @@ struct ControlReading: ControlQueries {
     let client: PostgresClient
 
     func answer(_ sql: String, _ values: [PostgresValue]) async throws -> PostgresRows {
-        try await client.run(PostgresPipeline(sql, values), .reads)[0]
+        try await client.run(PostgresPipeline(sql, values), .reads, hurry: PostgresControlDatabase.hurry)[0]
     }
 }
 

@@ -82,7 +82,7 @@ package final class WorkerService: Service {
                 connections.withLock { $0.append(connection) }
                 return connection
             } catch {
-                readiness.set("worker.broker", ready: false, reason: "\(error)")
+                readiness.set("worker.broker", ready: false, reason: error.message)
                 logger.warning("broker cannot be reached", metadata: ["error": "\(error)"])
                 attempt += 1
                 let pause = Duration.milliseconds(min(5_000, 250 << min(attempt, 5)))
@@ -242,7 +242,8 @@ package final class WorkerService: Service {
         let message = HeartbeatMessage(
             worker: configuration.id, at: clock.now(), owns: owns, standsBy: standsBy, epochs: epochs, holds: holds,
             lags: lags, heldResets: held.isEmpty ? nil : held, totals: metrics.totals,
-            activity: activity.isEmpty ? nil : activity, load: load, isStaying: isStaying)
+            activity: activity.isEmpty ? nil : activity, process: configuration.process?(), load: load,
+            isStaying: isStaying)
         if let message = try? AMQPMessage(message, persistent: false) {
             try? await channel.publish(
                 message, exchange: configuration.topology.presence, routingKey: "", timeout: .seconds(2))
@@ -251,11 +252,8 @@ package final class WorkerService: Service {
     }
 
     private func reportReadiness(_ supervision: Supervision, owned: Int) async {
-        let states = [supervision.consuming.state, supervision.publishing.state]
-        let connected = states.allSatisfy {
-            if case .connected = $0 { true } else { false }
-        }
-        readiness.set("worker.broker", ready: connected, reason: connected ? "" : "\(states)")
+        let missing = supervision.consuming.obstacle ?? supervision.publishing.obstacle
+        readiness.set("worker.broker", ready: missing == nil, reason: missing ?? "")
         var consuming = 0
         var holding = 0
         var still = 0

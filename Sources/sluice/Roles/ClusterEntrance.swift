@@ -13,6 +13,10 @@ struct ClusterEntrance {
     let slices: SliceCount
     let stores: any Stores
     let logger: Logger
+    /// Told what the process waits for, and why; nil: for nothing any more.
+    var waits: @Sendable (Waiting, String?) -> Void = { _, _ in }
+
+    enum Waiting { case store, broker }
 
     /// The control store, and what lets the process use the rest of the cluster.
     struct Admission {
@@ -76,9 +80,12 @@ struct ClusterEntrance {
         var pause = Duration.milliseconds(250)
         while true {
             do throws(StoreError) {
-                return try await inspector.cluster()
+                let cluster = try await inspector.cluster()
+                waits(.store, nil)
+                return cluster
             } catch {
                 guard error.isRetriable, inspector.files == nil else { throw error }
+                waits(.store, error.words)
                 logger.warning("the store cannot be reached", metadata: ["error": "\(error)"])
             }
             try await Task.sleep(for: pause)
@@ -104,10 +111,13 @@ struct ClusterEntrance {
         var pause = Duration.milliseconds(250)
         while true {
             do {
-                return try await settings.withBroker(name: "entrance") { connection in
+                let found = try await settings.withBroker(name: "entrance") { connection in
                     try await mark(of: "none").find(on: connection)
                 }
+                waits(.broker, nil)
+                return found
             } catch let error as AMQPError where error.isRetriable {
+                waits(.broker, error.message)
                 logger.warning(
                     "the broker cannot be reached; a cluster is made only when the broker knows of none",
                     metadata: ["error": "\(error)"])

@@ -37,36 +37,32 @@ struct RoleRunner {
         return logger
     }
 
+    /// Runs the roles until a signal comes. Health, readiness and metrics are there from the beginning: what the process waits for
+    /// before it can enter the cluster is what somebody then wants to know.
     func run(_ roles: [Role]) async throws {
         let configuration = settings.configuration
         let slices = try settings.sliceCount()
         let stores = try settings.stores(logger: logger)
-        let admission = try await ClusterEntrance(
-            settings: settings, slices: slices, stores: stores, logger: logger
-        ).enter()
-        let control = admission.control
-        let recorded = try await control.sliceCount(orCreate: slices.value)
-        guard recorded == slices.value else {
-            throw CommandFailure(
-                .badInput,
-                "this cluster has \(recorded) slices and the settings say \(slices.value): set SLUICE_SLICES=\(recorded)"
-                    + " (sluice slices grow gives a stopped cluster more)"
-            )
-        }
         let names = roles.map(\.rawValue).joined(separator: ",")
         logger.info("starting", metadata: ["version": "\(Version.current)", "roles": "\(names)"])
         Gauge(label: "sluice.build_info", dimensions: [("version", Version.current), ("roles", names)]).record(1)
         Gauge(label: "sluice.slices").record(slices.value)
 
         let certificates = try Certificates(configuration, roles: roles, logger: logger)
+        let operations = OperationsService(
+            host: configuration.operationsHost, port: configuration.operationsPort ?? (roles.count > 1 ? 9091 : 0),
+            tls: certificates.operations, readiness: readiness, metrics: metrics, logger: logger)
+        let profile = ProcessProfile(
+            readiness: readiness, port: operations.boundPort, host: configuration.operationsHost,
+            isSecure: certificates.operations != nil)
         var services: [any Service] = [
             CertificateWatch(certificates.all, interval: configuration.certificateInterval),
             FreedMemory(),
-            StoreWatch { _ = try await control.cluster() },
-            OperationsService(
-                host: configuration.operationsHost, port: configuration.operationsPort ?? (roles.count > 1 ? 9091 : 0),
-                tls: certificates.operations,
-                readiness: readiness, metrics: metrics, logger: logger),
+            operations,
+            ClusterMembership(
+                enter: { try await enter(as: roles, slices, stores) },
+                services: { try self.services(of: roles, $0, certificates, profile, slices: slices, stores: stores) },
+                logger: logger),
         ]
         if let reports = ServiceManagerReports(
             environment: ProcessInfo.processInfo.environment,
@@ -74,20 +70,8 @@ struct RoleRunner {
         {
             services.insert(reports, at: 0)
         }
-        for role in roles {
-            switch role {
-            case .coordinator: services.append(try coordinator(admission, certificates, slices: slices, stores: stores))
-            case .worker: services.append(try worker(admission, slices: slices, stores: stores))
-            case .gateway: services.append(try gateway(admission, certificates, slices: slices))
-            }
-        }
-        var group = ServiceGroupConfiguration(
-            services: services.map {
-                ServiceGroupConfiguration.ServiceConfiguration(
-                    service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
-                    failureTerminationBehavior: .gracefullyShutdownGroup)
-            },
-            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        var group = ServiceGroupConfiguration(services, logger: logger)
+        group.gracefulShutdownSignals = [.sigterm, .sigint]
         group.maximumGracefulShutdownDuration = configuration.shutdownDeadline
         group.maximumCancellationDuration = .seconds(5)
         do {
@@ -98,13 +82,57 @@ struct RoleRunner {
         logger.info("stopped")
     }
 
+    /// Brings the process into its cluster; waits for what is away, and says so.
+    private func enter(
+        as roles: [Role], _ slices: SliceCount, _ stores: any Stores
+    ) async throws -> ClusterEntrance.Admission {
+        for role in roles { role.waits(for: .store, "the process has just begun", in: readiness) }
+        let entrance = ClusterEntrance(settings: settings, slices: slices, stores: stores, logger: logger) {
+            for role in roles { role.waits(for: $0, $1, in: readiness) }
+        }
+        let admission = try await entrance.enter()
+        let recorded = try await admission.control.sliceCount(orCreate: slices.value)
+        guard recorded == slices.value else {
+            throw CommandFailure(
+                .badInput,
+                "this cluster has \(recorded) slices and the settings say \(slices.value): set SLUICE_SLICES=\(recorded)"
+                    + " (sluice slices grow gives a stopped cluster more)"
+            )
+        }
+        for role in roles { role.waits(for: .store, nil, in: readiness) }
+        return admission
+    }
+
+    /// What runs once the process is in its cluster.
+    private func services(
+        of roles: [Role], _ admission: ClusterEntrance.Admission, _ certificates: Certificates,
+        _ profile: ProcessProfile,
+        slices: SliceCount, stores: any Stores
+    ) throws -> [any Service] {
+        let control = admission.control
+        // A gateway whose store is away keeps the sessions that it has: others would not serve them better.
+        let watched = roles.filter { $0 != .gateway }.map { "\($0.rawValue).store" }
+        let watch = StoreWatch(
+            of: watched, in: readiness, words: { ($0 as? StoreError)?.words ?? "\($0)" },
+            ask: { _ = try await control.cluster() })
+        return try [watch]
+            + roles.map { role -> any Service in
+                switch role {
+                case .coordinator: try coordinator(admission, certificates, profile, slices: slices, stores: stores)
+                case .worker: try worker(admission, profile, slices: slices, stores: stores)
+                case .gateway: try gateway(admission, certificates, profile, slices: slices)
+                }
+            }
+    }
+
     private func logger(of role: Role) -> Logger { Self.logger(role.rawValue, id: id) }
 
     /// Nil for 0 days: for ever, or never.
     private static func duration(ofDays days: Int) -> Duration? { days > 0 ? .seconds(days * 86_400) : nil }
 
     private func coordinator(
-        _ admission: ClusterEntrance.Admission, _ certificates: Certificates, slices: SliceCount, stores: any Stores
+        _ admission: ClusterEntrance.Admission, _ certificates: Certificates, _ profile: ProcessProfile,
+        slices: SliceCount, stores: any Stores
     ) throws -> CoordinatorService {
         let configuration = settings.configuration
         var coordinator = CoordinatorConfiguration(
@@ -116,6 +144,7 @@ struct RoleRunner {
             keyRotation: Self.duration(ofDays: configuration.keyRotationDays),
             maxDeadLetters: configuration.maxDeadLetters, stores: stores.inspector())
         coordinator.gate = admission.gate
+        coordinator.process = { profile.facts(of: .coordinator) }
         coordinator.quotas = configuration.quotas
         coordinator.grafanaURL = configuration.grafanaURL
         coordinator.anonymousLifetime = Self.duration(ofDays: configuration.anonymousDays)
@@ -127,7 +156,7 @@ struct RoleRunner {
     }
 
     private func worker(
-        _ admission: ClusterEntrance.Admission, slices: SliceCount, stores: any Stores
+        _ admission: ClusterEntrance.Admission, _ profile: ProcessProfile, slices: SliceCount, stores: any Stores
     ) throws -> WorkerService {
         let configuration = settings.configuration
         var limits = WorkerLimits()
@@ -145,6 +174,7 @@ struct RoleRunner {
             leaseDuration: configuration.leaseDuration, limits: limits)
         worker.spoolFolder = configuration.spoolFolder
         worker.gate = admission.gate
+        worker.process = { profile.facts(of: .worker) }
         worker.registry = admission.registry
         return WorkerService(
             configuration: worker, apps: admission.control, stores: stores, readiness: readiness,
@@ -152,7 +182,8 @@ struct RoleRunner {
     }
 
     private func gateway(
-        _ admission: ClusterEntrance.Admission, _ certificates: Certificates, slices: SliceCount
+        _ admission: ClusterEntrance.Admission, _ certificates: Certificates, _ profile: ProcessProfile,
+        slices: SliceCount
     ) throws -> GatewayService {
         let configuration = settings.configuration
         var gateway = GatewayConfiguration(
@@ -160,6 +191,7 @@ struct RoleRunner {
             publicURL: configuration.gatewayPublicURL, amqp: try settings.amqp(name: "gateway \(id)"),
             topology: settings.topology, slices: slices)
         gateway.gate = admission.gate
+        gateway.process = { profile.facts(of: .gateway) }
         gateway.tls = certificates.gateway
         if let url = configuration.mailURL {
             gateway.mail = HTTPMailHook(url: url, secret: configuration.mailSecret)
@@ -178,5 +210,20 @@ struct RoleRunner {
         gateway.timings.resetDecision = configuration.requestDeadline * 3 / 2
         return GatewayService(
             configuration: gateway, control: admission.control, readiness: readiness, logger: logger(of: .gateway))
+    }
+}
+
+extension RoleRunner.Role {
+    /// Says in the readiness what the role waits for before it can begin, and why; or that it does not any more.
+    func waits(for what: ClusterEntrance.Waiting, _ reason: String?, in readiness: Readiness) {
+        let component =
+            switch (self, what) {
+            case (.gateway, .store): "gateway.listener"
+            case (.gateway, .broker): "gateway.broker"
+            case (_, .store): "\(rawValue).store"
+            case (_, .broker): "\(rawValue).broker"
+            }
+        readiness.set(
+            component, of: "entrance", ready: reason == nil, reason: reason.map { "waits to begin: \($0)" } ?? "")
     }
 }

@@ -126,8 +126,14 @@ import Testing
         picture.campaignsRunning = 0
         var holding = slice(1, owner: nil)
         holding.heldResets = [.init(app: "tasks", asked: 5, clientFiles: 6, since: 1)]
-        Health.describe(&picture, [busy, holding], isBrokerUp: false)
+        Health.describe(&picture, [busy, holding], isBrokerUp: true)
         expectEqual(picture.sentence, "1 of 2 slices served, oldest message 60 min, no campaign running")
+        picture.campaignsRunning = nil
+        Health.describe(&picture, [busy, holding], isBrokerUp: true, storeObstacle: "connection refused")
+        expectEqual(picture.sentence, "1 of 2 slices served, oldest message 60 min, campaigns not known")
+        expectEqual(picture.findings.first?.text, "the store is away: connection refused")
+        Health.describe(&picture, [busy, holding], isBrokerUp: false)
+        expectEqual(picture.sentence, "the broker is away: how slices and queues stand is not known")
         expectEqual(
             picture.findings.map(\.text),
             [

@@ -256,8 +256,8 @@ struct DashboardTests {
         try await browser.press("\u{e007}")
         try await expectEqual(browser.run("return document.activeElement.id").stringValue, "main")
         try await browser.run("document.querySelector('#nav a').focus()")
-        for _ in 0..<5 { try await browser.press("\u{e004}") }
-        try await expectEqual(browser.run("return document.activeElement.innerText").stringValue, "Dead letters")
+        for _ in 0..<6 { try await browser.press("\u{e004}") }
+        try await expectEqual(browser.run("return document.activeElement.innerText").stringValue, "Dead letters (2)")
         try await browser.press("\u{e007}")
         try await browser.wait(for: "main h1", toSay: "Dead letters")
     }

@@ -45,7 +45,7 @@ struct LinkWatchTests {
                     }
                     if fails { throw Late() }
                 },
-                isDown: { _ in self.tell("down") }, isUp: { self.tell("up") }, logger: Logger(label: "test"))
+                isDown: { self.tell("down") }, isUp: { self.tell("up") }, logger: Logger(label: "test"))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { await watch.run(self.streams.map(\.stream)) }
                 for stream in streams { stream.continuation.yield(.connecting) }
