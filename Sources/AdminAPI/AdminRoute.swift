@@ -125,11 +125,13 @@ package enum AdminQuery: String, Sendable {
     case slices
     /// A class of objects.
     case className = "class"
-    /// Only the document with this primary key, as extended JSON.
+    /// Only the document with this primary key, as extended JSON; only the dead letters with this name or message id.
     case id
+    /// Only realms whose partition contains this.
+    case search
     /// Only documents that a filter selects, as MongoDB writes filters.
     case filter
-    /// The properties that documents are sorted by, each with 1 or -1.
+    /// The properties that documents are sorted by, each with 1 or -1; what realms are sorted by.
     case sort
     /// The properties to show, with commas between.
     case fields

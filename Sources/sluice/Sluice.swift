@@ -20,29 +20,45 @@ struct Sluice: AsyncParsableCommand {
             70 internal error, 75 try again later, 77 not allowed.
             """,
         version: Version.current,
-        subcommands: commands(for: CommandLine.arguments.dropFirst()))
+        subcommands: named(in: CommandLine.arguments.dropFirst()).map { [$0] } ?? [],
+        groupedSubcommands: named(in: CommandLine.arguments.dropFirst()) == nil ? groups : [])
 
-    /// The commands by their names, in the order in which the help lists them.
-    private static let commands: [any AsyncParsableCommand.Type] = [
-        UpCommand.self, GatewayCommand.self, WorkerCommand.self, CoordinatorCommand.self,
-        AppsCommand.self, SchemaCommand.self, RulesCommand.self, UsersCommand.self, SyncCommand.self,
-        CampaignsCommand.self,
-        KeysCommand.self, ResetsCommand.self, LoginsCommand.self, AccessCommand.self, AuditCommand.self,
-        DashboardCommand.self,
-        PublishCommand.self, ProcessesCommand.self, QueuesCommand.self, SlicesCommand.self, TailCommand.self,
-        DeadLettersCommand.self,
-        RealmsCommand.self, DocumentsCommand.self, ViewsCommand.self, StoreCommand.self, BrokerCommand.self,
-        BackupCommand.self,
-        RestoreCommand.self,
-        DoctorCommand.self,
+    /// The commands by what they are for, in the order in which the help lists them.
+    private static let groups = [
+        CommandGroup(
+            name: "Processes",
+            subcommands: [UpCommand.self, GatewayCommand.self, WorkerCommand.self, CoordinatorCommand.self]),
+        CommandGroup(
+            name: "Apps, users and rules",
+            subcommands: [
+                AppsCommand.self, SchemaCommand.self, RulesCommand.self, UsersCommand.self, LoginsCommand.self,
+                KeysCommand.self,
+            ]),
+        CommandGroup(
+            name: "Sync and resets",
+            subcommands: [SyncCommand.self, CampaignsCommand.self, ResetsCommand.self]),
+        CommandGroup(
+            name: "Data",
+            subcommands: [RealmsCommand.self, DocumentsCommand.self, ViewsCommand.self, PublishCommand.self]),
+        CommandGroup(
+            name: "Watching",
+            subcommands: [
+                DoctorCommand.self, ProcessesCommand.self, SlicesCommand.self, QueuesCommand.self, TailCommand.self,
+                DeadLettersCommand.self, DashboardCommand.self,
+            ]),
+        CommandGroup(
+            name: "Store, broker and access",
+            subcommands: [
+                StoreCommand.self, BackupCommand.self, RestoreCommand.self, BrokerCommand.self, AccessCommand.self,
+                AuditCommand.self,
+            ]),
     ]
 
-    /// The commands that arguments can mean: the one that the first argument names, or all.
+    /// The command that the first argument names, alone; nil: none does.
     ///
     /// The parser, in a debug build, checks every argument of every command that it is given whenever the program starts. That takes several times
     /// as long as the command itself, and tests start the program thousands of times.
-    static func commands(for arguments: some Collection<String>) -> [any AsyncParsableCommand.Type] {
-        guard let named = commands.first(where: { $0._commandName == arguments.first }) else { return commands }
-        return [named]
+    static func named(in arguments: some Collection<String>) -> (any ParsableCommand.Type)? {
+        groups.flatMap(\.subcommands).first { $0._commandName == arguments.first }
     }
 }

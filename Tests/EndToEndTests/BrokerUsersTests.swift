@@ -102,7 +102,9 @@ struct BrokerUsersTests {
             }
             let published = try await cluster.shell(
                 "env",
-                login + [cluster.sluice, "publish", "reset", "--app", cluster.app, "--partition", Device.partition])
+                login + [
+                    cluster.sluice, "publish", "reset", "--yes", "--app", cluster.app, "--partition", Device.partition,
+                ])
             expectTrue(published.contains("published"))
         }
     }

@@ -92,7 +92,7 @@ extension SharedClusterTests {
             try await one.upload()
             // The first ident of a realm is 2; the server is 1.
             let started = try await cluster.operateJSON(
-                Started.self, "sync", "reset", cluster.app, "--client-file", "2")
+                Started.self, "sync", "reset", cluster.app, "--yes", "--client-file", "2")
             try await LocalCluster.retrying("the campaign has ended") {
                 let campaign = try await cluster.operateJSON(Campaign.self, "campaigns", "show", started.campaign)
                 guard campaign.state == "closed", campaign.counts.found == 1, campaign.counts.recovered == 1 else {
@@ -290,7 +290,7 @@ extension SharedClusterTests {
                 { subscriptions.first(named: "all")?.updateQuery(to: "shared == true OR name == 'late'") },
                 onComplete: nil)
             try ben.create("late", name: "late")
-            try await cluster.operate("sync", "terminate", cluster.app, "--enable")
+            try await cluster.operate("sync", "terminate", cluster.app, "--yes", "--enable")
             try anna.create("meanwhile", isShared: true)
             session.resume()
             try await subscriptions.wait()

@@ -31,11 +31,20 @@ extension SharedClusterTests {
                     outcome.contains("exited with \(code):") && outcome.contains(words), "\(outcome)",
                     sourceLocation: sourceLocation)
             }
-            await expect(66, "nope", "publish", "termination", "--app", "nope")
+            await expect(66, "nope", "publish", "termination", "--yes", "--app", "nope")
             await expect(
                 65, "changeset 1 is none", "publish", "changeset", "--app", cluster.app, "--partition", "x", "--hex",
                 "ff")
-            await expect(66, "realm", "sync", "reset", cluster.app, "--partition", "nope")
+            await expect(66, "realm", "sync", "reset", cluster.app, "--yes", "--partition", "nope")
+            await expect(66, "realm", "sync", "reset", cluster.app, "--dry-run", "--partition", "nope")
+            // What makes clients reset asks first, and a script says that it may.
+            await expect(65, "add --yes", "sync", "terminate", cluster.app)
+            await expect(65, "add --yes", "sync", "reset", cluster.app, "--partition", "x", "--client-file", "2")
+            await expect(65, "add --yes", "publish", "termination", "--app", cluster.app)
+            let event = cluster.file("termination.ndjson")
+            try "{\"app\": \"\(cluster.app)\"}".write(toFile: event, atomically: true, encoding: .utf8)
+            await expect(65, "stopped at line 1", "publish", "termination", "--file", event)
+            await expect(65, "expected one of partition", "realms", "list", "--sort", "size")
             await expect(65, "changset", "tail", "--type", "changset", "--count", "1")
             await expect(65, "did you mean SLUICE_SLICES?", "worker", settings: ["SLUICE_SLICE": "2"])
             await expect(
@@ -104,7 +113,7 @@ extension SharedClusterTests {
             async let watched = cluster.operate(
                 "campaigns", "watch", campaign, "--coordinator-url", "http://127.0.0.1:\(proxy.port)")
             try await eventually("the command asks for it") { proxy.isInUse }
-            try await cluster.operate("sync", "terminate", cluster.app, "--enable", "--campaign", campaign)
+            try await cluster.operate("sync", "terminate", cluster.app, "--yes", "--enable", "--campaign", campaign)
             try await expectTrue(watched.hasPrefix("campaign \(campaign): termination of app \(cluster.app)\n"))
             await proxy.stop()
         }

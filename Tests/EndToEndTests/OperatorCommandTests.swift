@@ -211,7 +211,11 @@ extension ShakenClusterTests {
             expectEqual(history.split(separator: "\n").count, Int(realms[0].version) + 1)
 
             // A new generation begins its history with what the state is; it must come to the same.
-            try await cluster.operate("sync", "terminate", cluster.app, "--enable", "--watch")
+            let dry = try await cluster.operate("sync", "terminate", cluster.app, "--dry-run")
+            expectTrue(dry.contains("dry run: ") && dry.contains("client realm"), "\(dry)")
+            let unsent = try await cluster.operate("publish", "termination", "--app", cluster.app, "--dry-run")
+            expectTrue(unsent.contains("would publish"), "\(unsent)")
+            try await cluster.operate("sync", "terminate", cluster.app, "--yes", "--enable", "--watch")
             try device.create("afterwards")
             try await device.upload()
             let after = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--app", cluster.app)

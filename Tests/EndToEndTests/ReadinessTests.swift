@@ -15,7 +15,7 @@ extension SharedClusterTests {
             let device = try await Device(cluster)
             try device.create("one")
             try await device.upload()
-            try await cluster.operate("sync", "terminate", cluster.app, "--enable", "--watch")
+            try await cluster.operate("sync", "terminate", cluster.app, "--yes", "--enable", "--watch")
             let documented = try DocumentedMetrics()
             try await LocalCluster.retrying("what is documented is exposed") {
                 var exposed: Set<String> = []

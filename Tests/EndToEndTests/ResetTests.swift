@@ -29,7 +29,7 @@ extension SharedClusterTests {
             try device.create("unsynced")
             try await cluster.operate("apps", "set", cluster.app, "--no-client-recovery")
             let termination = try await cluster.operateJSON(
-                Termination.self, "sync", "terminate", cluster.app, "--enable")
+                Termination.self, "sync", "terminate", cluster.app, "--yes", "--enable")
             try device.session.resume()
             try await LocalCluster.retrying("the reset has discarded") {
                 let campaign = try await cluster.operateJSON(
@@ -48,7 +48,8 @@ extension SharedClusterTests {
             try await device.upload()
             // The first ident of a realm is 2; the server is 1.
             try await cluster.operate(
-                "publish", "reset", "--app", cluster.app, "--partition", Device.partition, "--client-file", "2")
+                "publish", "reset", "--yes", "--app", cluster.app, "--partition", Device.partition, "--client-file", "2"
+            )
             try await LocalCluster.retrying("the client realm has reset") {
                 guard device.resets.value == 1 else { throw LocalClusterError("\(device.resets.value) resets") }
             }
@@ -77,7 +78,7 @@ extension ShakenClusterTests {
             try keeping.create("kept")
             try dropping.create("dropped")
             let termination = try await cluster.operateJSON(
-                Termination.self, "sync", "terminate", cluster.app, "--enable")
+                Termination.self, "sync", "terminate", cluster.app, "--yes", "--enable")
             await cluster.kill("coordinator")
             try await cluster.startCoordinator()
             // Until the termination is published the devices would go on as if nothing had happened.

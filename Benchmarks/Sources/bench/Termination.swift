@@ -32,7 +32,7 @@ struct Termination: AsyncParsableCommand {
             let start = MonotonicTime.now
             async let told = loop.run { loop in try Self.told(sessions, loop) }
             let campaign = try await cluster.cluster.operateJSON(
-                Campaign.self, "sync", "terminate", BenchCluster.app, "--enable")
+                Campaign.self, "sync", "terminate", BenchCluster.app, "--yes", "--enable")
             let (first, last) = try await told
             let counts = try await LocalCluster.retrying("the campaign adds up", upTo: .seconds(120)) {
                 let counts = try await cluster.cluster.operateJSON(

@@ -14,7 +14,9 @@ export async function show(main, _, signal) {
   const said = h("p", { role: "status" });
   const problem = h("p", { class: "bad", role: "alert" });
   const letter = h("div", {});
+  const groups = h("div", {});
   const app = /** @type {HTMLInputElement} */ (h("input", { id: "app", size: 16, spellcheck: "false", autocapitalize: "none", on: { change: () => read() } }));
+  const id = /** @type {HTMLInputElement} */ (h("input", { id: "letter", size: 20, spellcheck: "false", autocapitalize: "none", on: { change: () => read() } }));
   const reason = /** @type {HTMLInputElement} */ (h("input", { id: "reason", size: 24, spellcheck: "false", on: { change: () => read() } }));
   const failed = (/** @type {any} */ error) => { if (!signal.aborted) say(problem, error.message); };
   /** @type {any[]} */
@@ -25,6 +27,7 @@ export async function show(main, _, signal) {
     columns: [
       { title: "", cell: (entry) => box(entry) },
       { title: "Letter", cell: (entry) => button(entry) },
+      { title: "Message id", class: "spare mono", cell: (entry) => entry.id ?? "–" },
       { title: "Type", cell: (entry) => entry.type },
       { title: "App", cell: (entry) => entry.app ?? "–" },
       { title: "Reason", class: "wide", cell: (entry) => entry.reason },
@@ -64,11 +67,12 @@ export async function show(main, _, signal) {
 
   function tell() {
     say(words, `${count(letters.length)} of ${plural(all, "letter")} shown, ${count(chosen.size)} chosen`);
+    for (const made of [sendBack, drop]) if (made instanceof HTMLButtonElement) made.disabled = chosen.size === 0;
   }
 
   async function read() {
     try {
-      const found = await get(`dead-letters${query({ app: app.value.trim(), reason: reason.value.trim(), limit: 1000 })}`, signal);
+      const found = await get(`dead-letters${query({ app: app.value.trim(), id: id.value.trim(), reason: reason.value.trim(), limit: 1000 })}`, signal);
       letters = found.letters;
       all = found.of;
       const names = new Set(letters.map((entry) => entry.name));
@@ -76,10 +80,28 @@ export async function show(main, _, signal) {
       for (const kept of [boxes, buttons]) for (const name of [...kept.keys()]) if (!names.has(name)) kept.delete(name);
       say(problem, "");
       list.set(letters);
+      showGroups(found.groups);
       tell();
     } catch (error) {
       failed(error);
     }
+  }
+
+  /** @param {any[]} found */
+  function showGroups(found) {
+    replace(groups, found.length < 2 ? null : h("details", { class: "entry" },
+      h("summary", {}, `${plural(found.length, "cause")}, the most frequent: ${found[0].reason} (${count(found[0].count)})`),
+      h("ul", {}, found.slice(0, 50).map((group) => h("li", {}, `${count(group.count)} × ${group.type}${group.app ? ` of ${group.app}` : ""}: ${group.reason}`)))));
+  }
+
+  /** @param {boolean} all */
+  function choose(all) {
+    chosen.clear();
+    for (const entry of letters) {
+      if (all) chosen.add(entry.name);
+      /** @type {HTMLInputElement} */ (box(entry)).checked = all;
+    }
+    tell();
   }
 
   /** @param {any} entry */
@@ -90,7 +112,7 @@ export async function show(main, _, signal) {
     } catch (error) {
       body = `What the message said: ${/** @type {any} */ (error).message}`;
     }
-    replace(letter, h("h2", {}, `Letter ${entry.name}`), h("p", {}, entry.reason), h("p", { class: "muted" }, entry.text),
+    replace(letter, h("h2", {}, `Letter ${entry.name}`), h("p", {}, entry.reason), h("p", { class: "muted" }, entry.id ? `Message ${entry.id}. ` : "", entry.text),
       h("pre", { tabindex: 0, "aria-label": `What ${entry.name} says` }, body));
     letter.scrollIntoView({ block: "nearest" });
   }
@@ -117,12 +139,16 @@ export async function show(main, _, signal) {
     });
   }
 
+  const sendBack = actionButton("Send back ...", "operate", () => act("requeue"));
+  const drop = actionButton("Drop ...", "operate", () => act("drop"), { class: "danger" });
   replace(main, h("h1", {}, "Dead letters"),
     h("p", { class: "muted" }, "Messages that could not be used, with the reason. Their realms went on."),
-    h("p", { class: "filters" }, h("label", { for: "app" }, "App"), app, h("label", { for: "reason" }, "Reason contains"), reason,
+    h("p", { class: "filters" }, h("label", { for: "app" }, "App"), app, h("label", { for: "letter" }, "Letter or message id"), id,
+      h("label", { for: "reason" }, "Reason contains"), reason,
       h("button", { type: "button", on: { click: () => read() } }, "Look again")),
     h("div", { class: "actions" },
-      actionButton("Send back ...", "operate", () => act("requeue")), actionButton("Drop ...", "operate", () => act("drop"), { class: "danger" })),
-    said, problem, words, list.element, letter);
+      h("button", { type: "button", on: { click: () => choose(true) } }, "Choose all"), h("button", { type: "button", on: { click: () => choose(false) } }, "Choose none"),
+      sendBack, drop),
+    groups, said, problem, words, list.element, letter);
   await read();
 }

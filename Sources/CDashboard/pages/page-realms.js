@@ -16,6 +16,11 @@ export async function show(main, rest, signal) {
   const choice = /** @type {HTMLSelectElement} */ (h("select", { id: "app", on: {
     change: () => { location.hash = `#/realms/${path(choice.value)}`; },
   } }, apps.map((/** @type {any} */ entry) => h("option", { value: entry.id, selected: entry.id === chosen }, entry.id))));
+  const words = h("p", { class: "muted", role: "status" });
+  const search = /** @type {HTMLInputElement} */ (h("input", { id: "search", size: 20, spellcheck: "false", autocapitalize: "none", on: { change: () => list.reload() } }));
+  const order = /** @type {HTMLSelectElement} */ (h("select", { id: "order", on: { change: () => list.reload() } },
+    h("option", { value: "partition" }, "partition"), h("option", { value: "-version" }, "newest version"),
+    h("option", { value: "-historyBytes" }, "longest history"), h("option", { value: "slice" }, "slice")));
   const list = pagedTable({
     label: "Realms", key: (/** @type {any} */ realm) => realm.partition, empty: "No realm yet.",
     columns: [
@@ -27,10 +32,13 @@ export async function show(main, rest, signal) {
       { title: "Generation", class: "number spare", cell: (realm) => String(realm.generation) },
     ],
   }, async (after) => {
-    const found = await get(`apps/${path(chosen)}/realms${query({ after, limit: 100 })}`, signal);
+    const found = await get(`apps/${path(chosen)}/realms${query({ after, limit: 100, sort: order.value, search: search.value.trim() })}`, signal);
+    say(problem, "");
+    say(words, `${plural(found.of, "realm")}${search.value.trim() ? " found" : ""}${found.isComplete ? "" : ", and others that were not looked at: narrow the list down"}`);
     return { rows: found.realms, next: found.next };
   }, (error) => { if (!signal.aborted) say(problem, error.message); });
-  replace(main, h("h1", {}, "Realms"), h("p", { class: "filters" }, h("label", { for: "app" }, "App"), choice), problem, list.element);
+  replace(main, h("h1", {}, "Realms"), h("p", { class: "filters" }, h("label", { for: "app" }, "App"), choice,
+    h("label", { for: "search" }, "Partition contains"), search, h("label", { for: "order" }, "by"), order), problem, words, list.element);
   if (chosen) await list.reload();
 }
 

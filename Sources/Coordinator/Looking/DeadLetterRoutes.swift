@@ -14,7 +14,9 @@ struct DeadLetterRoutes: Sendable {
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.answer(.get, .deadLetters) { request, _ in
             let filter = DeadLetterFilter(
-                app: AdminRequest.query(.app, request), reason: AdminRequest.query(.reason, request))
+                letters: AdminRequest.query(.id, request).map { [$0] } ?? [],
+                app: AdminRequest.query(.app, request), reason: AdminRequest.query(.reason, request),
+                type: AdminRequest.query(.type, request))
             return try await desk.list(filter, limit: try AdminRequest.limit(request, default: AdminLimits.deadLetters))
         }
         group.answer(.get, .deadLetter) { _, route in
@@ -33,7 +35,7 @@ struct DeadLetterRoutes: Sendable {
     }
 }
 
-/// Dead letters that a request is about.
+/// Dead letters that a request is about, by their names or their messages' ids.
 struct DeadLettersRequest: AdminBody, Equatable {
     static let keys: Set<String> = ["letters"]
     static let shownKeys = keys
@@ -55,6 +57,8 @@ struct DeadLetterList: Codable, Sendable {
     /// How many letters were looked at, and how many there are.
     var seen: Int
     var of: Int
+    /// How many of those that were looked at and are meant died of each reason, type, app and queue; the most frequent first.
+    var groups: [DeadLetterGroup]
 }
 
 /// A dead letter with what the message said.
@@ -90,21 +94,25 @@ final class DeadLetterDesk: Sendable {
 
     func list(_ filter: DeadLetterFilter, limit: Int) async throws -> DeadLetterList {
         var entries: [DeadLetterEntry] = []
+        var counts = DeadLetterCounts()
         let slices = context.slices
         let (seen, of) = try await visit { letter, message in
             let entry = DeadLetterEntry(letter, message, slices: slices)
-            if entries.count < limit, filter.accepts(entry) { entries.append(entry) }
+            guard filter.accepts(entry) else { return .kept }
+            counts.add(entry)
+            if entries.count < limit { entries.append(entry) }
             return .kept
         }
         entries.sort { ($0.diedAt ?? 0, $0.name) < ($1.diedAt ?? 0, $1.name) }
-        return DeadLetterList(letters: entries, seen: seen, of: of)
+        return DeadLetterList(letters: entries, seen: seen, of: of, groups: counts.groups)
     }
 
+    /// - Parameter name: a letter's name, or its message's id.
     func letter(_ name: String) async throws -> DeadLetterDocument? {
         var found: DeadLetterDocument?
         let slices = context.slices
         _ = try await visit { letter, message in
-            if letter.name == name, found == nil {
+            if found == nil, letter.name == name || message.properties.messageID == name {
                 found = DeadLetterDocument(
                     letter: DeadLetterEntry(letter, message, slices: slices), body: MessageBody.text(of: message))
             }
@@ -117,16 +125,21 @@ final class DeadLetterDesk: Sendable {
     func handle(_ names: Set<String>, _ fate: DeadLetterQueue.Fate) async throws -> DeadLetterResult {
         var result = DeadLetterResult()
         var wanted = names
+        // What the request has called each letter that it means.
+        var words: [String: String] = [:]
         while !wanted.isEmpty {
             do {
                 _ = try await visit(
-                    { letter, _ in
-                        guard wanted.contains(letter.name) else { return .kept }
+                    { letter, message in
+                        guard let word = Self.word(for: letter, message, in: wanted) else { return .kept }
+                        words[letter.name] = word
                         if case .requeued = fate, letter.isExcerpt { throw DeadLetterError.excerpt(letter) }
                         return fate
                     },
-                    done: { letter, _, _ in
-                        if wanted.remove(letter.name) != nil { result.done.append(letter.name) }
+                    done: { letter, message, _ in
+                        guard let word = Self.word(for: letter, message, in: wanted) else { return }
+                        wanted.remove(word)
+                        result.done.append(letter.name)
                     })
                 break
             } catch let error as DeadLetterError {
@@ -134,12 +147,18 @@ final class DeadLetterDesk: Sendable {
                     switch error {
                     case .excerpt(let letter), .noOrigin(let letter): letter
                     }
-                wanted.remove(letter.name)
+                wanted.remove(words[letter.name] ?? letter.name)
                 result.refused.append(.init(name: letter.name, reason: "\(error)"))
             }
         }
         result.missing = wanted.sorted()
         return result
+    }
+
+    /// What a request has called a letter: its name, or its message's id; nil if the request does not mean it.
+    private static func word(for letter: DeadLetter, _ message: AMQPMessage, in wanted: Set<String>) -> String? {
+        if wanted.contains(letter.name) { return letter.name }
+        return message.properties.messageID.flatMap { wanted.contains($0) ? $0 : nil }
     }
 
     private func visit(

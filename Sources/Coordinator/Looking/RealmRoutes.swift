@@ -11,13 +11,21 @@ struct RealmRoutes: Sendable {
 
     /// Realms looked at for one page, of all apps: those of an app are not stored together.
     static let reach = 2_000
+    /// Realms looked at for a list that is sorted, of all apps.
+    static let sortingReach = 50_000
 
     func add(to group: RouterGroup<BasicRequestContext>) {
         group.answer(.get, .realms) { request, route in
             let app = try await context.app(route.value(of: .app))
             let limit = try AdminRequest.limit(request, default: AdminLimits.realms)
+            let search = AdminRequest.query(.search, request)
+            if let order = try AdminRequest.query(.sort, request).map(Self.order) {
+                let offset = try AdminRequest.after(request, Self.number) ?? 0
+                return try await sorted(
+                    realmsOf: app.id, by: order, search, after: Int(clamping: offset), limit: limit)
+            }
             let after = try AdminRequest.after(request, Self.place) ?? (0, 0)
-            return try await realms(of: app.id, after: after, limit: limit)
+            return try await realms(of: app.id, search, after: after, limit: limit)
         }
         group.answer(.get, .realm) { request, route in
             let (reader, pages) = try await realm(request, app: route.value(of: .app))
@@ -75,7 +83,52 @@ struct RealmRoutes: Sendable {
         return (reader, RealmPages(reader: reader, record: record))
     }
 
-    private func realms(of app: String, after start: (slice: Int, realm: Int64), limit: Int) async throws -> RealmList {
+    private static func order(_ text: String) throws(AdminError) -> RealmOrder {
+        guard let order = RealmOrder(text) else {
+            throw .invalid(
+                "sort: expected one of \(RealmOrder.names), with - before it for the other way round, found \(text.prefix(40))"
+            )
+        }
+        return order
+    }
+
+    /// Looks through the stores as far as `sortingReach`, and answers a part of what was found in its order.
+    private func sorted(
+        realmsOf app: String, by order: RealmOrder, _ search: String?, after offset: Int, limit: Int
+    ) async throws -> RealmList {
+        let stores = try stores()
+        var places: [RealmPlace] = []
+        var looked = 0
+        walk: for slice in try await stores.slices() {
+            let reader = try await stores.reader(for: slice)
+            var last: RealmID?
+            while true {
+                let page = try await reader.realms(after: last, limit: 200)
+                for record in page where record.name.app == app {
+                    let place = RealmPlace(record, slice: slice)
+                    if place.contains(search) { places.append(place) }
+                }
+                looked += page.count
+                if looked >= Self.sortingReach { break walk }
+                last = page.last?.id
+                if page.count < 200 { break }
+            }
+        }
+        places.sort(by: order.isBefore)
+        var list = RealmList(realms: [], of: places.count, isComplete: looked < Self.sortingReach)
+        for place in places.dropFirst(offset).prefix(limit) {
+            let reader = try await stores.reader(for: place.slice)
+            // A realm that was erased meanwhile is left out.
+            guard let record = try await reader.realm(RealmName(app: app, partition: place.partition)) else { continue }
+            list.realms.append(try await RealmSummary(record, reader))
+        }
+        if places.count > offset + limit { list.next = "\(offset + limit)" }
+        return list
+    }
+
+    private func realms(
+        of app: String, _ search: String?, after start: (slice: Int, realm: Int64), limit: Int
+    ) async throws -> RealmList {
         let stores = try stores()
         var list = RealmList(realms: [])
         var looked = 0
@@ -87,7 +140,9 @@ struct RealmRoutes: Sendable {
                 for record in page {
                     last = record.id
                     looked += 1
-                    if record.name.app == app { list.realms.append(try await RealmSummary(record, reader)) }
+                    if record.name.app == app, RealmPlace(record, slice: slice).contains(search) {
+                        list.realms.append(try await RealmSummary(record, reader))
+                    }
                     if list.realms.count == limit || looked >= Self.reach {
                         list.next = "\(slice.value).\(record.id.value)"
                         return list
@@ -139,6 +194,9 @@ struct RealmList: Codable, Sendable {
     var realms: [RealmSummary]
     /// The `after` of the following page, which may be there although this page has no realm; absent at the end.
     var next: String?
+    /// The number of realms that were found for a list that is sorted, and whether all were looked at.
+    var of: Int?
+    var isComplete: Bool?
 }
 
 struct RealmDocument: Codable, Sendable {

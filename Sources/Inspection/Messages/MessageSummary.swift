@@ -52,6 +52,9 @@ package struct MessageSummary: Sendable, Equatable, Codable {
     /// The types of message that pass the exchanges, where `sluice tail` sees them.
     package static let types: Set<String> = Set(readers.keys)
 
+    /// The types that pass all the time, also when nobody writes: the clock, and what follows each tick of it.
+    package static let clockTypes: Set<String> = [TickMessage.type, GenerationNotice.type]
+
     // MARK: Contents
 
     private typealias Reader = @Sendable (_ message: AMQPMessage, _ id: String?) -> Result<Content, MessageError>

@@ -40,8 +40,10 @@ extension AdminClient {
 struct SyncTerminate: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "terminate",
-        abstract: "Terminate sync: every client realm of the app must reset. Opens a campaign that accounts for each.")
+        abstract: "Terminate sync: every client realm of the app must reset. Opens a campaign that accounts for each.",
+        discussion: "Says first whom that concerns, and wants the app's id typed, or --yes.")
     @OptionGroup var common: ReportOptions
+    @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "The app's id.") var app: String
     @Option(help: "Why; shown in the campaign and to the clients.") var reason: String?
     @Flag(help: "Enable sync again at once, so that clients can reset now.") var enable = false
@@ -49,6 +51,11 @@ struct SyncTerminate: AdminCommand {
     @Flag(help: "Go on showing the campaign until every reset has ended.") var watch = false
 
     func run(_ admin: AdminClient) async throws {
+        if confirmation.dryRun || !confirmation.yes {
+            let preview = try await ResetPreview.termination(of: app, admin)
+            if confirmation.dryRun { return try output.show(preview, "dry run: \(preview.text)") }
+            try confirmation.require(typed: app, "terminating sync of \(app) (\(preview.text))")
+        }
         let document: CampaignSummary = try await admin.ask(
             AdminRoute.terminate.path(app), .POST,
             body: TerminationRequest(reason: reason, enable: enable, campaign: campaign))
@@ -82,8 +89,10 @@ struct SyncPause: AdminCommand {
 
 struct SyncReset: AdminCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reset", abstract: "Make one client realm, or every client realm of one realm, reset.")
+        commandName: "reset", abstract: "Make one client realm, or every client realm of one realm, reset.",
+        discussion: "Says first whom that concerns, and wants the app's id typed, or --yes.")
     @OptionGroup var common: ReportOptions
+    @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "The app's id.") var app: String
     @Option(help: "The partition value; left out for an app in flexible mode, which has one realm.")
     var partition: String?
@@ -91,6 +100,11 @@ struct SyncReset: AdminCommand {
     @Option(help: "Why.") var reason: String?
 
     func run(_ admin: AdminClient) async throws {
+        if confirmation.dryRun || !confirmation.yes {
+            let preview = try await ResetPreview.reset(of: app, partition, clientFile, admin)
+            if confirmation.dryRun { return try output.show(preview, "dry run: \(preview.text)") }
+            try confirmation.require(typed: app, "this reset (\(preview.text))")
+        }
         let document: CampaignSummary = try await admin.ask(
             AdminRoute.reset.path(app), .POST,
             body: ResetRequest(partition: partition, clientFile: clientFile.map(FileIdent.init), reason: reason))

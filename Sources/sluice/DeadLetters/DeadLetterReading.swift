@@ -4,7 +4,11 @@ import Messages
 import SyncModel
 
 struct DeadLettersList: DeadLetterCommand {
+    enum Order: String, ExpressibleByArgument, CaseIterable { case died, bytes, type, app, reason }
+
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List dead letters, oldest first.")
+    @Option(help: "By what they are sorted.") var sort = Order.died
+    @Flag(help: "The other way round.") var reverse = false
     @OptionGroup var common: ReportOptions
     @OptionGroup var options: DeadLetterOptions
 
@@ -14,7 +18,8 @@ struct DeadLettersList: DeadLetterCommand {
             entries.append(entry)
             return .kept
         }
-        entries.sort { ($0.diedAt ?? 0, $0.name) < ($1.diedAt ?? 0, $1.name) }
+        entries.sort(by: isBefore)
+        if reverse { entries.reverse() }
         if output.json { return try Printing.json(entries) }
         let rows = entries.map { entry in
             [
@@ -27,7 +32,41 @@ struct DeadLettersList: DeadLetterCommand {
         let table = Table(
             "NAME", "MESSAGE ID", "TYPE", "APP", "PARTITION", "FROM", "BYTES", "AGE", "REASON", rows: rows)
         Printing.line(table.rendered())
-        if seen < of { Printing.note("\(of - seen) more: looked at \(seen) (--limit)") }
+        let more = seen < of ? "; \(of - seen) more: looked at \(seen) (--limit)" : ""
+        Printing.note("\(entries.count) of \(of) letters\(more)")
+    }
+
+    private func isBefore(_ left: DeadLetterEntry, _ right: DeadLetterEntry) -> Bool {
+        let age = (left.diedAt ?? 0, left.name) < (right.diedAt ?? 0, right.name)
+        return switch sort {
+        case .died: age
+        case .bytes: left.bytes == right.bytes ? age : left.bytes > right.bytes
+        case .type: left.type == right.type ? age : left.type < right.type
+        case .app: left.app == right.app ? age : (left.app ?? "") < (right.app ?? "")
+        case .reason: left.reason == right.reason ? age : left.reason < right.reason
+        }
+    }
+}
+
+struct DeadLettersCount: DeadLetterCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "count", abstract: "Count dead letters by what they died of, the most frequent first.",
+        discussion: "Numbers within a reason are left out, so that letters of one cause count together.")
+    @OptionGroup var common: ReportOptions
+    @OptionGroup var options: DeadLetterOptions
+
+    func run(_ settings: ClusterSettings) async throws {
+        var counts = DeadLetterCounts()
+        let (meant, seen, of) = try await visit(settings) { entry, _ in
+            counts.add(entry)
+            return .kept
+        }
+        let rows = counts.groups.map {
+            ["\($0.count)", $0.type.oneLine, $0.app.cell.oneLine, $0.queue.cell.oneLine, $0.reason.oneLine]
+        }
+        try output.show(counts.groups, Table("LETTERS", "TYPE", "APP", "FROM", "REASON", rows: rows))
+        let more = seen < of ? "; \(of - seen) more: looked at \(seen) (--limit)" : ""
+        if !output.json { Printing.note("\(meant) of \(of) letters\(more)") }
     }
 }
 

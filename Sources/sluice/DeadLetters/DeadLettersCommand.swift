@@ -12,11 +12,15 @@ struct DeadLettersCommand: AsyncParsableCommand {
             out: what was fetched goes back to its place, even if this command is killed. A letter leaves the queue only
             after the broker has confirmed its copy (requeue), or by drop --yes.
 
-              sluice dead-letters list --app tasks
+              sluice dead-letters list --app tasks --sort bytes
+              sluice dead-letters count
               sluice dead-letters requeue --reason "app nobody is unknown" --all
               sluice dead-letters drop 5f0c9a3be277 --yes
             """,
-        subcommands: [DeadLettersList.self, DeadLettersShow.self, DeadLettersRequeue.self, DeadLettersDrop.self],
+        subcommands: [
+            DeadLettersList.self, DeadLettersCount.self, DeadLettersShow.self, DeadLettersRequeue.self,
+            DeadLettersDrop.self,
+        ],
         defaultSubcommand: DeadLettersList.self)
 }
 

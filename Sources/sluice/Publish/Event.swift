@@ -37,6 +37,17 @@ struct Event {
     /// Whether the realm's owner answers whoever waits for the event.
     var isAnswered: Bool { content is ChangesetMessage || content is WriteMessage }
 
+    /// What the event does to clients, if it makes them reset.
+    var resetting: String? {
+        switch content {
+        case is TerminationMessage: "a termination of app \(app)"
+        case let message as ResetMessage:
+            message.clientFile.map { "a reset of client file \($0) of app \(app)" }
+                ?? "a reset of a realm of app \(app)"
+        default: nil
+        }
+    }
+
     /// The exchange and routing key that bring the event to the owners concerned.
     func destination(in topology: Topology, slices: SliceCount) -> (exchange: String, routingKey: String) {
         realm.map { (topology.slices, String($0.slice(of: slices).value)) } ?? (topology.terminations, "")

@@ -22,10 +22,16 @@ struct EventPublisher {
             defer { listening?.cancel() }
             var count = 0
             var apps = options.unchecked ? nil : AppCheck(settings)
+            var confirmed: Set<String> = []
             func publish(_ event: Event, id given: String?) async throws {
                 try await apps?.require(event)
+                try await confirm(event, &confirmed)
                 let id = given ?? options.idPrefix.map { "\($0)-\(count + 1)" } ?? UUID().uuidString.lowercased()
                 let (exchange, key) = event.destination(in: settings.topology, slices: slices)
+                if options.dryRun {
+                    try report(id: id, exchange: exchange, key: key)
+                    return count += 1
+                }
                 let message = try event.message(id: id, replyTo: event.isAnswered ? inbox?.queue : nil)
                 @Sendable func send() async throws {
                     try await channel.publish(message, exchange: exchange, routingKey: key, mandatory: true)
@@ -53,8 +59,26 @@ struct EventPublisher {
                         failure.kind, "published \(count), stopped at line \(line.number): \(failure.message)")
                 }
             }
-            if !options.json { Printing.note("\(count) published") }
+            if !options.json { Printing.note("\(count) \(options.dryRun ? "would be published" : "published")") }
         }
+    }
+
+    /// Has the operator say that clients may reset, once for each app.
+    private func confirm(_ event: Event, _ confirmed: inout Set<String>) async throws {
+        guard let what = event.resetting, !options.yes, !options.dryRun, !confirmed.contains(event.app) else { return }
+        // Standard input has either the events or the name.
+        guard options.file != "-" else {
+            throw CommandFailure(
+                .badInput, "\(what) cannot be undone: add --yes, or --dry-run to see what would be done")
+        }
+        var words = what
+        if event.realm == nil, let admin = try? AdminClient(settings),
+            let preview = try? await ResetPreview.termination(of: event.app, admin)
+        {
+            words += " (\(preview.text))"
+        }
+        try ConfirmationOptions.require(typed: event.app, words)
+        confirmed.insert(event.app)
     }
 
     /// Reads all lines as events.
@@ -70,7 +94,9 @@ struct EventPublisher {
         if options.json {
             try Printing.json(["messageId": id, "exchange": exchange, "routingKey": key])
         } else if options.file == nil {
-            Printing.line("published \(id) to \(exchange)\(key.isEmpty ? "" : " key \(key)")")
+            Printing.line(
+                "\(options.dryRun ? "would publish" : "published") \(id) to \(exchange)\(key.isEmpty ? "" : " key \(key)")"
+            )
         }
     }
 

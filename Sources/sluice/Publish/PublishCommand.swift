@@ -15,12 +15,14 @@ struct PublishCommand: AsyncParsableCommand {
               sluice publish changeset --file recording.ndjson
               sluice publish reset --app tasks --partition store-nw --client-file 7
               sluice publish termination --app tasks --reason "schema change"
-              echo '{"app":"tasks"}' | sluice publish termination --file -
+              echo '{"app":"tasks"}' | sluice publish termination --file - --yes
 
             Each event is confirmed by the broker before the next is sent. An event with the same message id as an
             earlier one has no second effect, so a file that broke off can be published again if its lines have an "id", or
             with --id-prefix. With --wait each event that writes is waited for, too, until its realm's owner has answered: the
             exit code is 65 if it was refused, 75 if nobody has answered.
+
+            Resets and terminations want the app's id typed, once for each app, or --yes.
 
             The coordinator is asked whether the app exists; where there is none, --unchecked publishes all the same.
             """,
@@ -48,6 +50,12 @@ struct EventOptions: ParsableArguments {
 
     @Flag(help: "Wait until the events are written, or refused.")
     var wait = false
+
+    @Flag(help: "Publish resets and terminations without asking.")
+    var yes = false
+
+    @Flag(help: "Say where each event would go, and publish nothing.")
+    var dryRun = false
 
     @Flag(help: "Do not ask the coordinator whether the app exists.")
     var unchecked = false

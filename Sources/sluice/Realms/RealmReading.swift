@@ -1,4 +1,5 @@
 import ArgumentParser
+import Inspection
 import Storage
 import SyncModel
 
@@ -72,24 +73,45 @@ struct ClientFileLine: Encodable {
 }
 
 struct RealmsList: ReportingCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List realms, slice by slice.")
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List realms, and say how many there are.",
+        discussion:
+            "Slice by slice, or with --sort by partition, version, historyBytes or slice; -version is the other way round."
+    )
     @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.") var app: String?
+    @Option(help: "Only those whose partition contains this.") var search: String?
+    @Option(help: "By what they are sorted.") var sort: String?
     @Option(help: "At most so many.") var limit = 1000
 
-    private struct Enough: Error {}
+    /// Realms that are looked at: what is sorted is held.
+    private static let most = 1_000_000
 
     func run(_ settings: ClusterSettings) async throws {
         guard limit > 0 else { throw CommandFailure(.badInput, "--limit: expected 1 or more, found \(limit)") }
-        var lines: [RealmLine] = []
-        var isCut = false
-        do {
-            try await StoredRealms(settings).forEach(app: app) { record, reader in
-                guard lines.count < limit else { throw Enough() }
-                lines.append(try await RealmLine(record, reader, countingObjects: false))
+        let order = try sort.map { name in
+            guard let order = RealmOrder(name) else {
+                throw CommandFailure(.badInput, "--sort: expected one of \(RealmOrder.names), found \(name.prefix(40))")
             }
-        } catch is Enough {
-            isCut = true
+            return order
+        }
+        let stored = try await StoredRealms(settings)
+        var places: [RealmPlace] = []
+        var count = 0
+        try await stored.forEach(app: app) { record, reader in
+            let place = RealmPlace(record, slice: reader.slice)
+            guard place.contains(search) else { return }
+            count += 1
+            if places.count < (order == nil ? limit : Self.most) { places.append(place) }
+        }
+        if let order { places.sort(by: order.isBefore) }
+        var lines: [RealmLine] = []
+        for place in places.prefix(limit) {
+            let reader = try await stored.stores.reader(for: place.slice)
+            let name = RealmName(app: place.app, partition: place.partition)
+            // A realm that was erased meanwhile is left out.
+            guard let record = try await reader.realm(name) else { continue }
+            lines.append(try await RealmLine(record, reader, countingObjects: false))
         }
         let rows = lines.map { line in
             [
@@ -102,7 +124,10 @@ struct RealmsList: ReportingCommand {
             Table(
                 "APP", "PARTITION", "SLICE", "GENERATION", "VERSION", "BASE", "HISTORY BYTES", "CLIENT FILES",
                 rows: rows))
-        if isCut, !output.json { Printing.note("there are more: --limit") }
+        if !output.json {
+            Printing.note(
+                "\(lines.count) of \(count) realm\(count == 1 ? "" : "s")\(lines.count < count ? " (--limit)" : "")")
+        }
     }
 }
 

@@ -13,6 +13,9 @@ struct TailCommand: ReportingCommand {
             Copies of what passes the exchanges, through a queue of its own: the workers' queues get everything all the same.
             A line shows whom a message is about and how large it is; what users wrote is shown with --bodies only.
 
+            The cluster's clock (ticks, and generations, which follow each tick) passes all the time, also when nobody writes: it is
+            shown with --clock, or where --type names it. Heartbeats likewise, with --presence.
+
             Where the terminal is slower than the cluster, messages are left out, and a line says how many.
             """)
 
@@ -21,15 +24,17 @@ struct TailCommand: ReportingCommand {
     @Option(help: "Only this realm's: a partition value.") var realm: String?
     @Flag(help: "Only those of apps' flexible realms.") var flexible = false
     @Option(help: "Only messages of this type, such as changeset; repeat it for several.") var type: [String] = []
+    @Option(help: "No messages of this type; repeat it for several.") var notType: [String] = []
     @Option(help: "End after so many.") var count: Int?
+    @Flag(help: "Ticks and generations too.") var clock = false
     @Flag(help: "The workers' heartbeats too.") var presence = false
     @Flag(help: "Show the bodies: users' data.") var bodies = false
 
     func run(_ settings: ClusterSettings) async throws {
-        if let stranger = type.first(where: { !MessageSummary.types.contains($0) }) {
+        if let stranger = (type + notType).first(where: { !MessageSummary.types.contains($0) }) {
             throw CommandFailure(
                 .badInput,
-                "--type: there is no type \(stranger.prefix(40)); expected one of "
+                "\(type.contains(stranger) ? "--type" : "--not-type"): there is no type \(stranger.prefix(40)); expected one of "
                     + MessageSummary.types.sorted().joined(separator: ", "))
         }
         if flexible, realm != nil {
@@ -41,7 +46,8 @@ struct TailCommand: ReportingCommand {
             let tap = try await open(connection, settings, slices)
             let filter = MessageFilter(
                 app: app, partition: flexible ? "" : realm.map { RealmName.partition(fromText: $0) },
-                types: Set(type))
+                types: Set(type),
+                refused: Set(notType).union(clock || !type.isEmpty ? [] : MessageSummary.clockTypes))
             let tail = MessageTail(
                 tap: tap, slices: slices, filter: filter, limit: count,
                 printer: TailPrinter(json: output.json, bodies: bodies))
@@ -70,10 +76,12 @@ struct TailCommand: ReportingCommand {
 struct MessageFilter {
     var app: String?
     var partition: String?
+    /// The types to show; empty: all but `refused`.
     var types: Set<String>
+    var refused: Set<String> = []
 
     func accepts(_ summary: MessageSummary) -> Bool {
         (app == nil || summary.app == app) && (partition == nil || summary.partition == partition)
-            && (types.isEmpty || types.contains(summary.type))
+            && (types.isEmpty || types.contains(summary.type)) && !refused.contains(summary.type)
     }
 }

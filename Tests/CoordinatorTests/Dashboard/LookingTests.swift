@@ -46,6 +46,11 @@ import Testing
                 )
                 try await expectTrue(coordinator.request("GET", "dead-letters/\(first)").text.contains(#"\"at\":1"#))
                 try await expectEqual(coordinator.request("GET", "dead-letters/000000000000").status, 404)
+                let id = try #require(list["letters.0.id"])
+                let byID = try await coordinator.request("GET", "dead-letters?id=\(id)")
+                expectTrue(byID["letters.0.id"] == id && byID["letters.1.id"] == nil)
+                try await expectEqual(coordinator.request("GET", "dead-letters/\(id)")["letter.id"], id)
+                expectTrue(list["groups.0.count"] != nil && list["groups.0.reason"] != nil)
                 let back = try await coordinator.request(
                     "POST", "dead-letters/requeue", #"{"letters": ["\#(first)", "\#(foreign)", "000000000000"]}"#)
                 expectTrue(

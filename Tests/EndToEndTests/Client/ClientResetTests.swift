@@ -64,7 +64,7 @@ extension SharedClusterTests {
             let newer = try await Phone(ofNewerChoresOf: app)
             try await newer.session.wait(for: .upload)
             try await other.suspend()
-            try await cluster.operate("sync", "terminate", app, "--enable")
+            try await cluster.operate("sync", "terminate", app, "--yes", "--enable")
             try phone.session.resume()
             // A wait goes on through the reset.
             try await phone.upload()
@@ -122,7 +122,7 @@ extension SharedClusterTests {
                 try phone.add("offline \(phone.user.id)")
             }
             try await cluster.operate("apps", "set", app, "--no-client-recovery")
-            try await cluster.operate("sync", "terminate", app, "--enable")
+            try await cluster.operate("sync", "terminate", app, "--yes", "--enable")
             for phone in [recovering, either, discarding] { try phone.session.resume() }
 
             try await eventually("two have discarded") {
@@ -163,7 +163,7 @@ extension SharedClusterTests {
                 try await phone.upload()
                 try await phone.suspend()
                 try phone.add("offline")
-                try await cluster.operate("sync", "terminate", app, "--enable")
+                try await cluster.operate("sync", "terminate", app, "--yes", "--enable")
                 try phone.session.resume()
                 try await eventually("the mode's handler is called") { !own.errors.isEmpty }
             }

@@ -34,7 +34,7 @@ extension SharedClusterTests.ClientResetTests {
                 try phone.change("synced") { $0.text = "ours" }
             }
             try await makeTextANumber(in: app)
-            try await cluster.operate("sync", "terminate", app, "--enable")
+            try await cluster.operate("sync", "terminate", app, "--yes", "--enable")
             for phone in phones { try phone.session.resume() }
 
             try await eventually("every reset is left to the app") { errors.errors.count == phones.count }
@@ -72,7 +72,7 @@ extension SharedClusterTests.ClientResetTests {
             try phone.add("offline")
             let session = try phone.session
             func reset(_ expected: [Int]) async throws {
-                try await cluster.operate("sync", "terminate", app, "--enable")
+                try await cluster.operate("sync", "terminate", app, "--yes", "--enable")
                 session.resume()
                 try await eventually("the reset has come to \(expected)") { runs.withLock { $0 } == expected }
                 try await eventually("the session rests") { session.state == .inactive }
@@ -103,7 +103,7 @@ extension SharedClusterTests.ClientResetTests {
             try spoilLastChange(of: phone)
             try other.change("synced") { $0.count = 7 }
             try await other.upload()
-            try await cluster.operate("sync", "terminate", app, "--enable")
+            try await cluster.operate("sync", "terminate", app, "--yes", "--enable")
             try phone.session.resume()
 
             try await eventually("the reset is over") { blocks.runs == [1, 1] }

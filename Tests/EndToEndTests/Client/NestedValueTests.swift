@@ -107,7 +107,7 @@ extension SharedClusterTests {
             try change(one) { $0.answers["pets"]?.listValue?.insert("fish", at: 0) }
             try change(other) { $0.answers["rooms"]?[2]?.dictionaryValue?["area"] = 13 }
             try await other.upload()
-            try await cluster.operate("sync", "terminate", app, "--enable")
+            try await cluster.operate("sync", "terminate", app, "--yes", "--enable")
             try one.session.resume()
             try await one.upload()
             try await other.upload()

@@ -16,7 +16,7 @@ extension SharedClusterTests.ClientResetTests {
             func reset(_ phone: Phone, _ log: ErrorLog) async throws {
                 try phone.add("synced by \(phone.user.id)")
                 try await phone.upload()
-                try await cluster.operate("sync", "terminate", app, "--enable")
+                try await cluster.operate("sync", "terminate", app, "--yes", "--enable")
                 try await eventually("the handler is called") { !log.errors.isEmpty }
                 expectTrue(log.errors.map(\.code) == [.clientResetError] && log.users == [phone.user.id])
             }
@@ -37,7 +37,7 @@ extension SharedClusterTests.ClientResetTests {
             await #expect(processExitsWith: .success) { [installed = installed as InstalledApp] in
                 try await UnhandledResetTests.writeOffline(installed)
             }
-            try await cluster.operate("sync", "terminate", id, "--enable")
+            try await cluster.operate("sync", "terminate", id, "--yes", "--enable")
             await #expect(processExitsWith: .success) { [installed = installed as InstalledApp] in
                 try await UnhandledResetTests.ignoreReset(installed)
             }

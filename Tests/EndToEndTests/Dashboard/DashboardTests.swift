@@ -63,7 +63,7 @@ struct DashboardTests {
                 try await browser.wait(for: "main", toSay: "All 4 slices served")
                 try await browser.wait(for: "main", toSay: "Changesets")
                 let campaign = try await cluster.operateJSON(
-                    Termination.self, "sync", "terminate", cluster.app, "--enable", "--reason", Self.markup
+                    Termination.self, "sync", "terminate", cluster.app, "--yes", "--enable", "--reason", Self.markup
                 ).campaign
                 try await browser.wait(for: "main", toSay: "1 campaign running")
                 try await browser.click("Campaigns", in: "#nav")

@@ -83,7 +83,7 @@ extension SharedClusterTests {
 
         private static func terminateAndWatch(_ campaign: String, _ cluster: LocalCluster) async throws {
             try await cluster.operate(
-                "sync", "terminate", cluster.app, "--enable", "--campaign", campaign, "--watch")
+                "sync", "terminate", cluster.app, "--yes", "--enable", "--campaign", campaign, "--watch")
         }
 
         /// Waits until every slice has said which client realms it found.

@@ -97,7 +97,7 @@ enum StockScenario {
 
     /// Terminates sync, and enables it again at once if told so.
     static func terminate(_ cluster: LocalCluster, enable: Bool = true) async throws -> String {
-        let arguments = ["sync", "terminate", cluster.app, "--json"] + (enable ? ["--enable"] : [])
+        let arguments = ["sync", "terminate", cluster.app, "--yes", "--json"] + (enable ? ["--enable"] : [])
         return try JSONDecoder().decode(Started.self, from: Data(try await cluster.operate(arguments).utf8)).campaign
     }
 

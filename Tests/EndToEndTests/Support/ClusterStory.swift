@@ -30,7 +30,7 @@ extension LocalCluster {
         try one.create("kept")
         try other.create("dropped")
         let termination = try await operateJSON(
-            Termination.self, "sync", "terminate", app, "--enable")
+            Termination.self, "sync", "terminate", app, "--yes", "--enable")
         try await LocalCluster.retrying("both client realms are found") {
             let campaign = try await operateJSON(
                 ResetCampaign.self, "campaigns", "show", termination.campaign)

@@ -126,7 +126,7 @@ final class Scenario {
         begin("Sync is terminated and enabled again")
         struct Answer: Decodable { var campaign: String }
         let answer = try await cluster.operateJSON(
-            Answer.self, "sync", "terminate", DemoSchema.app, "--reason", "demo", "--enable")
+            Answer.self, "sync", "terminate", DemoSchema.app, "--yes", "--reason", "demo", "--enable")
         narrator.say("sluice sync terminate \(DemoSchema.app) --enable: campaign \(answer.campaign)")
         return answer.campaign
     }

@@ -35,7 +35,7 @@ final class Terminations: Sendable {
         do {
             let campaign = try await LocalCluster.retrying("sync of \(app) is terminated") {
                 try await cluster.operateJSON(
-                    Termination.self, "sync", "terminate", app, "--reason", "fire", "--enable")
+                    Termination.self, "sync", "terminate", app, "--yes", "--reason", "fire", "--enable")
             }.campaign
             started.withLock { $0.append(campaign) }
             journal.note("campaign \(campaign)")
