@@ -13,7 +13,8 @@ package enum MessageFuzz {
         ClaimMessage.self, BoundAnswer.self, IdentifiedAnswer.self, ConfirmAnswer.self, PageAnswer.self,
         RefusedAnswer.self, IntegratedNotice.self, ResetNotice.self, GenerationNotice.self, SettingsNotice.self,
         SigningKeysNotice.self, HeartbeatMessage.self, FoundReport.self, NotifiedReport.self, OutcomeReport.self,
-        GatewayFigures.self, DashboardLogout.self, WriteMessage.self, WrittenAnswer.self, WriteRefusedAnswer.self,
+        GatewayFigures.self, CoordinatorFigures.self, DashboardLogout.self, WriteMessage.self, WrittenAnswer.self,
+        WriteRefusedAnswer.self,
     ]
 
     static func run(_ bytes: [UInt8]) throws(BrokenLaw) {

@@ -39,7 +39,6 @@ extension SharedClusterTests {
             await expect(66, "realm", "sync", "reset", cluster.app, "--dry-run", "--partition", "nope")
             // What makes clients reset asks first, and a script says that it may.
             await expect(65, "add --yes", "sync", "terminate", cluster.app)
-            await expect(65, "add --yes", "sync", "reset", cluster.app, "--partition", "x", "--client-file", "2")
             await expect(65, "add --yes", "publish", "termination", "--app", cluster.app)
             let event = cluster.file("termination.ndjson")
             try "{\"app\": \"\(cluster.app)\"}".write(toFile: event, atomically: true, encoding: .utf8)

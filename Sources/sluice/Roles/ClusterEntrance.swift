@@ -81,7 +81,7 @@ struct ClusterEntrance {
         while true {
             do throws(StoreError) {
                 let cluster = try await inspector.cluster()
-                waits(.store, nil)
+                waits(.store, "the store is there, and what is in it is being opened")
                 return cluster
             } catch {
                 guard error.isRetriable, inspector.files == nil else { throw error }
