@@ -212,6 +212,13 @@ let package = Package(
                 hummingbird,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
+        // Clients of a gateway, many at once, for an operator's acceptance test.
+        module(
+            "Load",
+            [
+                "SyncModel", "Changesets", "SyncProtocol", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
+                nio("NIOWebSocket"), ssl,
+            ]),
         module(
             "DeviceSync",
             [
@@ -231,8 +238,8 @@ let package = Package(
                 "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "ExtendedJSON", "Documents", "Messages", "Storage",
                 "StorageSQLite", "PostgreSQL", "StoragePostgreSQL", "Operations",
                 "Inspection",
-                "Worker", "Gateway", "Coordinator", argumentParser, logging, metrics, lifecycle, httpClient,
-                nio("NIOCore"),
+                "Worker", "Gateway", "Coordinator", "Load", argumentParser, logging, metrics, lifecycle, httpClient,
+                nio("NIOCore"), nio("NIOPosix"),
                 nio("NIOHTTP1"), nio("NIOFoundationCompat"), ssl,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -306,6 +313,7 @@ let package = Package(
         tests("Views", ["SyncModel", "Changesets", "RealmState", "Rules", "Query"]),
         tests("Query", ["Changesets", "RealmState", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
+        tests("Load", ["SyncModel", "SyncProtocol", "Changesets"]),
         tests("Rules", ["SyncModel"]),
         tests("Messages", ["SyncModel", "AMQP"]),
         tests(

@@ -44,7 +44,7 @@ struct Sluice: AsyncParsableCommand {
             name: "Watching",
             subcommands: [
                 DoctorCommand.self, ProcessesCommand.self, SlicesCommand.self, QueuesCommand.self, TailCommand.self,
-                DeadLettersCommand.self, DashboardCommand.self,
+                DeadLettersCommand.self, LoadCommand.self, DashboardCommand.self,
             ]),
         CommandGroup(
             name: "Store, broker and access",
