@@ -125,7 +125,9 @@ final class LibraryConnection {
             let close = reply.reply.decoded.assumingMemoryBound(to: amqp_connection_close_t.self).pointee
             let code = Int(close.reply_code)
             throw AMQPError(
-                code == 403 ? .authenticationFailed : .connectFailed, "\(endpoint) refused: \(close.reply_text.text)",
+                // RabbitMQ says 530 of a virtual host that is not there, or not for this user.
+                [403, 530].contains(code) ? .authenticationFailed : .connectFailed,
+                "\(endpoint) refused: \(close.reply_text.text)",
                 replyCode: code)
         case AMQP_RESPONSE_LIBRARY_EXCEPTION:
             throw AMQPError.fromLibrary(reply.library_error, .connectFailed, "logging in at \(endpoint)")

@@ -1,3 +1,4 @@
+import AdminAPI
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -11,8 +12,16 @@ final class AuditNotes: Sendable {
     private static let maxText = 1000
 
     private let held = Mutex<String?>(nil)
+    /// Whether the request only asks what would be done: its entry must not read as if it had been.
+    private let isDryRun: Bool
 
-    var text: String? { held.withLock { $0 } }
+    init(isDryRun: Bool = false) { self.isDryRun = isDryRun }
+
+    var text: String? {
+        let text = held.withLock { $0 }
+        guard isDryRun else { return text }
+        return text.map { "dry run; \($0)" } ?? "dry run"
+    }
 
     func set(_ text: String) { held.withLock { $0 = String(text.prefix(Self.maxText)) } }
 }
@@ -36,7 +45,7 @@ struct AuditTrail: Sendable {
             AuditEntry(
                 at: clock.now(), token: caller.token, role: caller.role, method: request.method.rawValue, path: path),
             keeping: Self.most)
-        let notes = AuditNotes()
+        let notes = AuditNotes(isDryRun: AdminRequest.query(.dryRun, request) == "true")
         let result: Result<Response, any Error>
         do {
             result = .success(try await AuditNotes.$current.withValue(notes) { try await body() })

@@ -32,7 +32,7 @@ final class BrokerLink: Sendable {
     /// Connects, again and again until it succeeds or the task is cancelled, and declares what is shared.
     /// What is missing and may not be made is waited for: somebody may be about to run `sluice broker init`.
     /// - Parameter waits: told why it is not connected yet.
-    /// - Throws: `ForeignBroker`; `CancellationError`.
+    /// - Throws: `ForeignBroker`; `authenticationFailed`; `CancellationError`.
     func connect(_ waits: (String) -> Void) async throws {
         try await retrying("connect to the broker", waits) { try await self.publisher.start() }
         try await retrying("connect to the broker", waits) { try await self.consumer.start() }
@@ -104,6 +104,9 @@ final class BrokerLink: Sendable {
             do {
                 return try await body()
             } catch let error as ForeignBroker {
+                throw error
+            } catch let error as AMQPError where error.code == .authenticationFailed {
+                // Only a person can change that: the process ends, with the exit code that says so.
                 throw error
             } catch {
                 try Task.checkCancellation()

@@ -27,7 +27,9 @@ struct SessionRoutes: Sendable {
         group.on(.post, .sessionLink) { request, _ in
             _ = try await AdminRequest.body(EmptyRequest.self, of: request)
             guard let digest = AdminCaller.current?.digest else { throw AdminError.noToken }
-            return try AdminResponse.json(links.make(for: digest, at: context.now), status: .created)
+            var link = links.make(for: digest, at: context.now)
+            link.origin = context.configuration.publicURL
+            return try AdminResponse.json(link, status: .created)
         }
     }
 

@@ -22,7 +22,8 @@ struct RealmRoutes: Sendable {
             if let order = try AdminRequest.query(.sort, request).map(Self.order) {
                 let offset = try AdminRequest.after(request, Self.number) ?? 0
                 return try await sorted(
-                    realmsOf: app.id, by: order, search, after: Int(clamping: offset), limit: limit)
+                    realmsOf: app.id, by: order, search, after: min(Int(clamping: offset), Self.sortingReach),
+                    limit: limit)
             }
             let after = try AdminRequest.after(request, Self.place) ?? (0, 0)
             return try await realms(of: app.id, search, after: after, limit: limit)

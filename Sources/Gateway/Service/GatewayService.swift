@@ -76,7 +76,7 @@ package final class GatewayService: Service {
             configuration: .init(
                 services: [
                     KeyKeeper(tokens: tokens, interval: configuration.timings.keyReading, logger: logger), mails, link,
-                    watch, application(environment, metrics), reporter(environment), keeper,
+                    watch, reporter(environment), application(environment, metrics), keeper,
                 ], logger: logger))
         var failure: (any Error)?
         do {

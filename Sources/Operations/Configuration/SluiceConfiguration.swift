@@ -55,6 +55,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var mailCommand: String?
     /// `coordinator.host`, `coordinator.port`: the admin API.
     package var coordinator = Listen(host: "127.0.0.1", port: 9090)
+    /// `coordinator.public_url`: what links to the dashboard begin with. Nil: where the admin API was asked.
+    package var coordinatorPublicURL: String?
     /// `operations.host`, `operations.port`: health, readiness, metrics. Nil port: the role's own default.
     package var operationsHost = "127.0.0.1"
     package var operationsPort: Int?
@@ -133,6 +135,7 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("gateway.mail_url", mailURL ?? ""),
             ("gateway.mail_secret", mailSecret.description), ("gateway.mail_command", mailCommand ?? ""),
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
+            ("coordinator.public_url", coordinatorPublicURL ?? ""),
             ("coordinator.tick_seconds", tickInterval.secondsText),
             ("coordinator.max_dead_letters", "\(maxDeadLetters)"), ("grafana.url", grafanaURL ?? ""),
             ("operations.host", operationsHost),

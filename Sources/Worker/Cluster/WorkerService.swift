@@ -83,6 +83,8 @@ package final class WorkerService: Service {
                 return connection
             } catch {
                 readiness.set("worker.broker", ready: false, reason: error.message)
+                // Only a person can change that: the process ends, with the exit code that says so.
+                if error.code == .authenticationFailed { throw error }
                 logger.warning("broker cannot be reached", metadata: ["error": "\(error)"])
                 attempt += 1
                 let pause = Duration.milliseconds(min(5_000, 250 << min(attempt, 5)))

@@ -5,21 +5,32 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import NIOPosix
 import Operations
+import Synchronization
 
 /// The coordinator's admin API over HTTP (docs/admin-api.md).
-struct AdminClient {
-    let baseURL: String
+final class AdminClient: Sendable {
+    /// The coordinators, in the order in which they are asked; the first that answers is asked from then on.
+    private let urls: [String]
+    private let chosen = Mutex(0)
     let token: Secret
     /// A PEM file of authorities that are trusted beside the system's.
     let authorities: String?
     private static let maxAnswerBytes = 64 << 20
 
     init(_ settings: ClusterSettings) throws {
-        baseURL = settings.adminURL
+        urls = settings.adminURLs
+        guard !urls.isEmpty else {
+            throw CommandFailure(
+                .badInput, "SLUICE_COORDINATOR_URL: expected http://host:port, or several with commas between")
+        }
         token = try settings.adminToken()
         authorities = settings.configuration.authoritiesFile
     }
+
+    /// The coordinator that is asked.
+    var baseURL: String { urls[chosen.withLock(\.self)] }
 
     /// Asks the coordinator.
     ///
@@ -66,21 +77,37 @@ struct AdminClient {
             request.headers.add(name: "Content-Type", value: "application/json")
             request.body = .bytes(ByteBuffer(data: body))
         }
-        let answer: HTTPAnswer
-        do {
-            answer = try await HTTPAnswer.of(
-                request, timeout: timeout, maxBytes: Self.maxAnswerBytes, trusting: authorities)
-        } catch {
-            throw CommandFailure(
-                .unreachable,
-                "the coordinator at \(baseURL) does not answer: \(error); is it running, is the URL right?")
-        }
+        let answer = try await answer(to: &request, path, timeout: timeout)
         guard (200..<300).contains(answer.status.code) else {
             throw Self.failure(
                 (try? JSONDecoder().decode(AdminProblem.self, from: answer.body)), status: answer.status,
                 url: baseURL + path)
         }
         return answer
+    }
+
+    /// The answer of the first coordinator that can be reached. One that was reached is not passed over: it may have done what was asked.
+    private func answer(
+        to request: inout HTTPClientRequest, _ path: String, timeout: TimeAmount
+    ) async throws -> HTTPAnswer {
+        var problems: [String] = []
+        for attempt in urls.indices {
+            request.url = baseURL + path
+            do {
+                return try await HTTPAnswer.of(
+                    request, timeout: timeout, maxBytes: Self.maxAnswerBytes, trusting: authorities)
+            } catch {
+                problems.append("the coordinator at \(baseURL) does not answer: \(error)")
+                guard attempt + 1 < urls.count, Self.wasNotReached(error) else { break }
+                chosen.withLock { $0 = ($0 + 1) % urls.count }
+            }
+        }
+        throw CommandFailure(
+            .unreachable, "\(problems.joined(separator: "; ")); is it running, is the URL right?")
+    }
+
+    private static func wasNotReached(_ error: any Error) -> Bool {
+        error is NIOConnectionError || (error as? HTTPClientError) == .connectTimeout
     }
 
     private static func failure(

@@ -20,8 +20,7 @@ struct BrokerCredentials {
     /// The password that was given for a role, or kept for it before.
     /// - Throws: `badInput`, `notAllowed`.
     func known(_ role: BrokerRole) throws -> String? {
-        let name = "SLUICE_BROKER_\(role.rawValue.uppercased())_PASSWORD"
-        if let password = environment[name], !password.isEmpty { return try checked(password, name) }
+        if let password = try given(role) { return password }
         let file = passwordFile(role)
         guard FileManager.default.fileExists(atPath: file) else { return nil }
         let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int ?? 0
@@ -32,6 +31,14 @@ struct BrokerCredentials {
             throw CommandFailure(.notAllowed, "cannot read \(file)")
         }
         return try checked(text.trimmingCharacters(in: .newlines), file)
+    }
+
+    /// The password that the environment gives for a role.
+    /// - Throws: `badInput`.
+    func given(_ role: BrokerRole) throws -> String? {
+        let name = "SLUICE_BROKER_\(role.rawValue.uppercased())_PASSWORD"
+        guard let password = environment[name], !password.isEmpty else { return nil }
+        return try checked(password, name)
     }
 
     private func checked(_ password: String, _ place: String) throws -> String {

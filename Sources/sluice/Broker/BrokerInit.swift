@@ -17,6 +17,9 @@ struct BrokerInit: ReportingCommand {
 
             Each role's password is taken from SLUICE_BROKER_GATEWAY_PASSWORD (and so on), else from ROLE.password in the folder of
             credentials, else made. ROLE.env beside it has the role's SLUICE_AMQP_URL. Only their owner may read these files.
+
+            With --new-passwords the users get other passwords, also where the folder has theirs: one role after the other, each
+            followed by a restart of its processes (docs/operations.md, "Changing the broker's passwords").
             """)
 
     @OptionGroup var common: ReportOptions
@@ -29,8 +32,10 @@ struct BrokerInit: ReportingCommand {
     var clusterID: String?
     @Option(help: "What the names of the roles' users begin with; the prefix and a hyphen if left out.")
     var userPrefix: String?
-    @Flag(help: "Give users new passwords that exist and whose passwords are not known here.")
+    @Flag(help: "Give the users new passwords; with --role only those of these roles.")
     var newPasswords = false
+    @Option(help: "With --new-passwords: a role whose user gets a new password; repeat it for several.")
+    var role: [String] = []
 
     private struct Report: Encodable {
         struct User: Encodable {
@@ -53,6 +58,7 @@ struct BrokerInit: ReportingCommand {
     }
 
     func run(_ settings: ClusterSettings) async throws {
+        let changing = try rolesWithNewPasswords()
         let host = try settings.amqp(name: "broker init").virtualHost
         let client = try management.client(settings)
         let facts = try await client?.facts(ofVirtualHost: host).facts
@@ -62,7 +68,7 @@ struct BrokerInit: ReportingCommand {
             userPrefix: userPrefix)
         if let facts { try refuseConflicts(plan, facts) }
         let folder = BrokerCredentials(folder: credentials, environment: ProcessInfo.processInfo.environment)
-        let passwords = try passwords(folder, plan, facts)
+        let passwords = try passwords(folder, plan, facts, changing: changing)
         let document = BrokerDefinitions(plan, passwords: passwords, without: facts)
         for role in BrokerRole.allCases {
             guard let password = passwords[role] else { continue }
@@ -165,16 +171,33 @@ struct BrokerInit: ReportingCommand {
 
     // MARK: Passwords
 
+    private func rolesWithNewPasswords() throws -> Set<BrokerRole> {
+        guard newPasswords else {
+            guard role.isEmpty else { throw CommandFailure(.badInput, "--role belongs to --new-passwords") }
+            return []
+        }
+        let names = BrokerRole.allCases.map(\.rawValue).joined(separator: ", ")
+        let roles = try role.map { name in
+            guard let role = BrokerRole(rawValue: name) else {
+                throw CommandFailure(.badInput, "--role: expected one of \(names), found \(name.prefix(40))")
+            }
+            return role
+        }
+        return Set(roles.isEmpty ? BrokerRole.allCases : roles)
+    }
+
     private func passwords(
-        _ folder: BrokerCredentials, _ plan: BrokerPlan, _ facts: BrokerFacts?
+        _ folder: BrokerCredentials, _ plan: BrokerPlan, _ facts: BrokerFacts?, changing: Set<BrokerRole>
     ) throws -> [BrokerRole: String] {
         var passwords: [BrokerRole: String] = [:]
         var unknown: [String] = []
         for role in BrokerRole.allCases {
             let isThere = facts?.accounts?.users.contains { $0.name == plan.user(role) } == true
-            if let known = try folder.known(role) {
+            if changing.contains(role) {
+                passwords[role] = try folder.given(role) ?? BrokerCredentials.random()
+            } else if let known = try folder.known(role) {
                 passwords[role] = known
-            } else if isThere && !newPasswords {
+            } else if isThere {
                 unknown.append(plan.user(role))
             } else {
                 passwords[role] = BrokerCredentials.random()

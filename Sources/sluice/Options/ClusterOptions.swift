@@ -24,7 +24,7 @@ struct ClusterOptions: ParsableArguments {
     @Option(help: "Where data is kept, sqlite:<folder> or postgres://user@host/database (SLUICE_STORE_URL).")
     var store: String?
 
-    @Option(help: "The coordinator's admin API, http://host:port (SLUICE_COORDINATOR_URL).")
+    @Option(help: "The coordinators' admin API, http://host:port,... (SLUICE_COORDINATOR_URL).")
     var coordinatorURL: String?
 
     @Option(help: "trace, debug, info, notice, warning or error (SLUICE_LOG_LEVEL).")
@@ -103,10 +103,15 @@ struct ClusterSettings {
     }
 
     /// `--coordinator-url`, else SLUICE_COORDINATOR_URL, else where this machine's coordinator listens by default.
-    var adminURL: String {
-        (coordinatorURL ?? ProcessInfo.processInfo.environment["SLUICE_COORDINATOR_URL"]
-            ?? "\(configuration.coordinator.scheme)://\(configuration.coordinator.host):\(configuration.coordinator.port)")
-            .withoutTrailingSlash
+    ///
+    /// Several may be named, with commas between: the first that answers is asked.
+    var adminURLs: [String] {
+        let named =
+            coordinatorURL ?? ProcessInfo.processInfo.environment["SLUICE_COORDINATOR_URL"]
+            ?? "\(configuration.coordinator.scheme)://\(configuration.coordinator.host):\(configuration.coordinator.port)"
+        return named.split(separator: ",").map {
+            $0.trimmingCharacters(in: .whitespaces).withoutTrailingSlash
+        }
     }
 
     /// `admin.token`, else what a coordinator wrote to `admin.token_file`.

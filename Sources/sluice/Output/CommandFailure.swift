@@ -1,5 +1,6 @@
 import AMQP
 import ArgumentParser
+import Coordinator
 import Inspection
 import Messages
 import Operations
@@ -49,6 +50,12 @@ extension CommandFailure {
         case let refused as RefusedWrite: self = refused.failure
         case let error as MissingTopology: self.init(.notAllowed, "broker: \(error)")
         case let error as ForeignBroker: self.init(.badInput, "broker: \(error)")
+        case let error as AMQPError where error.code == .resourceLocked:
+            self.init(
+                .tryAgain,
+                "broker: another process runs with this id, or one that was lost has not been given up by the broker yet; give each "
+                    + "process an id of its own (SLUICE_ID): \(error.message)")
+        case let error as CoordinatorError where error.code == .noAdminToken: self.init(.badInput, error.message)
         case let error as AMQPError:
             let kind: Kind =
                 switch error.code {

@@ -33,7 +33,7 @@ struct AppCheck {
                 AdminRoute.app.path(app), timeout: .seconds(5))
             mode = document.syncMode
         } catch let failure as CommandFailure where failure.kind != .notFound {
-            Printing.note("whether app \(app) exists is not known: \(failure.message)")
+            Printing.note("whether app \(app) exists is not known (--unchecked does not ask): \(failure.message)")
         }
         known.updateValue(mode, forKey: app)
         return mode

@@ -99,7 +99,6 @@ struct RoleRunner {
                     + " (sluice slices grow gives a stopped cluster more)"
             )
         }
-        for role in roles { role.waits(for: .store, nil, in: readiness) }
         return admission
     }
 
@@ -115,14 +114,18 @@ struct RoleRunner {
         let watch = StoreWatch(
             of: watched, in: readiness, words: { ($0 as? StoreError)?.words ?? "\($0)" },
             ask: { _ = try await control.cluster() })
-        return try [watch]
-            + roles.map { role -> any Service in
-                switch role {
-                case .coordinator: try coordinator(admission, certificates, profile, slices: slices, stores: stores)
-                case .worker: try worker(admission, profile, slices: slices, stores: stores)
-                case .gateway: try gateway(admission, certificates, profile, slices: slices)
-                }
+        let services = try roles.map { role -> any Service in
+            switch role {
+            case .coordinator: try coordinator(admission, certificates, profile, slices: slices, stores: stores)
+            case .worker: try worker(admission, profile, slices: slices, stores: stores)
+            case .gateway: try gateway(admission, certificates, profile, slices: slices)
             }
+        }
+        // From here on the roles say for themselves that they are not ready yet.
+        for role in roles {
+            for what in [ClusterEntrance.Waiting.store, .broker] { role.waits(for: what, nil, in: readiness) }
+        }
+        return [watch] + services
     }
 
     private func logger(of role: Role) -> Logger { Self.logger(role.rawValue, id: id) }
@@ -147,6 +150,7 @@ struct RoleRunner {
         coordinator.process = { profile.facts(of: .coordinator) }
         coordinator.quotas = configuration.quotas
         coordinator.grafanaURL = configuration.grafanaURL
+        coordinator.publicURL = configuration.coordinatorPublicURL
         coordinator.anonymousLifetime = Self.duration(ofDays: configuration.anonymousDays)
         coordinator.campaignLifetime = Self.duration(ofDays: configuration.campaignDays)
         coordinator.tls = certificates.coordinator

@@ -103,6 +103,9 @@ final class DropCounter: Sendable {
 struct TailPrinter: Sendable {
     let json: Bool
     let bodies: Bool
+    let ids: Bool
+    /// The exchange of dead letters: what passes it has passed another one before.
+    let dead: String
     private let queue = DispatchQueue(label: "sluice.tail.output")
 
     private struct Gap: Encodable {
@@ -141,6 +144,8 @@ struct TailPrinter: Sendable {
         if let file = summary.clientFile { cells.append("file \(file)") }
         if let slice = summary.slice { cells.append("slice \(slice)") }
         cells.append("\(summary.bytes) B")
+        if ids, let id = summary.id { cells.append("id \(id)") }
+        if message.exchange == dead { cells.append("DEAD LETTER") }
         if !summary.text.isEmpty { cells.append(summary.text) }
         lines.append(cells.filter { !$0.isEmpty }.joined(separator: "  ").oneLine)
         if let body = message.body { lines.append("    " + body.oneLine) }

@@ -28,6 +28,7 @@ struct TailCommand: ReportingCommand {
     @Option(help: "End after so many.") var count: Int?
     @Flag(help: "Ticks and generations too.") var clock = false
     @Flag(help: "The workers' heartbeats too.") var presence = false
+    @Flag(help: "Show the messages' ids.") var ids = false
     @Flag(help: "Show the bodies: users' data.") var bodies = false
 
     func run(_ settings: ClusterSettings) async throws {
@@ -50,7 +51,8 @@ struct TailCommand: ReportingCommand {
                 refused: Set(notType).union(clock || !type.isEmpty ? [] : MessageSummary.clockTypes))
             let tail = MessageTail(
                 tap: tap, slices: slices, filter: filter, limit: count,
-                printer: TailPrinter(json: output.json, bodies: bodies))
+                printer: TailPrinter(
+                    json: output.json, bodies: bodies, ids: ids, dead: settings.topology.dead))
             let place = connection.configuration.endpoints.first?.description ?? "the broker"
             Printing.note("following \(settings.topology.prefix) at \(place); interrupt to end")
             try await tail.run()
