@@ -365,7 +365,8 @@ let package = Package(
             "Coordinator",
             [
                 "SyncModel", "Rules", "AdminAPI", "APIDescriptions", "AMQP", "MessagingSupport", "Changesets",
-                "Documents", "RealmState", "Messages", "Storage", "StorageSQLite", "StorageSupport", "Operations", grdb,
+                "Documents", "RealmState", "Messages", "Storage", "StorageSQLite", "StorageSupport", "Operations",
+                "Inspection", grdb,
                 logging,
                 httpClient, hummingbird,
             ]),

@@ -83,14 +83,16 @@ package struct LoadRun: Sendable {
         }
     }
 
-    /// The class is there before anybody subscribes to it.
+    /// Makes an app in flexible mode ready: the class is there, and may be queried.
     private func declareClass() async throws {
         guard plan.mode == .flexible else { return }
         let author = LoadAuthor(plan, target, token: tokens[0])
         do {
             try await withDeadline(.seconds(60)) { try await author.declare() }
+            try await author.subscribe()
         } catch {
-            throw Failure(description: "the class \(LoadWrites.className) could not be declared: \(error)")
+            throw Failure(
+                description: "the class \(LoadWrites.className) could not be declared and subscribed to: \(error)")
         }
     }
 

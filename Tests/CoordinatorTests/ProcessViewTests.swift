@@ -1,4 +1,5 @@
 import AdminAPI
+import Inspection
 import Messages
 import SyncModel
 import TestSupport

@@ -1,6 +1,7 @@
 import AMQP
 import AdminAPI
 import Messages
+import Operations
 import Storage
 import SyncModel
 

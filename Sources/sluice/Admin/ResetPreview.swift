@@ -1,4 +1,5 @@
 import AdminAPI
+import NIOCore
 import SyncModel
 
 /// What a command that makes clients reset would do, for the question before it.

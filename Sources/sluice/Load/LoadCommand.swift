@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Load
+import Operations
 import SyncModel
 
 struct LoadCommand: ReportingCommand {
