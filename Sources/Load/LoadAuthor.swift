@@ -41,7 +41,7 @@ struct LoadAuthor {
                 try await serve(&session) { _, effects in effects.failure == nil ? effects.messages : nil }
             }
         } catch is DeadlinePassed {
-            // They were as they should be.
+            // The rules were as they should be.
         }
     }
 
