@@ -145,6 +145,50 @@ import Views
         expectEqual(Items.items(writer.state)[1], .init(owner: 1, a: 9))
     }
 
+    /// The user's roles have changed, and it cannot be told version by version what the client holds: what the old roles may have shown goes, what
+    /// the new ones show comes whole, and of what neither has ever shown the client hears nothing.
+    @Test func aSetThatCannotBeFollowedIsReplacedByOtherRoles() async throws {
+        let harness = try await OwnerHarness.make(
+            limits: limits(perObject: 500), realm: RealmName(flexible: OwnerHarness.app))
+        var writer = try await ViewingClient.join(harness, session: 1, user: "u1", roles: try Items.openRoles())
+        try writer.make(Items.schema(), at: 1)
+        try await writer.upload(to: harness)
+        try await writer.download(from: harness)
+        try await expectTrue(writer.bootstrap(1, #"{"Item": "TRUEPREDICATE"}"#, from: harness) == nil)
+        let owners: [Int64: Int64] = [10: 0, 11: 1, 12: 2, 20: 0, 21: 1, 22: 2, 23: 3, 24: 1, 30: 0]
+        for (key, owner) in owners.sorted(by: { $0.key < $1.key }) {
+            try writer.write(at: SyncTimestamp(UInt64(key)), Items.create(key, .init(owner: owner, a: 1)))
+        }
+        try await writer.upload(to: harness)
+        var other = try await ViewingClient.join(
+            harness, session: 2, user: "u2", roles: try Items.roles(reads: [0, 1], writes: []))
+        let rest = (0..<100).map { "a != \(2_000 + $0)" }.joined(separator: " and ")
+        try await expectTrue(
+            other.bootstrap(1, #"{"Item": "a < 1000 or (\#(rest))"}"#, from: harness) == nil)
+        expectEqual(Items.items(other.state).keys.sorted(), [10, 11, 20, 21, 24, 30])
+
+        for key in [20, 21, 22, 23] as [Int64] { try writer.write(at: 50, Items.set(key, "a", 2)) }
+        try writer.write(at: 50, Items.set(24, "owner", 3))
+        // Trying this one takes too much for a while.
+        try writer.write(at: 50, Items.set(30, "a", 5_000))
+        try await writer.upload(to: harness)
+        try writer.write(at: 51, Items.set(30, "a", 2))
+        try await writer.upload(to: harness)
+        other.roles = try Items.roles(reads: [0, 2], writes: [])
+        let received = other.received.count
+        try await other.download(from: harness)
+        expectEqual(other.sessionsEnded, 1)
+        expectEqual(
+            Items.items(other.state),
+            [
+                10: .init(owner: 0, a: 1), 12: .init(owner: 2, a: 1), 20: .init(owner: 0, a: 2),
+                22: .init(owner: 2, a: 2), 30: .init(owner: 0, a: 2),
+            ])
+        let told = try Set(
+            other.received.dropFirst(received).flatMap { try Changeset(parsing: $0).touchedAddresses.map(\.key) })
+        expectTrue(told.contains(.int(21)) && told.contains(.int(24)) && !told.contains(.int(23)))
+    }
+
     /// Judging an upload has its budget, as merging has: beyond, its client must reset, and nobody else notices.
     @Test func anUploadThatTakesTooMuchToBeJudgedIsCutOff() async throws {
         var limits = WorkerLimits()
