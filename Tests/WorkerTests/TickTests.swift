@@ -57,6 +57,24 @@ import Testing
         try await expectEqual(looks(), first)
     }
 
+    /// Room goes back to the file system in commits of bounded size, between which others have their turn.
+    @Test func roomIsGivenBackInSteps() async throws {
+        let store = CountingStore()
+        let harness = try await OwnerHarness.make(on: store)
+        let bite = WorkerLimits().compaction.reclaimedPerStep
+        store.space.withLock { $0 = 5 * bite }
+        try await harness.send(TickMessage(at: harness.time.now()))
+        expectEqual(store.space.withLock { $0 }, 4 * bite)
+        var steps = 0
+        while await harness.owner.hasSteps, steps < 100 {
+            let before = store.space.withLock { $0 }
+            _ = try await harness.owner.step(for: .zero)
+            expectTrue(before - store.space.withLock { $0 } <= bite)
+            steps += 1
+        }
+        expectTrue(steps == 5 && store.space.withLock { $0 } == 0, "\(steps)")
+    }
+
     @Test func aTerminationIsSaidWithEveryTickForAnHour() async throws {
         let harness = try await OwnerHarness.make(on: CountingStore())
         var batch = SliceBatch()

@@ -12,6 +12,8 @@ final class CompactionState {
     var damaged: Set<RealmID> = []
     /// Time ran out with something left to drop.
     var isBehind = false
+    /// Something may be left to be given back to the file system.
+    var isReclaiming = false
     /// The base that is being written beside the batches.
     var writing: BaseWriting?
 
@@ -66,10 +68,19 @@ struct Compaction: SlicePart {
         if records.count < limit { state.last = nil }
     }
 
+    /// Gives room back to the file system, as much as one commit may; the rest goes in steps (`SliceSteps`).
     func reclaim() async throws {
         let bytes = try await store.returnSpace(
-            maxBytes: limits.compaction.reclaimedPerRun, epoch: work.environment.epoch)
+            maxBytes: limits.compaction.reclaimedPerStep, epoch: work.environment.epoch)
+        state.isReclaiming = bytes > 0
         metrics.reclaimed(bytes)
+    }
+
+    /// - Returns: whether there was anything to do.
+    func reclaimStep() async throws -> Bool {
+        guard state.isReclaiming else { return false }
+        try await reclaim()
+        return true
     }
 
     private func compactUndamaged(

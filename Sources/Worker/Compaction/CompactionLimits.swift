@@ -13,8 +13,8 @@ package struct CompactionLimits: Sendable {
     /// What one commit drops.
     package var versionsPerStep = 1_000
     package var bytesPerStep: UInt64 = 8 << 20
-    /// What is given back to the file system with one tick.
-    package var reclaimedPerRun = 16 << 20
+    /// What one commit gives back to the file system.
+    package var reclaimedPerStep = 1 << 20
     /// State that a base's writer reads at once, and the size it aims at for a changeset.
     package var pageBytes = 1 << 20
     package var changesetBytes = 128 << 10

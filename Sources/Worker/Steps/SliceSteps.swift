@@ -1,6 +1,6 @@
 /// What an owner does between messages, since it would take too long with any one of them: marking and reporting the client files
 /// of large terminations and of large realms' resets, restarting large realms, deleting what was erased, filling indexes, letting go of before
-/// images that nobody needs.
+/// images that nobody needs, giving room back to the file system.
 ///
 /// Each step is a commit of bounded size, after which another message may be dealt with, or another owner may go on.
 struct SliceSteps: SlicePart {
@@ -10,7 +10,7 @@ struct SliceSteps: SlicePart {
     static func isPending(_ memory: SliceMemory) -> Bool {
         memory.erasure.isBehind || !memory.terminations.isLoaded || !memory.terminations.isEmpty
             || !memory.restarts.isEmpty || !memory.realmResets.isEmpty || !memory.indexes.isEmpty
-            || !memory.trims.isEmpty
+            || !memory.trims.isEmpty || memory.compaction.isReclaiming
     }
 
     /// Takes steps until nothing is left to do or the time is over; a round of them at least.
@@ -28,12 +28,13 @@ struct SliceSteps: SlicePart {
         let resets = try await RealmReset(work: work).step()
         let indexes = try await IndexFilling(work: work).step()
         let trims = try await ImageTrimming(work: work).step()
+        let reclaims = try await Compaction(work: work).reclaimStep()
         var erasures = false
         if work.memory.erasure.isBehind {
             erasures = try await ErasureSteps(work: work).step()
             work.memory.erasure.isBehind = erasures
         }
-        return terminations || restarts || resets || indexes || trims || erasures
+        return terminations || restarts || resets || indexes || trims || reclaims || erasures
     }
 }
 

@@ -31,6 +31,8 @@ final class CountingStore: SliceStore {
     let damaged = Mutex<RealmName?>(nil)
     let damageMet = Mutex(0)
     let damagedHistory = Mutex<RealmID?>(nil)
+    /// Bytes of free space that are to be given back.
+    let space = Mutex(0)
     /// Commits, and looks at who owns the slice, wait as long as this says so.
     let isStuck = Mutex(false)
 
@@ -242,6 +244,11 @@ final class CountingStore: SliceStore {
         try await store.sweep(realm, maxRows: maxRows, maxBytes: maxBytes, epoch: epoch)
     }
     func returnSpace(maxBytes: Int, epoch: Epoch) async throws(StoreError) -> Int {
-        try await store.returnSpace(maxBytes: maxBytes, epoch: epoch)
+        _ = try await store.returnSpace(maxBytes: maxBytes, epoch: epoch)
+        return space.withLock { space in
+            let bytes = min(maxBytes, space)
+            space -= bytes
+            return bytes
+        }
     }
 }
