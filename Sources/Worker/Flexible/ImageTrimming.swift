@@ -10,8 +10,9 @@ struct ImageTrimming: SlicePart {
     let work: SliceWork
     /// The number of a class's properties with images below which nobody looks for some to let go of.
     private static let few = 64
-    /// What one step reads.
-    private static let files = 16
+    /// What one step reads: client files, and of the sets and roles that these have had, so many bytes.
+    private static let files = 4
+    private static let bytes = 64 << 10
     private static let pause: UInt64 = 3_600_000
 
     /// A view has been taken that looks at some properties, which have images.
@@ -54,6 +55,7 @@ struct ImageTrimming: SlicePart {
         }
         let files = try await store.clientFiles(
             in: context.record.id, state: .live, after: trim.reached, limit: Self.files)
+        var bytes = 0
         for file in files {
             let views = try work.clientViews(of: file, in: context)
             for segment in views.views.segments where trim.isNew(segment.view, of: views.schemaVersion) {
@@ -61,6 +63,12 @@ struct ImageTrimming: SlicePart {
                     segment.view, schema: context.state.schema, version: context.schemaVersion(of: views), isRead: true)
                 {
                     trim.need(view)
+                }
+                bytes += segment.view.queries.utf8.count + segment.view.roles.utf8.count
+                guard bytes < Self.bytes || !trim.remembersAll else {
+                    // The next step begins with this file, whose views that were looked at are not looked at again.
+                    context.flexible.trim = trim
+                    return
                 }
             }
             trim.reached = file.ident
@@ -94,6 +102,9 @@ struct ImageTrim {
     private var needed: Set<Column> = []
     private var seen: Set<Int> = []
     private static let mostSeen = 20_000
+
+    /// Whether every view that was looked at is known as such.
+    var remembersAll: Bool { seen.count < Self.mostSeen }
 
     mutating func need(_ view: View) {
         for subscribed in view.subscribed {

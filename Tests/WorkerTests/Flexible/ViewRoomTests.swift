@@ -222,6 +222,29 @@ import Views
         expectEqual(Items.items(client.state), [1: .init(owner: 0, a: 1)])
     }
 
+    /// Looking at what clients have had goes in steps that do not grow with it.
+    @Test func longSetsAreLookedAtInSteps() async throws {
+        var (harness, client) = try await scene(numbers: 70)
+        let filler = String(repeating: "y", count: 10 << 10)
+        for index in 0..<62 {
+            let query = "x\(index) == 0 and text != '\(filler)'"
+            try await expectTrue(client.bootstrap(UInt64(1 + index), Self.item(query), from: harness) == nil)
+        }
+        try await harness.finishSteps()
+        // With this one there are so many properties that the owner looks which of them somebody needs.
+        var other = try await self.client(harness, 2)
+        try await expectTrue(other.bootstrap(1, Self.item("x69 == 1"), from: harness) == nil)
+        var steps = 0
+        while await harness.owner.hasSteps, steps < 1_000 {
+            _ = try await harness.owner.step(for: .zero)
+            steps += 1
+        }
+        // No upload has confirmed any of them.
+        let table = try #require(try Schema(decoding: try await harness.record().schema).table("Item"))
+        let imaged = try ImagedColumns(decoding: try await harness.record().imaged).columns(of: table.id)
+        expectTrue((9...20).contains(steps) && imaged.count == 64, "\(steps) \(imaged.count)")
+    }
+
     // MARK: Sets
 
     @Test func theRolesOfAClientFileAreKeptOnce() async throws {
