@@ -117,6 +117,9 @@ package struct WorkerLimits: Sendable {
     package var erasure = ErasureLimits()
     package var termination = TerminationLimits()
     package var restart = RestartLimits()
+    /// The ranges of an index that a bootstrap looks into at once, and with one page, whether there is anything in them or not.
+    package var indexRangesAtOnce = 1_000
+    package var indexRangesPerPage = 4_000
     /// Objects of a flexible realm that one commit adds to indexes that are being filled.
     package var indexStepBytes = 256 << 10
 

@@ -46,10 +46,11 @@ struct BootstrapSelection: SlicePart {
         var access: ClassAccess?
     }
 
-    /// The last object of a stage that was looked at.
+    /// Where a stage goes on: behind the last object that was looked at.
     fileprivate struct Place {
         var value: [UInt8] = []
-        var key: ObjectKey
+        /// Nil: before all objects of the value.
+        var key: ObjectKey?
     }
 
     private enum Way {
@@ -82,18 +83,22 @@ struct BootstrapSelection: SlicePart {
             current = try await firstStage(from: 0)
         }
         var bytes = 0
+        // One object may be as large as many pages.
+        defer { context.noteMoved(max(0, bytes - maxBytes)) }
         var begun = 0
+        var ranges = 0
         var isShared = current.map { shared($0) != nil } ?? false
         while let stage = current {
             let (found, end) = try await read(stage, after: place, maxBytes: maxBytes - bytes)
             var objects = found
+            if stage.access?.column != nil { ranges += min(stage.access?.count ?? 0, limits.indexRangesAtOnce) }
             if isShared { for index in objects.indices { objects[index].countsIfChanged = true } }
             page.objects += objects
             bytes += objects.reduce(0) { $0 + $1.body.count + HistoryQuery.overhead }
             if let end {
                 place = end
                 page.position = self.position(stage, end)
-                if bytes >= maxBytes { return page }
+                if bytes >= maxBytes || ranges >= limits.indexRangesPerPage { return page }
                 continue
             }
             switch try await next(after: stage) {
@@ -147,8 +152,17 @@ struct BootstrapSelection: SlicePart {
     }
 
     private func count(_ access: ClassAccess, of table: TableID) async throws -> Int {
-        guard let query = query(access, of: table, after: nil) else { return 0 }
-        return try await store.countEntries(query, limit: Self.mostByRanges)
+        try await count(access, of: table, limit: Self.mostByRanges) ?? 0
+    }
+
+    /// - Returns: how many objects an index leads to, no more than a limit; nil if that is not to be told.
+    private func count(_ access: ClassAccess, of table: TableID, limit: Int) async throws -> Int? {
+        guard let query = query(access, of: table, after: nil) else { return nil }
+        // Looking for each of very many values would take longer than it is worth.
+        guard access.count <= min(limit, limits.indexRangesPerPage) else {
+            return access.arePoints ? access.count : nil
+        }
+        return try await store.countEntries(query, limit: limit)
     }
 
     /// What a stage has in common with the other view's way by the same property, where the two queries look at nothing else; nil if they do.
@@ -213,8 +227,7 @@ struct BootstrapSelection: SlicePart {
         for limit in [1_000, 10_000, Self.mostByRanges] {
             var fewest: (access: ClassAccess, count: Int)?
             for access in usable {
-                guard let query = query(access, of: view.table.id, after: nil) else { continue }
-                let count = try await store.countEntries(query, limit: limit)
+                guard let count = try await count(access, of: view.table.id, limit: limit) else { continue }
                 if count < limit, count < fewest?.count ?? .max { fewest = (access, count) }
             }
             if let fewest { return .access(fewest.access) }
@@ -224,9 +237,19 @@ struct BootstrapSelection: SlicePart {
 
     private func query(_ access: ClassAccess, of table: TableID, after place: Place?) -> IndexQuery? {
         guard case .column(let column, let ranges) = access else { return nil }
-        return IndexQuery(
+        var query = IndexQuery(
             realm: context.record.id, table: table.rawValue, column: column.rawValue,
-            ranges: ranges.map { IndexRange(low: $0.low, high: $0.high) }, after: place.map { ($0.value, $0.key) })
+            ranges: ranges.map { IndexRange(low: $0.low, high: $0.high) })
+        guard let place else { return query }
+        if let key = place.key {
+            query.after = (place.value, key)
+        } else {
+            query.ranges.removeAll { $0.high.lexicographicallyPrecedes(place.value) }
+            if let first = query.ranges.first, first.low.lexicographicallyPrecedes(place.value) {
+                query.ranges[0].low = place.value
+            }
+        }
+        return query
     }
 
     // MARK: Reading
@@ -244,10 +267,10 @@ struct BootstrapSelection: SlicePart {
         case nil:
             let rows = try await store.objects(
                 in: realm, of: stage.table.rawValue,
-                after: place.map { ObjectRow(table: stage.table.rawValue, key: $0.key) }, maxBytes: max(maxBytes, 1))
+                after: place?.key.map { ObjectRow(table: stage.table.rawValue, key: $0) }, maxBytes: max(maxBytes, 1))
             return (rows.map { found($0.row, $0.body) }, rows.last.map { Place(key: $0.row.key) })
         case .keys(let keys):
-            let last = place?.key.detachedEncoding()
+            let last = place?.key?.detachedEncoding()
             let rest = keys.drop { key in
                 last.map { !$0.lexicographicallyPrecedes(key.detachedEncoding()) } ?? false
             }
@@ -257,11 +280,15 @@ struct BootstrapSelection: SlicePart {
                 rows.compactMap { row in bodies[row].map { found(row, $0) } }, rows.last.map { Place(key: $0.key) }
             )
         case let access?:
-            guard let query = query(access, of: stage.table, after: place) else { return ([], nil) }
+            guard var query = query(access, of: stage.table, after: place) else { return ([], nil) }
+            query.ranges = query.rest
+            let next = query.ranges.dropFirst(limits.indexRangesAtOnce).first
+            query.ranges = Array(query.ranges.prefix(limits.indexRangesAtOnce))
             let objects = try await store.objects(query, maxBytes: max(maxBytes, 1))
             return (
                 objects.map { found($0.row, $0.body, $0.value) },
                 objects.last.map { Place(value: $0.value, key: $0.row.key) }
+                    ?? next.map { Place(value: $0.low, key: nil) }
             )
         }
     }
@@ -270,7 +297,7 @@ struct BootstrapSelection: SlicePart {
 
     private func position(_ stage: Stage, _ place: Place?) -> BootstrapPosition {
         BootstrapPosition(
-            table: stage.table.rawValue, key: place?.key.detachedEncoding() ?? [],
+            table: stage.table.rawValue, key: place?.key?.detachedEncoding() ?? [],
             way: stage.access.map { access in
                 .init(
                     isLeaving: stage.purpose == .leaving, column: access.column?.rawValue, value: place?.value ?? [])
@@ -293,7 +320,10 @@ struct BootstrapSelection: SlicePart {
     }
 
     private func place(of position: BootstrapPosition) throws -> Place? {
-        guard !position.key.isEmpty else { return nil }
+        guard !position.key.isEmpty else {
+            // The ranges before this value have nothing, or were gone through.
+            return position.way.flatMap { $0.value.isEmpty ? nil : Place(value: $0.value, key: nil) }
+        }
         return try WorkerError.reading("a bootstrap's position") {
             Place(value: position.way?.value ?? [], key: try ObjectKey(parsingDetached: position.key))
         }

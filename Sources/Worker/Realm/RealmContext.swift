@@ -17,7 +17,7 @@ final class RealmContext {
     /// What the objects took in the store that were loaded and written since all were last forgotten: at least what those take that
     /// are held.
     private(set) var objectBytes = 0
-    /// The bytes of objects and versions that were read and written since the last `takeSteps`.
+    /// The bytes of objects and versions that were read and written since the last `takeSteps`, and what pages had beyond what was asked for.
     private var bytesMoved = 0
     private(set) var recent: RecentHistory
     private(set) var index: HistoryIndex
@@ -132,6 +132,9 @@ final class RealmContext {
         objectBytes += bytes
         bytesMoved += bytes
     }
+
+    /// Notes what was read or sent beside objects and versions.
+    func noteMoved(_ bytes: Int) { bytesMoved += bytes }
 
     /// Returns what reading and writing of the realm, and reading its clients' sets and roles, have taken since the last call beside what messages
     /// count themselves, in steps of merging.

@@ -77,6 +77,8 @@ extension SessionRequests {
         if request.isMark, answer.isComplete, answer.view?.bootstrap == nil {
             try await inference.observe(.marked, of: file.ident, campaign: nil, in: context)
         }
+        let bytes = answer.entries.reduce(0) { $0 + $1.changeset.count }
+        context.noteMoved(max(0, bytes - max(request.maxBytes, limits.maxPageBytes)))
         try work.reply(answer, to: address)
         context.sessions.asked(session, after: after)
     }

@@ -174,6 +174,39 @@ import Views
         expectEqual(scanned(scene.store), 200)
     }
 
+    /// A page ends when it has looked into so many ranges, whether there is anything in them or not.
+    @Test func manyValuesAreLookedForInPages() async throws {
+        var limits = WorkerLimits()
+        limits.indexRangesAtOnce = 3
+        limits.indexRangesPerPage = 10
+        var scene = try await scene(limits)
+        let view = try await Items.items(scene.harness).filter { $0.value.a > 150 }
+        _ = try await copy(&scene, #"{"Item": "a == 1"}"#)
+        try await scene.harness.finishSteps()
+        scene.store.objectsScanned.withLock { $0 = 0 }
+        scene.session += 1
+        var reader = try await client(scene.harness, scene.session)
+        var entries = 0
+        // Nothing has most of the values, neither before nor among the others.
+        let values = (Array(-100..<0) + Array(151...300)).map { "\($0)" }.joined(separator: ", ")
+        let refusal = try await reader.bootstrap(
+            1, #"{"Item": "a IN {\#(values)}"}"#, from: scene.harness, maxBytes: 1 << 20
+        ) {
+            entries += 1
+            return true
+        }
+        expectTrue(refusal == nil)
+        expectEqual(Items.items(reader.state), view)
+        expectTrue(entries >= 20 && scanned(scene.store) == 0, "\(entries) pages")
+        // Another owner goes on between values.
+        scene.session += 1
+        var next = try await client(scene.harness, scene.session)
+        let harness = scene.harness
+        try await expectTrue(
+            next.bootstrap(1, #"{"Item": "a IN {\#(values)} and owner IN {0, 1}"}"#, from: harness) == nil)
+        expectEqual(Items.items(next.state), view.filter { $0.value.owner != 2 })
+    }
+
     @Test func entriesFollowWhatIsWritten() async throws {
         var scene = try await scene()
         _ = try await copy(&scene, Items.query([2]))
