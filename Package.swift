@@ -235,7 +235,8 @@ let package = Package(
         .executableTarget(
             name: "sluice",
             dependencies: [
-                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "ExtendedJSON", "Documents", "Messages", "Storage",
+                "SyncModel", "Rules", "AdminAPI", "AMQP", "Changesets", "ExtendedJSON", "Documents", "Messages",
+                "Storage",
                 "StorageSQLite", "PostgreSQL", "StoragePostgreSQL", "Operations",
                 "Inspection",
                 "Worker", "Gateway", "Coordinator", "Load", argumentParser, logging, metrics, lifecycle, httpClient,

@@ -73,9 +73,14 @@ package struct ObjectQuery: Sendable {
 
     /// Returns a text for people that says which part of the query takes most on an object; nil if no part takes anything.
     ///
-    /// - Parameter perObject: what one object may take. Finding out takes no more.
-    package func explanation(of object: StoredObject, key: ObjectKey, perObject: Int) -> String? {
-        let meter = EvaluationMeter(perObject: perObject / 4, limit: perObject)
+    /// - Parameters:
+    ///   - perObject: what one object may take.
+    ///   - within: what finding out may take; nil: as much.
+    package func explanation(
+        of object: StoredObject, key: ObjectKey, perObject: Int, within: Int? = nil
+    ) -> String? {
+        let limit = within ?? perObject
+        let meter = EvaluationMeter(perObject: min(perObject / 4, limit), limit: limit)
         var dearest: (part: Condition, steps: Int)?
         var count = 0
         condition.forEachLeaf { leaf in

@@ -14,11 +14,11 @@ import Testing
     /// A realm whose list two clients have moved about, and another app's realm.
     private struct Scene {
         let harness: OwnerHarness
-        let pool: MergePool
+        let pool: AsidePool
         let b: ClientFileIdent
 
         static func make(
-            pool: MergePool = MergePool(limit: 1), _ change: (inout WorkerLimits) -> Void = { _ in }
+            pool: AsidePool = AsidePool(limit: 1), _ change: (inout WorkerLimits) -> Void = { _ in }
         ) async throws -> Scene {
             var limits = WorkerLimits()
             limits.mergeStepsInSlice = 10_000
@@ -119,7 +119,7 @@ import Testing
 
     @Test func othersGoOnMeanwhile() async throws {
         // Nobody gets a thread as long as the test holds the only one.
-        let pool = MergePool(limit: 1)
+        let pool = AsidePool(limit: 1)
         var place = pool.place()
         let scene = try await Scene.make(pool: pool)
         let messages = try await scene.harness.owner.read(scene.dear(1) + [scene.other(1)])
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func anOwnerThatGoesEndsIt() async throws {
-        let pool = MergePool(limit: 1)
+        let pool = AsidePool(limit: 1)
         do {
             let scene = try await Scene.make(pool: pool) { $0.mergeStepsPerUpload = .max }
             let upload = scene.harness.upload(

@@ -52,6 +52,8 @@ enum MetricHelp {
             "Bodies that could not be written to the spool file, and wait in memory",
         "sluice_worker_slices_standing_still": "Slices that hold messages and have dealt with none for a minute",
         "sluice_worker_messages_dead_bytes_total": "Bytes kept of messages that were set aside",
+        "sluice_worker_looks_aside_total":
+            "Readings of subscription sets, and trials of objects on them, that went on beside their slice",
         "sluice_worker_merges_aside_total": "Merges of uploads that went on beside their slice",
         "sluice_worker_merges_slow_total": "Steps of one upload's merge that took longer than a second",
         "sluice_worker_resets_unasked_total": "Client realms that have to reset though no campaign asked for it",

@@ -7,6 +7,14 @@ package struct EvaluationLimits: Sendable {
 
     // At an owner.
 
+    /// What one object may take of its slice's time before it is tried beside the slice, and what all objects that a message asks of may take
+    /// before the rest waits for the message's next turn.
+    package var stepsPerTrialInSlice = 1 << 20
+    package var stepsInSlice = 1 << 22
+    /// Trials that take less are made again when their message is begun anew, and are not remembered.
+    package var stepsRemembered = 1 << 12
+    /// The bytes of sets and roles that a message has read in its slice; more are read beside it.
+    package var bytesReadInSlice = 4 << 10
     /// What a page takes of its slice's time before it ends, with less in it than it might have.
     package var stepsPerPage = 1 << 22
     /// What the answer to one request may take where it cannot be sent in pages.

@@ -31,10 +31,16 @@ package final class EvaluationMeter: Sendable {
     private let left = Atomic(Int.max)
     private let spent = Atomic(0)
     private let reason = Mutex<String?>(nil)
+    private let answered = Atomic(0)
+    /// How long a slice waits for the trials; nil: as long as they take.
+    private let patience: EvaluationPatience?
 
-    package init(perObject: Int = EvaluationLimits().stepsPerObject, limit: Int = .max) {
+    package init(
+        perObject: Int = EvaluationLimits().stepsPerObject, limit: Int = .max, patience: EvaluationPatience? = nil
+    ) {
         objectLimit = Atomic(perObject)
         wholeLimit = Atomic(limit)
+        self.patience = patience
     }
 
     /// What one object may take, and all together.
@@ -51,6 +57,12 @@ package final class EvaluationMeter: Sendable {
 
     /// What all trials so far have taken.
     package var steps: Int { taken.load(ordering: .relaxed) }
+
+    /// The part of that which trials have taken whose answers were known.
+    package var answeredSteps: Int { answered.load(ordering: .relaxed) }
+
+    /// What an explanation of a trial may take that is made here.
+    package var explanationSteps: Int { min(perObject, patience?.stepsPerTrial ?? .max) }
 
     /// What some trial has gone beyond; nil if every trial came to its end.
     package var overrun: Overrun? {
@@ -70,7 +82,7 @@ package final class EvaluationMeter: Sendable {
         reason.withLock { $0 = nil }
     }
 
-    /// Tries one object.
+    /// Tries one object, however long that takes.
     ///
     /// - Parameters:
     ///   - body: takes its steps from this meter; what it says does not count once they are used up.
@@ -79,11 +91,48 @@ package final class EvaluationMeter: Sendable {
     package func trial(_ body: () -> Bool, explain: () -> String) -> Bool? {
         let before = taken.load(ordering: .relaxed)
         let allowed = min(perObject, limit - before)
+        let (holds, steps) = made(body, allowed)
+        return settle(holds, steps, of: allowed, after: before, explain)
+    }
+
+    /// Tries one object, for as long as the slice waits.
+    ///
+    /// - Parameter elsewhere: the same trial, to be made elsewhere.
+    /// - Returns: nil also if the message has to wait, whose patience says so.
+    package func trial(_ body: () -> Bool, explain: () -> String, elsewhere: () -> LongTrial) -> Bool? {
+        guard let patience else { return trial(body, explain: explain) }
+        let before = taken.load(ordering: .relaxed)
+        let allowed = min(perObject, limit - before)
+        switch patience.course(of: elsewhere, allowed) {
+        case .waits: return nil
+        case .known(let answer):
+            answered.store(answeredSteps &+ min(answer.steps, allowed), ordering: .relaxed)
+            return settle(answer.holds, answer.steps, of: allowed, after: before) { answer.explanation ?? explain() }
+        case .here(let here):
+            let (holds, steps) = made(body, here)
+            if steps >= here, here < allowed {
+                patience.wait(for: elsewhere(), perObject: perObject)
+                return nil
+            }
+            if steps < allowed { patience.note(holds, steps: steps, of: elsewhere) }
+            return settle(holds, steps, of: allowed, after: before, explain)
+        }
+    }
+
+    /// Makes a trial.
+    ///
+    /// - Returns: what it says, and its steps; the former does not count if the latter reach what was allowed.
+    private func made(_ body: () -> Bool, _ allowed: Int) -> (holds: Bool, steps: Int) {
         left.store(allowed, ordering: .relaxed)
-        let result = allowed > 0 && body()
-        let rest = left.load(ordering: .relaxed)
-        taken.store(before &+ (allowed &- rest), ordering: .relaxed)
-        if rest > 0 { return result }
+        let holds = allowed > 0 && body()
+        return (holds, allowed &- left.load(ordering: .relaxed))
+    }
+
+    private func settle(
+        _ holds: Bool, _ steps: Int, of allowed: Int, after before: Int, _ explain: () -> String
+    ) -> Bool? {
+        taken.store(before &+ steps, ordering: .relaxed)
+        if steps < allowed { return holds }
         overran(allowed < perObject ? .all : .object, explain)
         return nil
     }

@@ -98,7 +98,9 @@ package struct View: Sendable {
             }
             try query.map { query throws(ViewError) in try Self.check(query.query, on: table, role) }
             guard query != nil || role != nil else { continue }
-            classes[table.id] = ClassView(table: own, query: query, role: role, mapping: mapping)
+            classes[table.id] = ClassView(
+                table: own, query: query, role: role, mapping: mapping,
+                memo: ClassMemo(roles: definition.roles, version: version?.number))
             tables[table.name] = table.id
         }
         parts = Parts(definition, mapping, version: version?.number, classes: classes, tables: tables)
@@ -182,12 +184,14 @@ package struct ClassView: Sendable {
         let role: TableRole?
         let mapping: SchemaMapping?
         let columns: [ColumnID]
+        let memo: ClassMemo
 
-        init(table: TableSchema, query: ViewQuery?, role: TableRole?, mapping: SchemaMapping?) {
+        init(table: TableSchema, query: ViewQuery?, role: TableRole?, mapping: SchemaMapping?, memo: ClassMemo) {
             self.table = table
             shared = query
             self.role = role
             self.mapping = mapping
+            self.memo = memo
             columns = Set((query?.query.columns ?? []) + (role?.columns ?? [])).sorted()
         }
     }
@@ -195,8 +199,8 @@ package struct ClassView: Sendable {
     private let parts: Parts
     private var meter: EvaluationMeter?
 
-    init(table: TableSchema, query: ViewQuery?, role: TableRole?, mapping: SchemaMapping?) {
-        parts = Parts(table: table, query: query, role: role, mapping: mapping)
+    init(table: TableSchema, query: ViewQuery?, role: TableRole?, mapping: SchemaMapping?, memo: ClassMemo) {
+        parts = Parts(table: table, query: query, role: role, mapping: mapping, memo: memo)
     }
 
     /// The class as the realm has it.
@@ -209,6 +213,7 @@ package struct ClassView: Sendable {
     package var role: TableRole? { parts.role?.metered(by: meter) }
     /// What clients see whose schema is not the realm's: the query is about that.
     var mapping: SchemaMapping? { parts.mapping }
+    var memo: ClassMemo { parts.memo }
     /// The properties by which membership is decided, in ascending order.
     package var columns: [ColumnID] { parts.columns }
 
@@ -255,16 +260,21 @@ package struct ClassView: Sendable {
         let isVeiled = !untold.isEmpty && role.columns.contains(where: untold.contains)
         let isUnclear = !untold.isEmpty && query.columns.contains(where: untold.contains)
         let shown = parts.mapping?.projected(object, of: parts.table.id) ?? object
-        func mayBeIn(_ meter: EvaluationMeter?) -> Bool {
+        @Sendable func mayBeIn(_ meter: EvaluationMeter?) -> Bool {
             (isUnclear || query.matches(shown, key: key, meter: meter))
                 && (isVeiled || role.isVisible(object, key, meter))
+        }
+        @Sendable func explanation(_ meter: EvaluationMeter, within steps: Int) -> String {
+            query.explanation(of: shown, key: key, perObject: meter.perObject, within: steps) ?? role.explanation
         }
         let tried: Bool?
         if let meter {
             tried = meter.trial(
-                { mayBeIn(meter) },
-                explain: {
-                    query.explanation(of: shown, key: key, perObject: meter.perObject) ?? role.explanation
+                { mayBeIn(meter) }, explain: { explanation(meter, within: meter.explanationSteps) },
+                elsewhere: {
+                    LongTrial(
+                        subject(object, key), bytes: object.weight, { mayBeIn($0) },
+                        explain: { explanation($0, within: $0.perObject) })
                 })
         } else {
             tried = mayBeIn(nil)
@@ -272,5 +282,11 @@ package struct ClassView: Sendable {
         guard let mayBeIn = tried else { return .unclear }
         guard mayBeIn else { return .outside }
         return isVeiled ? .veiled : isUnclear ? .unclear : .inView
+    }
+
+    private func subject(_ object: StoredObject, _ key: ObjectKey) -> LongTrial.Subject {
+        LongTrial.Subject(
+            className: table.name, query: shared?.text ?? "", roles: memo.roles, version: memo.version,
+            key: key, object: object)
     }
 }

@@ -1,6 +1,7 @@
 import Changesets
 package import Query
 import RealmState
+import Synchronization
 
 /// A class's query of a subscription set, read and checked once for all views that have it.
 package final class ViewQuery: Sendable {
@@ -15,6 +16,20 @@ package final class ViewQuery: Sendable {
 
     /// What the query takes in memory, about.
     package let bytes: Int
+
+    private let known = Mutex<NormalizedQuery?>(nil)
+
+    /// The query in its normal form, remembered from when it is first asked for.
+    var normalized: NormalizedQuery {
+        known.withLock { known in
+            if let known { return known }
+            let made = NormalizedQuery(query)
+            known = made
+            return made
+        }
+    }
+
+    func forgetNormalized() { known.withLock { $0 = nil } }
 
     /// A query that takes more than this is held in its normal form if that takes less.
     private static let largeBytes = 64 << 10
@@ -86,7 +101,7 @@ package struct ViewQueries: Sendable {
     }
 
     /// Takes in what a view was made with elsewhere.
-    mutating func adopt(_ view: View, of others: ViewQueries) {
+    package mutating func adopt(_ view: View, of others: ViewQueries) {
         for (version, schema) in others.schemas where schema.columns > schemas[version]?.columns ?? 0 {
             schemas[version] = schema
         }

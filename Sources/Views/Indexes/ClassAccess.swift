@@ -36,11 +36,35 @@ package enum ClassAccess: Equatable, Sendable {
     }
 }
 
+extension View {
+    /// The bytes of the sets and roles whose ways to objects nobody has asked for yet.
+    package var unfoundBytes: Int {
+        subscribed.reduce(0) {
+            $0 + ($1.memo.hasAccesses ? 0 : ($1.shared?.text.count ?? 0) + $1.memo.roles.utf8.count)
+        }
+    }
+
+    /// Finds the ways to objects, for those who ask for them later.
+    package func findAccesses() { for one in subscribed { _ = one.accesses } }
+
+    /// Lets go of ways to objects that take much memory.
+    package func forgetAccesses() {
+        for one in subscribed where (one.shared?.text.count ?? 0) + one.memo.roles.utf8.count > Self.largeBytes {
+            one.memo.forgetAccesses()
+            one.shared?.forgetNormalized()
+        }
+    }
+
+    private static let largeBytes = 16 << 10
+}
+
 extension ClassView {
-    /// All ways to what may be in the view; nil: nothing can be.
-    package var accesses: [ClassAccess]? {
-        guard let query, let role else { return nil }
-        let normalized = NormalizedQuery(query)
+    /// All ways to what may be in the view; nil: nothing can be. Remembered from when they are first asked for.
+    package var accesses: [ClassAccess]? { memo.accesses(foundAccesses) }
+
+    private func foundAccesses() -> [ClassAccess]? {
+        guard let shared, let role else { return nil }
+        let (query, normalized) = (shared.query, shared.normalized)
         if case .constant(false) = normalized.condition { return nil }
         let maxCount = IndexedColumns.maxValueBytes
         var ranges = query.valueRanges(maxCount: maxCount)
@@ -75,6 +99,6 @@ extension ClassView {
     /// write for them does not.
     package func selectsLike(_ other: ClassView) -> Bool {
         role?.role == other.role?.role && role?.hiddenColumns == other.role?.hiddenColumns
-            && query.map { NormalizedQuery($0) } == other.query.map { NormalizedQuery($0) }
+            && (shared === other.shared || shared?.normalized == other.shared?.normalized)
     }
 }

@@ -12,7 +12,8 @@ actor SliceRunner {
         var consuming: AMQPConnection
         var publisher: WorkerPublisher
         var spool: AMQPSpool
-        var merges: MergePool
+        var merges: AsidePool
+        var looks: AsidePool
         var apps: AppDirectory
         var clock: WorkerClock
         var metrics: WorkerMetrics
@@ -350,6 +351,7 @@ actor SliceRunner {
         let taken = SliceOwner(
             store: store, epoch: epoch, apps: with.apps, topology: with.configuration.topology,
             slices: with.configuration.slices, limits: with.configuration.limits, merges: with.merges,
+            looks: with.looks,
             clock: with.clock, metrics: with.metrics, logger: with.logger)
         owner = taken
         with.metrics.tookSlice()

@@ -18,7 +18,8 @@ package final class WorkerService: Service {
     private let metrics = WorkerMetrics()
     private let logger: Logger
     private let spool: AMQPSpool
-    private let merges = MergePool()
+    private let merges = AsidePool()
+    private let looks = AsidePool()
     private let peers: Mutex<Peers>
     private let connections = Mutex<[AMQPConnection]>([])
     private let runners = Mutex<[SliceRunner]>([])
@@ -110,7 +111,7 @@ package final class WorkerService: Service {
         let dependencies = SliceRunner.Dependencies(
             configuration: configuration, consuming: consuming,
             publisher: WorkerPublisher(channel: channel, topology: topology, metrics: metrics, logger: logger),
-            spool: spool, merges: merges, apps: apps, clock: clock, metrics: metrics, logger: logger)
+            spool: spool, merges: merges, looks: looks, apps: apps, clock: clock, metrics: metrics, logger: logger)
         var runners: [SliceRunner] = []
         for slice in configuration.slices.all {
             let store =

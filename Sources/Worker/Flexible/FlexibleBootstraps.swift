@@ -28,8 +28,6 @@ struct FlexibleBootstraps: SlicePart {
             self.answer(request, after: cursor, .init(cursor: cursor), outcome, progress: 0)
         }
         let views = try work.clientViews(of: file, in: context)
-        // Reading a set, and finding the way to what it may select, takes as long as its text.
-        work.steps += UInt64(request.queries.utf8.count) * Self.stepsPerByte
         // What the client has missed it must not be sent by rights that are no longer its user's.
         let isByNewRoles = views.views.latest.map { $0.roles != request.roles } ?? false
         var catchesUp = request.position?.version != nil
@@ -41,6 +39,10 @@ struct FlexibleBootstraps: SlicePart {
             return answer(.begunElsewhere)
         }
         if request.version == 0 { return try beginning(request, views, after: cursor) }
+        try read(
+            [request.definition] + (views.views.latest.map { [$0] } ?? []), of: views, in: context, findsObjects: true)
+        // Finding the way to what a set may select takes as long as its text.
+        work.steps += UInt64(request.queries.utf8.count) * Self.stepsPerByte
         let new: View
         do throws(ViewError) {
             new = try context.view(request.definition, of: views)
@@ -77,8 +79,7 @@ struct FlexibleBootstraps: SlicePart {
         if case .nothing = added {} else { work.change(context).setImaged(columns) }
         ImageTrimming(work: work).needs(new, added, in: context)
         if request.position == nil { index(new) }
-        let past = EvaluationMeter(
-            perObject: limits.evaluation.stepsPerObject, limit: limits.evaluation.stepsPerRequest)
+        let past = meter(context, limit: limits.evaluation.stepsPerRequest)
         defer { note(past) }
         let old = context.latestView(of: views).metered(by: past)
         if catchesUp {
@@ -180,8 +181,7 @@ struct FlexibleBootstraps: SlicePart {
         guard var end = try await pages.stretch(after: cursor, views, from: old, to: next) else { return nil }
         let isTooDear = context.flexible.tooDear.contains(file.ident)
         if isTooDear || old.meter?.overrun != nil || new.meter?.overrun != nil {
-            let meter = EvaluationMeter(
-                perObject: limits.evaluation.stepsPerObject, limit: limits.evaluation.stepsPerRequest)
+            let meter = meter(context, limit: limits.evaluation.stepsPerRequest)
             defer { note(meter) }
             guard let whole = try await replacement(views, from: old, in: new.metered(by: meter), at: cursor) else {
                 return nil
@@ -189,6 +189,8 @@ struct FlexibleBootstraps: SlicePart {
             if meter.overrun != nil { return tooDear(request, meter, at: cursor) }
             end = whole
         }
+        // Nobody asks for them before the client's next set.
+        for view in [old, new] { view.forgetAccesses() }
         return last(request, views, after: cursor, end, maxBytes: maxBytes)
     }
 

@@ -20,6 +20,8 @@ struct FlexibleMemory {
     var announced: UInt64?
     /// Counts what the message in hand asks of views; nil: that is not bounded.
     var meter: EvaluationMeter?
+    /// How long the message in hand holds up its slice by what it asks of views; nil: as long as that takes.
+    private(set) var patience: EvaluationPatience?
     /// The client files whose views cannot be followed version by version.
     var tooDear = TooDearViews()
     private var decoded: (bytes: [UInt8], columns: ImagedColumns) = ([], ImagedColumns())
@@ -37,6 +39,20 @@ struct FlexibleMemory {
     mutating func indexed(_ bytes: [UInt8], at salt: VersionSalt) -> IndexedColumns {
         if decodedIndexes.bytes != bytes { decodedIndexes = (bytes, IndexedColumns(decoding: bytes, at: salt)) }
         return decodedIndexes.columns
+    }
+
+    /// A message is dealt with.
+    ///
+    /// - Parameter found: the views that were read for it.
+    mutating func begin(_ found: FoundViews, _ patience: EvaluationPatience?) {
+        views.begin(found)
+        self.patience = patience
+    }
+
+    /// The message is through.
+    mutating func end() {
+        views.end()
+        patience = nil
     }
 
     /// Bytes of what is held of views and of what versions touch.

@@ -24,6 +24,7 @@ struct FlexiblePages: SlicePart {
     /// Returns all that is new in the client's view; nil if the client is so far behind that it has to be reset.
     func page(after cursor: DownloadCursor) async throws -> PageAnswer? {
         let views = try work.clientViews(of: file, in: context)
+        try read(views.views.latest.map { [$0] } ?? [], of: views, in: context)
         let view = context.latestView(of: views)
         guard let stretch = try await stretch(after: cursor, views, from: view, to: nil) else { return nil }
         return answer(after: cursor, stretch, ViewPart(compensations: notices(stretch.compensations)))

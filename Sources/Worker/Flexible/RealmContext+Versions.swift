@@ -1,4 +1,5 @@
 import Changesets
+import Query
 import RealmState
 import Storage
 import SyncModel
@@ -6,9 +7,19 @@ import Views
 
 // What clients of each schema version have of the realm (docs/flexible.md, "Schema versions").
 extension RealmContext {
+    /// Has the realm deal with a message.
+    func ready(for app: AppRecord, in work: SliceWork) -> RealmContext {
+        if name.isFlexible {
+            let findings = work.memory.asides.findings(of: name)
+            let limits = work.environment.limits.evaluation
+            flexible.begin(
+                findings.views, work.looksMayWait ? EvaluationPatience(limits, answers: findings.answers) : nil)
+        }
+        return knowing(app)
+    }
+
     /// Takes in the app's schema versions, for a message.
     func knowing(_ app: AppRecord) -> RealmContext {
-        flexible.views.begin()
         let versions = app.schemas?.versions ?? []
         if schemas != versions { schemas = versions }
         return self

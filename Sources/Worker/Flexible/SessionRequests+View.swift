@@ -61,6 +61,7 @@ extension SessionRequests {
                     bootstrap = said.version
                 }
             } else if said.version > 0 {
+                try read([said], of: views, in: context)
                 let view: View
                 do throws(ViewError) {
                     view = try context.view(said, of: views)

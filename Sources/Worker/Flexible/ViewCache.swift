@@ -9,9 +9,11 @@ struct ViewCache {
     static let maxBytes = 8 << 20
     /// The cost of reading a byte of queries or roles that nobody has read before, in steps of merging.
     static let stepsPerByte: UInt64 = 64
+    /// The cost of finding the ways to objects for a byte of queries or roles.
+    static let stepsToFindByte: UInt64 = 100
     /// What so many messages have used stays.
     private static let recentUses: UInt64 = 4
-    private struct Key: Hashable {
+    struct Key: Hashable, Sendable {
         var definition: ViewDefinition
         /// The schema version of the client's copy.
         var version: UInt64?
@@ -34,13 +36,51 @@ struct ViewCache {
     private var uses: UInt64 = 0
     /// Equal queries of several views are one.
     private var queries = ViewQueries()
-    /// Tells one state of the schema from the others: it only grows.
+    /// The state of the schema that the views are of.
     private var stamp = 0
+    /// The views that were read for the message in hand.
+    private var found = FoundViews()
 
     init(maxBytes: Int = Self.maxBytes) { self.maxBytes = maxBytes }
 
     /// A message is dealt with.
-    mutating func begin() { uses &+= 1 }
+    ///
+    /// - Parameter found: the views that were read for it, which it has whether there is room for them or not.
+    mutating func begin(_ found: FoundViews) {
+        uses &+= 1
+        self.found = found
+    }
+
+    /// The message is through.
+    mutating func end() { found = FoundViews() }
+
+    /// Tells one state of the schema from the others: it only grows.
+    static func stamp(of schema: Schema) -> Int {
+        schema.tables.reduce(schema.tables.count) { $0 &+ Int($1.nextColumnID) }
+    }
+
+    /// What is to be done before views are asked for.
+    ///
+    /// - Parameters:
+    ///   - version: the schema version of the client's copy.
+    ///   - findsObjects: whether they are asked for the ways to their objects.
+    func reading(
+        of definitions: [ViewDefinition], schema: Schema, version: SchemaVersion?, findsObjects: Bool
+    ) -> ViewReading {
+        let now = Self.stamp(of: schema)
+        var reading = ViewReading(findsObjects: findsObjects, schema: schema, version: version, queries: queries)
+        for definition in definitions {
+            let key = Key(definition: definition, version: version?.number)
+            let held = now == stamp ? views[key]?.view : nil
+            let known: Result<View, ViewError>? = held.map { .success($0) } ?? found[key, now]
+            switch known {
+            case nil: reading.definitions.append(definition)
+            case .success(let view)? where findsObjects: reading.views.append(view)
+            case .success?, .failure?: break
+            }
+        }
+        return reading
+    }
 
     /// Returns what reading views has taken since the last call, in steps of merging.
     mutating func takeSteps() -> UInt64 {
@@ -52,7 +92,7 @@ struct ViewCache {
     mutating func view(
         _ definition: ViewDefinition, schema: Schema, version: SchemaVersion?
     ) throws(ViewError) -> View {
-        let now = schema.tables.reduce(schema.tables.count) { $0 &+ Int($1.nextColumnID) }
+        let now = Self.stamp(of: schema)
         if now != stamp {
             (views, bytes, stamp) = ([:], 0, now)
         }
@@ -61,9 +101,15 @@ struct ViewCache {
             views.values[index].lastUse = uses
             return views.values[index].view
         }
-        reads += 1
-        bytesRead += definition.queries.utf8.count + definition.roles.utf8.count
-        let view = try View(definition, schema: schema, version: version, sharing: &queries)
+        let view: View
+        if let known = found[key, now] {
+            view = try known.get()
+            queries.adopt(view, of: found.queries)
+        } else {
+            reads += 1
+            bytesRead += definition.queries.utf8.count + definition.roles.utf8.count
+            view = try View(definition, schema: schema, version: version, sharing: &queries)
+        }
         let cost = Self.cost(of: definition, view, schema)
         guard makeRoom(for: cost) else { return view }
         views[key] = Entry(view: view, bytes: cost, lastUse: uses)

@@ -33,6 +33,7 @@ enum WorkerCounter: String, AppCounter {
     case mergeConflicts = "sluice.worker.merge.conflicts"
     case mergeSteps = "sluice.worker.merge.steps"
     case mergesAside = "sluice.worker.merges.aside"
+    case looksAside = "sluice.worker.looks.aside"
     case mergesSlow = "sluice.worker.merges.slow"
 
     var label: CounterLabel? {

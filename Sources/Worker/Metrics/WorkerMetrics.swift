@@ -125,6 +125,8 @@ package struct WorkerMetrics: Sendable {
     func mergeSteps(_ steps: UInt64, app: String) { apps.count(.mergeSteps, app, by: Int(clamping: steps)) }
     /// An upload whose merge goes on beside its slice.
     func mergesAside(app: String) { apps.count(.mergesAside, app) }
+    /// A look at views that goes on beside its slice: a set is read, or an object is tried on one.
+    func looksAside(app: String) { apps.count(.looksAside, app) }
     /// A merge that took longer than a second.
     func slowMerge(app: String) { apps.count(.mergesSlow, app) }
     /// Messages whose realm or app has had its share of a turn.

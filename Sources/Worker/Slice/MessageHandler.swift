@@ -25,6 +25,7 @@ struct MessageHandler: SlicePart {
     @discardableResult
     mutating func take(_ delivery: SliceDelivery) async throws -> Bool {
         isWaitingForSteps = false
+        takeUpLook(of: delivery.realm)
         if let realm = delivery.realm, let reason = givenUp[realm] {
             try await giveUp(delivery, reason: reason)
         } else {
@@ -40,6 +41,9 @@ struct MessageHandler: SlicePart {
             } catch let pause as MergePause {
                 put(aside: pause, [delivery])
                 return false
+            } catch let pause as LookPause {
+                wait(for: pause, [delivery])
+                return false
             } catch {
                 guard await isOfOneMessage(error) else { throw error }
                 work.undo()
@@ -50,6 +54,7 @@ struct MessageHandler: SlicePart {
             }
         }
         work.keep()
+        forgetLooks(of: delivery.realm)
         return true
     }
 
@@ -66,12 +71,17 @@ struct MessageHandler: SlicePart {
                 upload.progress = head.progress
                 upload.lockedServerVersion = head.lockedServerVersion
             }
+            takeUpLook(of: realm)
             do {
                 try await Uploads(work: work).integrate(message, upload, uploads.flatMap(\.changesets), nil)
                 work.keep()
+                forgetLooks(of: realm)
                 return uploads.count
             } catch let pause as MergePause {
                 put(aside: pause, uploads)
+                return 0
+            } catch let pause as LookPause {
+                wait(for: pause, uploads)
                 return 0
             } catch {
                 guard await isOfOneMessage(error) else { throw error }
@@ -89,7 +99,26 @@ struct MessageHandler: SlicePart {
         work.undo()
         guard let realm = uploads.first?.realm else { return }
         metrics.mergesAside(app: realm.app)
-        work.memory.asides.pause(realm, messages: uploads.count, for: pause.merge)
+        work.memory.asides.merges.pause(realm, messages: uploads.count, for: pause.merge)
+    }
+
+    /// Undoes what messages have changed before a look turned out to take long.
+    private func wait(for pause: LookPause, _ messages: [SliceDelivery]) {
+        work.undo()
+        guard let realm = messages.first?.realm else { return }
+        if pause.look != nil { metrics.looksAside(app: realm.app) }
+        work.memory.asides.pause(realm, messages: messages.count, for: pause)
+    }
+
+    private func takeUpLook(of realm: RealmName?) {
+        if let realm { noteAside(work.memory.asides.takeUp(realm)) }
+    }
+
+    /// Forgets what was found out for a message that is through.
+    private func forgetLooks(of realm: RealmName?) {
+        guard let realm, realm.isFlexible else { return }
+        work.memory.asides.forget(realm)
+        work.memory.realms[realm]?.flexible.end()
     }
 
     /// Whether the message in hand alone cannot go on with the error.

@@ -35,9 +35,9 @@ final class SliceMemory {
     var asides: SliceAsides
     var newer = NewerMessages()
 
-    init(_ limits: WorkerLimits, merges: MergePool) {
+    init(_ limits: WorkerLimits, merges: AsidePool, looks: AsidePool) {
         shares = SliceShares(limits)
-        asides = SliceAsides(merges)
+        asides = SliceAsides(merges: merges, looks: looks)
     }
 
     /// Memory may be ahead of the store: the realms are read again.

@@ -19,7 +19,8 @@ package actor SliceOwner {
     package init(
         store: any SliceStore, epoch: Epoch, apps: AppDirectory, topology: Topology,
         slices: SliceCount? = nil, limits: WorkerLimits = WorkerLimits(),
-        merges: MergePool = MergePool(), clock: WorkerClock = .system, metrics: WorkerMetrics = WorkerMetrics(),
+        merges: AsidePool = AsidePool(), looks: AsidePool = AsidePool(), clock: WorkerClock = .system,
+        metrics: WorkerMetrics = WorkerMetrics(),
         logger: Logger
     ) {
         slice = store.slice
@@ -28,7 +29,7 @@ package actor SliceOwner {
         var logger = logger
         logger[metadataKey: "slice"] = "\(store.slice)"
         logger[metadataKey: "epoch"] = "\(epoch)"
-        memory = SliceMemory(limits, merges: merges)
+        memory = SliceMemory(limits, merges: merges, looks: looks)
         environment = SliceEnvironment(
             store: store, epoch: epoch, apps: AppSettings(directory: apps), topology: topology, slices: slices,
             limits: limits, held: ResetHolds(), activity: ActivityTally(), clock: clock, metrics: metrics,
@@ -48,8 +49,8 @@ package actor SliceOwner {
     package func read(_ messages: [AMQPMessage]) -> [SliceDelivery] { messages.map(SliceDelivery.init) }
 
     /// Deals with those of the waiting messages whose realms and apps may go now (`SliceShares`), in their order, and with the
-    /// others not at all. What those change is durable when this returns. A merge that takes long goes on beside the slice
-    /// (`SliceAsides`), and its realm's messages wait.
+    /// others not at all. What those change is durable when this returns. A merge or a look that takes long goes on beside the
+    /// slice (`SliceAsides`), and its realm's messages wait.
     ///
     /// A message that cannot be dealt with for a reason of ours (what is stored of its realm is damaged, say) is given up alone:
     /// what it has changed is undone, and the others go on. A store that cannot be read or written at all is no message's fault.
@@ -75,10 +76,12 @@ package actor SliceOwner {
                 isCrowded: isCrowded, at: now)
         else { return SliceTurn(left: Array(waiting.indices), isIdle: true) }
         var left: [Int] = []
+        var steps: UInt64 = 0
         defer { memory.asides.endTurn() }
         let publications = try await withWork { work in
             try await work.publishLeftovers()
             work.mergePatience = environment.limits.mergeStepsInSlice
+            work.looksMayWait = true
             try await work.read(ahead: likely(waiting, butFor: busy, memory.shares))
             var handler = MessageHandler(work: work)
             var bytes = 0
@@ -98,12 +101,13 @@ package actor SliceOwner {
                     continue
                 }
                 let together = together(waiting[next...], memory)
-                let before = work.steps
+                let (before, asideBefore) = (work.steps, work.stepsAside)
                 let dealt = try await handler.take(together: together)
                 bytes += together.prefix(dealt).reduce(0) { $0 + $1.original.body.count }
                 if let realm = delivery.realm {
                     let moved = memory.realms[realm]?.takeSteps() ?? 0
                     memory.shares.took(work.steps - before + moved, for: realm)
+                    steps += work.steps - before - (work.stepsAside - asideBefore) + moved
                     if dealt < together.count, !handler.isWaitingForSteps { memory.shares.leave(realm) }
                 }
                 left += next + dealt..<next + together.count
@@ -121,7 +125,8 @@ package actor SliceOwner {
         }
         environment.metrics.waited(left.count)
         return SliceTurn(
-            publications: publications, left: left, isIdle: left.count == waiting.count && publications.isEmpty)
+            publications: publications, left: left, steps: steps,
+            isIdle: left.count == waiting.count && publications.isEmpty)
     }
 
     /// Returns the waiting messages that may go in a turn that begins now, if their merges take next to nothing. What is read ahead
@@ -149,7 +154,7 @@ package actor SliceOwner {
         var bytes = first.original.body.count
         var follows = upload.progress.clientVersion
         // As many as there were when their merge was begun.
-        let count = memory.asides.messages(of: message.realm) ?? waiting.count
+        let count = memory.asides.merges.messages(of: message.realm) ?? waiting.count
         for delivery in waiting.prefix(count).dropFirst() {
             bytes += delivery.original.body.count
             guard let (next, head) = delivery.upload, next.realm == message.realm, head.session == upload.session,

@@ -4,6 +4,8 @@ package struct SliceTurn: Sendable {
     package var publications: [Publication] = []
     /// The indices of the messages that have to wait for a later turn, ascending.
     package var left: [Int] = []
+    /// What the messages have held up the slice for, in steps of merging, as far as that is counted.
+    package var steps: UInt64 = 0
     /// Whether no message's turn has come.
     package var isIdle = false
 }

@@ -3,10 +3,8 @@ import Merge
 import Storage
 import SyncModel
 
-/// A step of an upload's merge that takes longer than a slice waits for it: it goes on beside the slice (`MergePool`).
-///
-/// Holds all that the step needs, so that nothing the slice does meanwhile makes a difference to it.
-struct AsideMerge: Sendable {
+/// A step of an upload's merge that takes longer than a slice waits for it.
+struct AsideMerge: AsideTask {
     /// The upload that the step belongs to. By this the upload finds what became of the step when its turn comes again.
     struct Upload: Equatable, Sendable {
         var realm: RealmID
@@ -42,7 +40,11 @@ struct AsideMerge: Sendable {
     let taken: UInt64
     let limit: UInt64
 
-    func run(isCancelled: @escaping () -> Bool) throws(MergeError) -> Merged {
+    func run(isCancelled: @escaping () -> Bool) -> Result<Merged, MergeError> {
+        Result { () throws(MergeError) in try merged(isCancelled) }
+    }
+
+    private func merged(_ isCancelled: @escaping () -> Bool) throws(MergeError) -> Merged {
         let start = ContinuousClock.now
         let meter = MergeMeter(limit: limit, taken: taken, isCancelled: isCancelled)
         var integration = integration

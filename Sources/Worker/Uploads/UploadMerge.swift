@@ -29,7 +29,8 @@ struct UploadMerge: SlicePart {
         self.file = file
         self.context = context
         self.upload = upload
-        aside = upload.entries.isEmpty ? nil : work.memory.asides.take(upload)
+        aside =
+            upload.entries.isEmpty ? nil : work.memory.asides.merges.take(of: context.name) { $0.upload == upload }
         taken = (try? aside?.get().steps) ?? spent
         meter = MergeMeter(
             limit: work.environment.limits.mergeStepsPerUpload, taken: taken,

@@ -74,6 +74,10 @@ struct Uploads: SlicePart {
                     for index in entries.indices { entries[index].changeset = Changeset().encoded() }
                 }
                 if context.name.isFlexible {
+                    if !entries.isEmpty {
+                        let views = try work.clientViews(of: file, in: context)
+                        try read(views.views.segments.map(\.view), of: views, in: context)
+                    }
                     try await metering(context, limit: limits.evaluation.stepsPerUpload) { meter in
                         /// Nothing stands that was judged by what no longer counts, also if the rest is to wait.
                         func checkMeter() throws {

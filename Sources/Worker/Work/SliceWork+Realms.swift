@@ -27,16 +27,17 @@ extension SliceWork {
     func realm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
         let generation = try await generation(of: app)
         guard let context = try await storedRealm(name) else {
-            return try await create(name, of: app, generation).knowing(app)
+            return try await create(name, of: app, generation).ready(for: app, in: self)
         }
-        guard context.record.generation < generation.generation else { return context.knowing(app) }
-        return try await RealmRestart(work: self).restarted(context, generation: generation.generation).knowing(app)
+        guard context.record.generation < generation.generation else { return context.ready(for: app, in: self) }
+        return try await RealmRestart(work: self).restarted(context, generation: generation.generation).ready(
+            for: app, in: self)
     }
 
     /// The realm for the sake of a client file that there is already. In a realm of an earlier generation than its app's there
     /// are none but those that must reset: to tell them so it need not restart, which costs as much as it is large.
     func unrestartedRealm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
-        if let context = try await storedRealm(name) { return context.knowing(app) }
+        if let context = try await storedRealm(name) { return context.ready(for: app, in: self) }
         return try await realm(name, of: app)
     }
 

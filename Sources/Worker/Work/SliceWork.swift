@@ -20,8 +20,12 @@ final class SliceWork {
     var cases = ResetCases()
     /// What messages have taken so far of what clients can make dear, in steps of merging (`MergeMeter`).
     var steps: UInt64 = 0
+    /// The part of these steps that was or is to be done beside the slice: owed like the others, though nobody waits for it.
+    var stepsAside: UInt64 = 0
     /// The steps after which a merge is to go on beside the slice.
     var mergePatience: UInt64 = .max
+    /// Whether a look at views that takes long goes on beside the slice.
+    var looksMayWait = false
 
     /// What is changed beside realms and reset cases, and what is to be published for it.
     private struct Effects {

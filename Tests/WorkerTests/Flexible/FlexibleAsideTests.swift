@@ -14,7 +14,7 @@ import Testing
     /// Changesets after a property that the upload adds are judged by themselves: they wait, and those before are in
     /// the books.
     @Test func changesetsBeforeAMergeThatWaitsAreCommitted() async throws {
-        let pool = MergePool(limit: 1)
+        let pool = AsidePool(limit: 1)
         var limits = WorkerLimits()
         limits.mergeStepsInSlice = 0
         let harness = try await OwnerHarness.make(

@@ -89,7 +89,14 @@ final class FlexibleSimulation {
         if seed % 7 == 6 { (limits.images.smallValue, limits.images.maxValue) = (0, 0) }
         // Every merge, or every other, goes on beside the slice.
         takesTurns = seed % 10 < 2
-        if takesTurns { limits.mergeStepsInSlice = seed % 10 == 0 ? 0 : 400 }
+        if takesTurns {
+            limits.mergeStepsInSlice = seed % 10 == 0 ? 0 : 400
+            // So are sets read, and objects tried, or in many turns.
+            limits.evaluation.bytesReadInSlice = Int.random(in: 0...1, using: &random) * 60
+            limits.evaluation.stepsPerTrialInSlice = Int.random(in: 0...40, using: &random)
+            limits.evaluation.stepsInSlice = Int.random(in: 0...200, using: &random)
+            limits.evaluation.stepsRemembered = 0
+        }
         harness = try await OwnerHarness.make(
             limits: limits, realm: RealmName(flexible: OwnerHarness.app), takesTurns: takesTurns)
         for index in 0..<3 { try await join(index) }

@@ -208,7 +208,7 @@ import Views
         let schema = try Self.schema()
         var cache = ViewCache()
         for _ in 0..<5 {
-            cache.begin()
+            cache.begin(FoundViews())
             for number in 0..<10 { _ = try cache.view(definition(number), schema: schema, version: nil) }
         }
         expectEqual(cache.reads, 10)
@@ -219,7 +219,7 @@ import Views
         let schema = try Self.schema()
         var cache = ViewCache(maxBytes: 400_000)
         for _ in 0..<5 {
-            cache.begin()
+            cache.begin(FoundViews())
             for number in 0..<40 {
                 _ = try cache.view(definition(number, length: 100), schema: schema, version: nil)
                 expectTrue(cache.bytes <= 400_000)
@@ -228,13 +228,13 @@ import Views
         expectTrue(cache.reads < 40 + 4 * 25, "\(cache.reads)")
         // When it is gone others have the room.
         for _ in 0..<6 {
-            cache.begin()
+            cache.begin(FoundViews())
             for number in 100..<110 {
                 _ = try cache.view(definition(number, length: 100), schema: schema, version: nil)
             }
         }
         let before = cache.reads
-        cache.begin()
+        cache.begin(FoundViews())
         for number in 100..<110 { _ = try cache.view(definition(number, length: 100), schema: schema, version: nil) }
         expectEqual(cache.reads, before)
     }

@@ -45,7 +45,7 @@ final class OwnerHarness: Sendable {
     static func make(
         limits: WorkerLimits = WorkerLimits(), on store: (any SliceStore)? = nil,
         control given: (any ControlStore)? = nil,
-        apps known: AppDirectory? = nil, merges: MergePool = MergePool(),
+        apps known: AppDirectory? = nil, merges: AsidePool = AsidePool(), looks: AsidePool = AsidePool(),
         realm: RealmName = RealmName(app: OwnerHarness.app, partition: "\"store\""), takesTurns: Bool = false
     ) async throws -> OwnerHarness {
         let control: any ControlStore
@@ -70,7 +70,7 @@ final class OwnerHarness: Sendable {
         let owner = SliceOwner(
             store: opened, epoch: epoch, apps: known ?? AppDirectory(store: apps, lifetime: .zero),
             topology: Topology(),
-            limits: limits, merges: merges, clock: WorkerClock(now: time.now, uptime: time.now),
+            limits: limits, merges: merges, looks: looks, clock: WorkerClock(now: time.now, uptime: time.now),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         return OwnerHarness(
             realm: realm, control: control, apps: apps, store: opened, owner: owner, time: time,

@@ -1,0 +1,114 @@
+import Synchronization
+
+/// How long one message may hold up its slice by trying objects, and the answers of the trials that were made for the message before.
+///
+/// A trial that goes on for longer than the slice waits for one is broken off, to be made elsewhere. Where all trials together have taken too
+/// long, the message waits for its next turn. In either case the message is begun anew later, and what it tries again is answered from memory.
+package final class EvaluationPatience: Sendable {
+    /// What the message has to wait for.
+    package enum Wait: Sendable {
+        /// The slice's next turn.
+        case turn
+        /// A trial that is to be made elsewhere, of an object that may take so many steps.
+        case trial(LongTrial, perObject: Int)
+    }
+
+    private struct State {
+        var answers: TrialAnswers
+        /// Taken by trials since the message was begun, and by those of them whose answers are remembered.
+        var taken = 0
+        var learnt = 0
+        var wait: Wait?
+    }
+
+    private let limits: EvaluationLimits
+    private let state: Mutex<State>
+
+    /// - Parameter answers: what was found out for the message before.
+    package init(_ limits: EvaluationLimits, answers: TrialAnswers = TrialAnswers()) {
+        self.limits = limits
+        state = Mutex(State(answers: answers))
+    }
+
+    var stepsPerTrial: Int { limits.stepsPerTrialInSlice }
+
+    /// Nil if the message can go on. Else nothing that was made of its trials counts.
+    package var wait: Wait? { state.withLock(\.wait) }
+
+    /// What is known by now.
+    package var answers: TrialAnswers { state.withLock(\.answers) }
+
+    /// What becomes of a trial.
+    enum Course {
+        /// May take so many steps here.
+        case here(Int)
+        case known(LongTrial.Answer)
+        /// The message waits: what is asked does not matter any more.
+        case waits
+    }
+
+    /// - Parameter allowed: the steps that the trial may take in the end.
+    func course(of trial: () -> LongTrial, _ allowed: Int) -> Course {
+        state.withLock { state in
+            guard state.wait == nil else { return .waits }
+            if let known = state.answers.known(trial) { return .known(known) }
+            // Nothing would be gained by waiting if there is no room to remember what comes of it.
+            guard !state.answers.isFull else { return .here(allowed) }
+            // Without enough that is remembered the message would come no further in its next turn.
+            if state.taken > limits.stepsInSlice - limits.stepsPerTrialInSlice, state.learnt > limits.stepsInSlice / 2 {
+                state.wait = .turn
+                return .waits
+            }
+            return .here(min(allowed, limits.stepsPerTrialInSlice))
+        }
+    }
+
+    /// Notes what a trial has taken that has come to its end.
+    func note(_ holds: Bool, steps: Int, of trial: () -> LongTrial) {
+        state.withLock { state in
+            state.taken &+= steps
+            guard steps >= limits.stepsRemembered else { return }
+            let answer = LongTrial.Answer(holds: holds, steps: steps)
+            state.answers.add(answer, of: trial())
+            state.learnt &+= steps
+        }
+    }
+
+    /// Has the message wait for a trial.
+    func wait(for trial: LongTrial, perObject: Int) {
+        state.withLock { $0.wait = .trial(trial, perObject: perObject) }
+    }
+}
+
+/// What trials have come to, of those that take long.
+package struct TrialAnswers: Sendable {
+    /// What the objects may take that are held, about.
+    private static let maxBytes = 64 << 20
+    private static let bytesPerAnswer = 400
+
+    private var answers: [LongTrial.Subject: LongTrial.Answer] = [:]
+    /// What was learnt since the message was begun, which nothing has been asked of yet.
+    private var new: [(subject: LongTrial.Subject, answer: LongTrial.Answer)] = []
+    private var bytes = 0
+
+    package init() {}
+
+    package var isEmpty: Bool { answers.isEmpty && new.isEmpty }
+    var isFull: Bool { bytes >= Self.maxBytes }
+
+    /// - Parameter trial: is asked for only if there is anything known.
+    func known(_ trial: () -> LongTrial) -> LongTrial.Answer? { answers.isEmpty ? nil : answers[trial().subject] }
+
+    /// Learns what a trial has come to. A message that asks twice before it is begun anew makes the trial twice.
+    package mutating func add(_ answer: LongTrial.Answer, of trial: LongTrial) {
+        guard !isFull else { return }
+        bytes += Self.bytesPerAnswer + trial.bytes
+        new.append((trial.subject, answer))
+    }
+
+    /// Makes ready for the message to be begun anew.
+    package mutating func settle() {
+        for (subject, answer) in new { answers[subject] = answer }
+        new = []
+    }
+}
