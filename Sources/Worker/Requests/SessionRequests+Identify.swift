@@ -43,8 +43,17 @@ extension SessionRequests {
         var previous: UInt64?
         if context.name.isFlexible {
             let views = try work.clientViews(of: file, in: context)
+            let questions = context.sessions.questions
             guard try isBelieved(request, views, standing, in: context, to: address) else { return }
-            switch try await identifyView(request, file, views, of: app, context) {
+            let identification: ViewIdentification
+            do {
+                identification = try await identifyView(request, file, views, of: app, context)
+            } catch let pause as LookPause {
+                // What the gateway has confirmed it would be asked again.
+                context.sessions.questions = questions
+                throw pause
+            }
+            switch identification {
             case .goOn(let version, let schema): (bootstrap, previous) = (version, schema)
             case .reset(let code, let reason):
                 return try await admittance.refuseForReset(
