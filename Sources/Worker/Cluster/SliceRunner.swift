@@ -262,7 +262,7 @@ actor SliceRunner {
         trouble = nil
         with.metrics.redelivered(done.count(where: \.redelivered))
         let duration = start.duration(to: .now)
-        with.metrics.batch(of: done.count, in: duration)
+        if !done.isEmpty { with.metrics.batch(of: done.count, in: duration) }
         // A tenth of the time for what a tick has left to drop: under load more comes in than ticks alone could drop.
         // What ails the store shows with the next batch.
         try? await owner.compactFurther(for: duration / 10)

@@ -126,7 +126,7 @@ package actor SliceOwner {
         environment.metrics.waited(left.count)
         return SliceTurn(
             publications: publications, left: left, steps: steps,
-            isIdle: left.count == waiting.count && publications.isEmpty)
+            isIdle: left.count == waiting.count && publications.isEmpty && steps == 0)
     }
 
     /// Returns the waiting messages that may go in a turn that begins now, if their merges take next to nothing. What is read ahead
