@@ -14,7 +14,7 @@ package struct EvaluationLimits: Sendable {
     /// Trials that take less are made again when their message is begun anew, and are not remembered.
     package var stepsRemembered = 1 << 12
     /// The bytes of sets and roles that a message has read in its slice; more are read beside it.
-    package var bytesReadInSlice = 4 << 10
+    package var bytesReadInSlice = 16 << 10
     /// What a page takes of its slice's time before it ends, with less in it than it might have.
     package var stepsPerPage = 1 << 22
     /// What the answer to one request may take where it cannot be sent in pages.

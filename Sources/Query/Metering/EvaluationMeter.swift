@@ -106,11 +106,13 @@ package final class EvaluationMeter: Sendable {
         switch patience.course(of: elsewhere, allowed) {
         case .waits: return nil
         case .known(let answer):
-            answered.store(answeredSteps &+ min(answer.steps, allowed), ordering: .relaxed)
+            answered.store(answeredSteps &+ max(min(answer.steps, allowed), 0), ordering: .relaxed)
             return settle(answer.holds, answer.steps, of: allowed, after: before) { answer.explanation ?? explain() }
         case .here(let here):
             let (holds, steps) = made(body, here)
             if steps >= here, here < allowed {
+                // In vain, and taken all the same.
+                taken.store(before &+ steps, ordering: .relaxed)
                 patience.wait(for: elsewhere(), perObject: perObject)
                 return nil
             }

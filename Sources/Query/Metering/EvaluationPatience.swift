@@ -53,9 +53,11 @@ package final class EvaluationPatience: Sendable {
             guard state.wait == nil else { return .waits }
             if let known = state.answers.known(trial) { return .known(known) }
             // Nothing would be gained by waiting if there is no room to remember what comes of it.
-            guard !state.answers.isFull else { return .here(allowed) }
+            guard state.answers.hasRoom(for: trial) else { return .here(allowed) }
+            // A message is gone through once more in each of its turns: with turns that grow that is not many times what it takes.
+            let turn = max(limits.stepsInSlice, state.answers.steps / 8)
             // Without enough that is remembered the message would come no further in its next turn.
-            if state.taken > limits.stepsInSlice - limits.stepsPerTrialInSlice, state.learnt > limits.stepsInSlice / 2 {
+            if state.taken > turn - limits.stepsPerTrialInSlice, state.learnt > turn / 2 {
                 state.wait = .turn
                 return .waits
             }
@@ -69,8 +71,7 @@ package final class EvaluationPatience: Sendable {
             state.taken &+= steps
             guard steps >= limits.stepsRemembered else { return }
             let answer = LongTrial.Answer(holds: holds, steps: steps)
-            state.answers.add(answer, of: trial())
-            state.learnt &+= steps
+            if state.answers.add(answer, of: trial()) { state.learnt &+= steps }
         }
     }
 
@@ -83,32 +84,53 @@ package final class EvaluationPatience: Sendable {
 /// What trials have come to, of those that take long.
 package struct TrialAnswers: Sendable {
     /// What the objects may take that are held, about.
-    private static let maxBytes = 64 << 20
+    package static let maxBytes = 64 << 20
     private static let bytesPerAnswer = 400
+    /// Answers whose subjects only a comparison of all of their values can tell apart, which takes as long as these are large.
+    private static let mostAlike = 8
 
     private var answers: [LongTrial.Subject: LongTrial.Answer] = [:]
+    /// How many answers have subjects with the same hash.
+    private var alike: [Int: Int] = [:]
     /// What was learnt since the message was begun, which nothing has been asked of yet.
     private var new: [(subject: LongTrial.Subject, answer: LongTrial.Answer)] = []
-    private var bytes = 0
+    /// What is held, about.
+    package private(set) var bytes = 0
+    /// The bytes that there is room for.
+    package var room = Self.maxBytes
+    /// What the trials have taken whose answers may be asked for.
+    private(set) var steps = 0
 
     package init() {}
 
     package var isEmpty: Bool { answers.isEmpty && new.isEmpty }
-    var isFull: Bool { bytes >= Self.maxBytes }
+
+    /// Whether what comes of a trial would be remembered.
+    func hasRoom(for trial: () -> LongTrial) -> Bool {
+        guard bytes < room else { return false }
+        return alike.isEmpty || alike[trial().subject.hashValue, default: 0] < Self.mostAlike
+    }
 
     /// - Parameter trial: is asked for only if there is anything known.
     func known(_ trial: () -> LongTrial) -> LongTrial.Answer? { answers.isEmpty ? nil : answers[trial().subject] }
 
     /// Learns what a trial has come to. A message that asks twice before it is begun anew makes the trial twice.
-    package mutating func add(_ answer: LongTrial.Answer, of trial: LongTrial) {
-        guard !isFull else { return }
+    ///
+    /// - Returns: false if there is no room.
+    @discardableResult
+    package mutating func add(_ answer: LongTrial.Answer, of trial: LongTrial) -> Bool {
+        guard hasRoom(for: { trial }) else { return false }
         bytes += Self.bytesPerAnswer + trial.bytes
+        alike[trial.subject.hashValue, default: 0] += 1
         new.append((trial.subject, answer))
+        return true
     }
 
     /// Makes ready for the message to be begun anew.
     package mutating func settle() {
-        for (subject, answer) in new { answers[subject] = answer }
+        for (subject, answer) in new {
+            if answers.updateValue(answer, forKey: subject) == nil { steps &+= answer.steps }
+        }
         new = []
     }
 }

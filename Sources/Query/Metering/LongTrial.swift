@@ -12,25 +12,30 @@ package struct LongTrial: Sendable {
         /// The query's text, and the roles'.
         package var query: ByteString
         package var roles: String
-        /// The version of the schema that the query is of.
+        /// The version of the schema that the query is of, and the state of the realm's schema.
         package var version: UInt64?
+        package var schema: Int
+        /// The hash of query and roles, which whoever asks again has at hand: the texts may be long.
+        package var viewHash: Int
         package var key: ObjectKey
         package var object: StoredObject
 
         package init(
-            className: ByteString, query: ByteString, roles: String, version: UInt64?, key: ObjectKey,
-            object: StoredObject
+            className: ByteString, query: ByteString, roles: String, version: UInt64?, schema: Int,
+            viewHash: Int, key: ObjectKey, object: StoredObject
         ) {
             self.className = className
             self.query = query
             self.roles = roles
             self.version = version
+            self.schema = schema
+            self.viewHash = viewHash
             self.key = key
             self.object = object
         }
 
         package func hash(into hasher: inout Hasher) {
-            hasher.combine(query.count)
+            hasher.combine(viewHash)
             hasher.combine(key)
             for entry in object.entries {
                 hasher.combine(entry.column)

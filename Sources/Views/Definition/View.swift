@@ -82,6 +82,8 @@ package struct View: Sendable {
             }
         }
         let querySchema = known.schema(schema, of: stored, version: version?.number)
+        let rolesHash = definition.roles.hashValue
+        let stamp = stored.tables.reduce(stored.tables.count) { $0 &+ Int($1.nextColumnID) }
         var classes: [TableID: ClassView] = [:]
         var tables: [ByteString: TableID] = [:]
         // Objects of asymmetric classes are in no view; roles say who may write them.
@@ -100,7 +102,9 @@ package struct View: Sendable {
             guard query != nil || role != nil else { continue }
             classes[table.id] = ClassView(
                 table: own, query: query, role: role, mapping: mapping,
-                memo: ClassMemo(roles: definition.roles, version: version?.number))
+                memo: ClassMemo(
+                    roles: definition.roles, version: version?.number, schema: stamp,
+                    viewHash: rolesHash ^ (query?.text.hashValue ?? 0)))
             tables[table.name] = table.id
         }
         parts = Parts(definition, mapping, version: version?.number, classes: classes, tables: tables)
@@ -287,6 +291,6 @@ package struct ClassView: Sendable {
     private func subject(_ object: StoredObject, _ key: ObjectKey) -> LongTrial.Subject {
         LongTrial.Subject(
             className: table.name, query: shared?.text ?? "", roles: memo.roles, version: memo.version,
-            key: key, object: object)
+            schema: memo.schema, viewHash: memo.viewHash, key: key, object: object)
     }
 }

@@ -84,5 +84,10 @@ struct AsideLine<Task: AsideTask> {
         if isKept { kept = nil }
     }
 
+    /// The realm's first waiting message is through: it waits in the line no more.
+    mutating func leave(_ realm: RealmName) {
+        if !line.isEmpty { line.removeAll { $0.realm == realm } }
+    }
+
     private var next: Waiting? { line.first { $0.realm.app != lastApp } ?? line.first }
 }

@@ -31,8 +31,13 @@ struct SliceAsides {
 
     // MARK: Looks
 
-    /// What was found out for the realm's first waiting message.
-    func findings(of realm: RealmName) -> LookFindings { findings[realm] ?? LookFindings() }
+    /// What was found out for the realm's first waiting message, with room for what others leave of a slice's.
+    func findings(of realm: RealmName) -> LookFindings {
+        var found = findings[realm] ?? LookFindings()
+        let others = findings.reduce(0) { $0 + ($1.key == realm ? 0 : $1.value.answers.bytes) }
+        found.give(room: max(TrialAnswers.maxBytes - others, 0))
+        return found
+    }
 
     /// Takes up what has come of the realm's look, for its first waiting message to be begun anew.
     ///
@@ -49,13 +54,15 @@ struct SliceAsides {
     mutating func pause(_ realm: RealmName, messages: Int, for pause: LookPause) {
         // What was taken up of a merge in vain would take as long again.
         merges.putBack(realm)
-        findings[realm, default: LookFindings()].learn(pause.answers)
+        findings[realm, default: LookFindings()].begin(with: pause.answers)
         if let look = pause.look { looks.pause(realm, messages: messages, for: look) }
     }
 
     /// The realm's first waiting message is through.
     mutating func forget(_ realm: RealmName) {
         if !findings.isEmpty { findings[realm] = nil }
+        merges.leave(realm)
+        looks.leave(realm)
     }
 }
 
@@ -63,6 +70,14 @@ struct SliceAsides {
 struct LookFindings {
     private(set) var views = FoundViews()
     private(set) var answers = TrialAnswers()
+    /// How often the message was begun anew.
+    private var beginnings = 0
+    /// Each beginning finds something out that later ones need no more. After so many the message goes on in its slice, however long it takes:
+    /// begun anew for ever, it would hold up its realm.
+    private static let mostBeginnings = 2_000
+
+    /// Whether the message may be begun anew once more.
+    var mayWait: Bool { beginnings < Self.mostBeginnings }
 
     /// - Returns: the steps that the look has taken, as far as they are not counted yet.
     mutating func add(_ outcome: AsideLook.Outcome) -> UInt64 {
@@ -77,8 +92,12 @@ struct LookFindings {
         }
     }
 
-    mutating func learn(_ known: TrialAnswers) {
+    /// The message is to be begun anew.
+    mutating func begin(with known: TrialAnswers) {
+        beginnings += 1
         answers = known
         answers.settle()
     }
+
+    mutating func give(room: Int) { answers.room = room }
 }

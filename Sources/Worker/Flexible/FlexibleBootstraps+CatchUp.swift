@@ -48,6 +48,7 @@ extension FlexibleBootstraps {
                     known?.mayHold ?? false || record.entry.originFile == file.ident,
                     known?.isIn ?? isIn(image.slot, new)
                 )
+                try waitIfDue(context)
                 if let meter = new.meter, meter.overrun != nil { return tooDear(request, meter, at: cursor) }
                 if hasTakenLong(old, new) { break }
             }
@@ -66,6 +67,7 @@ extension FlexibleBootstraps {
         let canBeTold = try await mark(&touched, by: images, through: looked) { object, slot in
             isOneView ? [old.place(of: object, slot)] : [old.place(of: object, slot), new.place(of: object, slot)]
         }
+        try waitIfDue(context)
         guard canBeTold else { return nil }
         // What past states take there says nothing of what is to be brought.
         new.meter?.forgive()
@@ -123,6 +125,7 @@ extension FlexibleBootstraps {
         }
         try await work.load(touched.keys, into: context)
         for slot in touched.keys { touched[slot]?.isIn = isIn(slot, view) }
+        try waitIfDue(context)
         let latest = context.record.latest.version
         // Queries are what takes too long: roles tell whether the user could see an object.
         let canBeTold = try await mark(&touched, by: images, through: latest) { object, slot in

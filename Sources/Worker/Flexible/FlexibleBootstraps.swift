@@ -189,6 +189,7 @@ struct FlexibleBootstraps: SlicePart {
             if meter.overrun != nil { return tooDear(request, meter, at: cursor) }
             end = whole
         }
+        try waitIfDue(context)
         // Nobody asks for them before the client's next set.
         for view in [old, new] { view.forgetAccesses() }
         return last(request, views, after: cursor, end, maxBytes: maxBytes)
@@ -301,6 +302,7 @@ struct FlexibleBootstraps: SlicePart {
             let known = pair.isOld ? pair.before?.membership(of: image, row.key) : false
             let was = known ?? true
             let is_ = pair.after?.contains(image, row.key) ?? false
+            try waitIfDue(context)
             let address = ObjectAddress(table.name, row.key)
             let isShownOtherwise = was && is_ && (known == nil || !pair.isShownAlike)
             if selected.countsIfChanged,

@@ -178,6 +178,7 @@ struct FlexibleUploads: SlicePart {
             }
             let trial = try part.trial.judged(
                 by: pasts, course.putRight, repeated, merged: plan.merged[index], through: latest, in: context.state)
+            try waitIfDue(context)
             try await integrate(part, trial, merged[index], stretch, file, &course, &pasts)
         }
         work.steps += stretch.views.steps - asked

@@ -13,7 +13,8 @@ extension RealmContext {
             let findings = work.memory.asides.findings(of: name)
             let limits = work.environment.limits.evaluation
             flexible.begin(
-                findings.views, work.looksMayWait ? EvaluationPatience(limits, answers: findings.answers) : nil)
+                findings.views,
+                work.looksMayWait && findings.mayWait ? EvaluationPatience(limits, answers: findings.answers) : nil)
         }
         return knowing(app)
     }

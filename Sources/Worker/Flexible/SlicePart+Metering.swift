@@ -43,8 +43,10 @@ extension SlicePart {
         work.stepsAside += steps
     }
 
+    /// Makes sure that all trials so far have come to their end, before something is done on the strength of them that is not undone.
+    ///
     /// - Throws: `LookPause` if trials have to be made elsewhere, or in the next turn.
-    private func waitIfDue(_ context: RealmContext) throws {
+    func waitIfDue(_ context: RealmContext) throws {
         guard let patience = context.flexible.patience, let wait = patience.wait else { return }
         let look: AsideLook? =
             switch wait {
@@ -61,16 +63,19 @@ extension SlicePart {
     func read(
         _ definitions: [ViewDefinition], of views: ClientViews, in context: RealmContext, findsObjects: Bool = false
     ) throws {
-        guard work.looksMayWait else { return }
+        guard let patience = context.flexible.patience else { return }
         let reading = context.flexible.views.reading(
             of: definitions, schema: context.state.schema, version: context.schemaVersion(of: views),
             findsObjects: findsObjects)
         let bytes = reading.bytes
-        guard bytes.toRead + bytes.toFind > limits.evaluation.bytesReadInSlice else { return }
+        guard bytes.toRead + bytes.toFind > limits.evaluation.bytesReadInSlice else {
+            // Reading is counted as it is done.
+            work.steps += UInt64(bytes.toFind) * ViewCache.stepsToFindByte
+            return
+        }
         noteAside(
             UInt64(bytes.toRead) * ViewCache.stepsPerByte + UInt64(bytes.toFind) * ViewCache.stepsToFindByte)
-        throw LookPause(
-            look: .reading(reading), answers: context.flexible.patience?.answers ?? TrialAnswers())
+        throw LookPause(look: .reading(reading), answers: patience.answers)
     }
 }
 

@@ -116,9 +116,9 @@ struct MessageHandler: SlicePart {
 
     /// Forgets what was found out for a message that is through.
     private func forgetLooks(of realm: RealmName?) {
-        guard let realm, realm.isFlexible else { return }
+        guard let realm else { return }
         work.memory.asides.forget(realm)
-        work.memory.realms[realm]?.flexible.end()
+        if realm.isFlexible { work.memory.realms[realm]?.flexible.end() }
     }
 
     /// Whether the message in hand alone cannot go on with the error.
