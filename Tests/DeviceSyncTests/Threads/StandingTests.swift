@@ -279,7 +279,7 @@ struct StandingTests {
         let realm = try Realm(configuration: folder.modelConfiguration, queue: queue)
         let heard = heard
         queue.sync {
-            realm.beginAsyncWrite {
+            _ = realm.beginAsyncWrite {
                 _ = realm.create(Dog.self, value: ["name": "a"])
                 realm.commitAsyncWrite { _ in heard.hear("\(realm.objects(Dog.self).count)") }
                 expectTrue(!realm.isInWriteTransaction)
