@@ -16,7 +16,7 @@ package struct ProcessDocument: Codable, Sendable, Equatable {
     package var role: Role
     package var id: String
     package var state: State
-    /// What keeps it from being ready, each with its component; absent if it is ready.
+    /// The obstacles that keep the process from being ready, each with its component; absent if it is ready.
     package var notReady: [String]?
     package var version: String?
     /// The name of its machine.
@@ -45,7 +45,7 @@ package struct ProcessDocument: Codable, Sendable, Equatable {
         self.lastHeardAt = lastHeardAt
     }
 
-    /// What the process owns or does, in a few words.
+    /// A description of what the process owns or does, in a few words.
     package var work: String {
         switch role {
         case .coordinator: active == true ? "active" : "stands by"

@@ -27,7 +27,7 @@ package struct SessionDocument: Codable, Sendable, Equatable {
 package struct LoginLinkDocument: Codable, Sendable, Equatable {
     /// The path of the link, to be put behind the coordinator's address.
     package var path: String
-    /// What to put before the path; absent where the settings do not say.
+    /// The address to put before the path; absent where the settings do not say.
     package var origin: String?
     /// Milliseconds of Unix time.
     package var expiresAt: UInt64

@@ -38,7 +38,7 @@ package struct CoordinatorConfiguration: Sendable {
     package var stores: (any StoreInspector)?
     /// Where the dashboard's links to Grafana lead; nil: it has none.
     package var grafanaURL: String?
-    /// What links to the dashboard begin with; nil: where the API was asked.
+    /// The address that links to the dashboard begin with; nil: the one at which the API was asked.
     package var publicURL: String?
     /// Says whether the broker is the cluster's; nil for a coordinator that is used alone.
     package var gate: BrokerGate?

@@ -54,7 +54,7 @@ public final class AMQPConnection: Sendable {
     /// What the connection is doing now.
     public var state: AMQPConnectionState { link.state }
 
-    /// What keeps the connection from taking publishes and deliveries, in words for an operator; nil if nothing does.
+    /// The obstacle that keeps the connection from taking publishes and deliveries, in words for an operator; nil if nothing does.
     public var obstacle: String? {
         switch state {
         case .connected: nil

@@ -57,7 +57,7 @@ final class LibraryConnection {
         return SocketTransport(self)
     }
 
-    /// What the system says of a socket that could not be connected; the library itself says only that there was an error.
+    /// The system's words for a socket that could not be connected; the library itself says only that there was an error.
     private static func words(of cause: Int32) -> String {
         guard [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT].contains(cause) else {
             return "the connection is refused, or nobody is there"

@@ -19,7 +19,7 @@ struct CoordinatorReporter: Sendable {
         let figures = CoordinatorFigures(
             coordinator: context.configuration.id, at: context.now, isActive: context.state.isActive,
             process: context.configuration.process?(), isStaying: isStaying)
-        // What this one is, it knows without the broker.
+        // This coordinator needs no broker to know about itself.
         context.state.heard(figures, at: context.now)
         guard context.link.isUsable else { return }
         try? await context.link.tell(figures, exchange: context.topology.outcomes, routingKey: Topology.figuresKey)

@@ -59,7 +59,7 @@ struct SessionRoutes: Sendable {
         do {
             return try await trail.noting(request, of: caller) { answer }
         } catch let error as StoreError where error.isRetriable {
-            // In the incident for which one opens a dashboard: who cannot be written down may look, and change nothing.
+            // The store may be away, which is when a dashboard is opened: a login that cannot be written down may look, and change nothing.
             context.logger.warning(
                 "somebody logged in who is not in the audit log, and may only look",
                 metadata: ["token": "\(caller.token)", "error": "\(error)"])

@@ -125,7 +125,7 @@ final class DeadLetterDesk: Sendable {
     func handle(_ names: Set<String>, _ fate: DeadLetterQueue.Fate) async throws -> DeadLetterResult {
         var result = DeadLetterResult()
         var wanted = names
-        // What the request has called each letter that it means.
+        // The words by which the request has called each letter that it means.
         var words: [String: String] = [:]
         while !wanted.isEmpty {
             do {
@@ -155,7 +155,7 @@ final class DeadLetterDesk: Sendable {
         return result
     }
 
-    /// What a request has called a letter: its name, or its message's id; nil if the request does not mean it.
+    /// The word by which a request has called a letter: its name, or its message's id; nil if the request does not mean it.
     private static func word(for letter: DeadLetter, _ message: AMQPMessage, in wanted: Set<String>) -> String? {
         if wanted.contains(letter.name) { return letter.name }
         return message.properties.messageID.flatMap { wanted.contains($0) ? $0 : nil }

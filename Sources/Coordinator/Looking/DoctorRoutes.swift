@@ -65,7 +65,7 @@ actor Surgery {
         return DoctorDocument(at: context.now, diagnoses: found)
     }
 
-    /// What heartbeats say of the other processes.
+    /// Findings from the heartbeats of the other processes.
     ///
     /// - Parameter own: this coordinator, which says for itself how it stands.
     static func processes(_ processes: [ProcessDocument], but own: String) -> [Diagnosis] {

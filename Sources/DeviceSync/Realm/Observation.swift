@@ -14,7 +14,7 @@ extension ObjectHandle {
         let observed = ObservedProperties(keyPaths, className, in: instance)
         let handle = moved(to: instance.delivered(at: place))
         let core = instance.core
-        // What the caller sees; it has not been told of what is newer.
+        // The version that the caller sees: the caller has not been told of what is newer.
         let seen = instance.isInTransaction ? core.snapshot : instance.current
         let last = Mutex<(state: RealmState, isGone: Bool)>((seen.state, false))
         let initial: (() -> RealmSnapshot)? = seen === core.snapshot ? nil : { core.snapshot }
