@@ -1,4 +1,4 @@
-import Changesets
+package import Changesets
 import ExtendedJSON
 
 /// The documents of an archive of mongodump (`mongodump --archive`), of all collections that it has.
@@ -21,8 +21,8 @@ package struct ArchiveSource: DocumentSource {
     private var queue = ByteQueue()
     private var part = Part.magic
     private var counts: [ByteString: Int] = [:]
-    /// Collections of the server itself, which no app has.
-    private static let systems: Set<ByteString> = ["admin", "config", "local"]
+    /// Databases of the server itself, which no app has.
+    package static let systems: Set<ByteString> = ["admin", "config", "local"]
 
     package init() {}
 

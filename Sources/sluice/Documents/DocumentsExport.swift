@@ -1,5 +1,6 @@
 import AdminAPI
 import ArgumentParser
+import Documents
 import ExtendedJSON
 import Foundation
 
@@ -46,7 +47,7 @@ struct DocumentsExport: AdminCommand {
         }
         var all: [Exported] = []
         for name in classes.isEmpty ? known : classes {
-            let file = "\(to)/\(name).\(format == .bson ? "bson" : "ndjson")"
+            let file = "\(to)/\(ClassFile.name(ofClass: name)).\(format == .bson ? "bson" : "ndjson")"
             all.append(Exported(name: name, documents: try await export(name, to: file, admin), file: file))
         }
         try output.show(all, all.map { "\($0.file): \($0.documents) documents" }.joined(separator: "\n"))

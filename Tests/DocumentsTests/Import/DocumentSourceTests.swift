@@ -157,6 +157,20 @@ import Testing
             ])
     }
 
+    // MARK: Files
+
+    @Test(arguments: ["Dog", "../../x", "Zoë.b", "a%2Fb", ".", "", "a b\u{0}"])
+    func everyClassHasAFileThatNamesTheClassAlone(className: String) {
+        let name = ClassFile.name(ofClass: className)
+        expectTrue(name.utf8.allSatisfy { $0 != 0x2F && $0 != 0x2E && $0 > 0x20 && $0 < 0x7F }, "\(name)")
+        expectEqual(ClassFile.className(ofFile: name), className)
+    }
+
+    @Test func aSignThatBeginsNoCodeStandsForItself() {
+        expectEqual(ClassFile.className(ofFile: "50%"), "50%")
+        expectEqual(ClassFile.className(ofFile: "%zz%2"), "%zz%2")
+    }
+
     // MARK: Surveys
 
     @Test func aSurveySaysWhatTypesThereAre() {

@@ -65,6 +65,10 @@ extension SharedClusterTests {
                     rejects, "--resume", progress, file)
                 expectTrue(totals.written == 2 && totals.rejected == 2, "\(totals)")
             }
+            await #expect(throws: (any Error).self, "the file of another import") {
+                try await cluster.operate(
+                    "documents", "import", "--app", cluster.app, "--partition", "west", "--resume", progress, file)
+            }
             let reasons = try String(contentsOfFile: rejects, encoding: .utf8)
             expectEqual(reasons.split(separator: "\n").count, 2)
             expectTrue(reasons.contains("expected a value of type int64, came \\\"many\\\""), "\(reasons)")

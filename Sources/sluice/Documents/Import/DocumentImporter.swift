@@ -12,6 +12,15 @@ struct ImportTarget {
     var partitionKey: String?
     var mode: ImportMode
 
+    /// What the target is called where an import goes on.
+    func text(ofClass className: String?) -> String {
+        var text = "app \(app)"
+        if let partition { text += ", partition \(partition)" }
+        if let partitionKey { text += ", partitions by \(partitionKey)" }
+        if let className { text += ", class \(className)" }
+        return text
+    }
+
     /// The partition of a document, as the admin API takes it, and the document as it is written.
     ///
     /// - Throws: the reason why the document goes nowhere.
@@ -46,6 +55,8 @@ struct DocumentImporter {
     }
 
     private struct Waiting {
+        /// The document's number in its file.
+        var number: Int
         var place: String
         var className: ByteString
         var document: BSONDocument
@@ -60,6 +71,8 @@ struct DocumentImporter {
     /// The most documents, and about the most bytes, of one batch: one version of the realm.
     private static let batchCount = 500
     private static let batchBytes = 1 << 20
+    /// The most bytes of one document, with which a request is as large as the coordinator takes.
+    private static let documentBytes = AdminLimits.documentsBody - (64 << 10)
     /// The most documents and bytes that wait, of all realms.
     private static let waitingCount = 20_000
     private static let waitingBytes = 16 << 20
@@ -75,10 +88,10 @@ struct DocumentImporter {
     private var waitingBytes = 0
     /// How many documents are written at once.
     private var size = DocumentImporter.batchCount
-    /// The file that is read, how many of its documents have come, and how many of them were dealt with before.
+    /// The file that is read, what is known of it, and how many of its documents have come.
     private var path = ""
+    private var source = ImportProgress.Source(number: 0)
     private var place = 0
-    private var skipped = 0
     private var pace: ImportPace
     private let before: Int
 
@@ -86,14 +99,15 @@ struct DocumentImporter {
     ///   - rejects: the path of the file of rejects, which is made anew, unless an import goes on.
     ///   - resume: the path of the file that keeps how far the import is.
     init(
-        admin: AdminClient, target: ImportTarget, schema: ImportSchema, rejects: String?, resume: String?,
-        paths: [String]
+        admin: AdminClient, target: ImportTarget, className: String?, schema: ImportSchema, rejects: String?,
+        resume: String?, paths: [String]
     ) throws {
         self.admin = admin
         self.target = target
         self.schema = schema
         self.resume = resume
-        progress = try resume.map { try ImportProgress.read($0) } ?? ImportProgress()
+        let text = target.text(ofClass: className)
+        progress = try resume.map { try ImportProgress.read($0, target: text) } ?? ImportProgress(target: text)
         before = progress.written
         pace = ImportPace(paths: paths)
         let goesOn = progress.rejected > 0
@@ -110,15 +124,18 @@ struct DocumentImporter {
     }
 
     /// Begins a file.
-    mutating func begin(_ path: String) {
+    mutating func begin(_ path: String) throws {
         self.path = path
         place = 0
-        skipped = progress.done[path] ?? 0
+        source = progress[path]
+        // Before anything is written: the file keeps its number.
+        progress[path] = source
+        if let resume { try progress.write(resume) }
     }
 
     mutating func add(_ found: SourceDocument, of className: String, bytesRead: Int) async throws {
         place += 1
-        guard place > skipped else { return }
+        guard place > source.done else { return }
         switch found.content {
         case .failure(let problem): try reject(found.place, problem.text, problem.reason)
         case .success(let document):
@@ -130,9 +147,17 @@ struct DocumentImporter {
                 return
             }
             let name = ByteString(className)
-            let bytes = ExtendedJSONWriter.bytes(of: .document(document)).count
+            let bytes = ExtendedJSONWriter.bytes(of: .document(waiting.document)).count
+            guard bytes <= Self.documentBytes else {
+                let text = ExtendedJSONWriter.text(of: .document(document), .canonical)
+                return try reject(
+                    found.place, text, "expected a document of at most \(Self.documentBytes) bytes, came \(bytes)")
+            }
+            if let batch = batches[waiting.partition], batch.bytes + bytes > Self.batchBytes {
+                try await write(batch, of: waiting.partition)
+            }
             batches[waiting.partition, default: Batch()].documents.append(
-                Waiting(place: found.place, className: name, document: waiting.document))
+                Waiting(number: place, place: found.place, className: name, document: waiting.document))
             batches[waiting.partition]?.bytes += bytes
             waitingCount += 1
             waitingBytes += bytes
@@ -159,8 +184,13 @@ struct DocumentImporter {
         guard let batch = batches[partition],
             batch.documents.count >= Self.batchCount || batch.bytes >= Self.batchBytes
         else { return }
+        try await write(batch, of: partition)
         // With one realm every batch is a place from which an import can go on.
-        if batches.count == 1 { return try await writeAll() }
+        if batches.isEmpty { try keep(place) }
+    }
+
+    /// Writes what waits for one realm.
+    private mutating func write(_ batch: Batch, of partition: String?) async throws {
         try await write(batch, to: partition)
         batches[partition] = nil
         waitingCount -= batch.documents.count
@@ -168,12 +198,15 @@ struct DocumentImporter {
     }
 
     private mutating func writeAll() async throws {
-        for (partition, batch) in batches { try await write(batch, to: partition) }
-        batches = [:]
-        waitingCount = 0
-        waitingBytes = 0
-        // An earlier import may have come further.
-        progress.done[path] = max(place, skipped)
+        for (partition, batch) in batches { try await write(batch, of: partition) }
+        try keep(place)
+    }
+
+    /// Notes that so many documents of the file are dealt with.
+    private mutating func keep(_ count: Int) throws {
+        // The import that broke off may have come further.
+        source.done = max(count, source.done)
+        progress[path] = source
         if let resume { try progress.write(resume) }
     }
 
@@ -185,7 +218,7 @@ struct DocumentImporter {
             do {
                 try await admin.write(
                     part.map { write($0) }, app: target.app, partition: partition,
-                    id: resume.map { _ in "import \(progress.run) \(path.suffix(80)) \(first.place) \(part.count)" })
+                    id: resume.map { _ in "import \(progress.run) \(source.number) \(first.number) \(part.count)" })
                 progress.written += part.count
                 left = left.dropFirst(part.count)
                 size = min(size * 2, Self.batchCount)

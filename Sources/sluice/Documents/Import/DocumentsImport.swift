@@ -70,10 +70,10 @@ struct DocumentsImport: AdminCommand {
         if dryRun { return try await survey(paths, schema) }
         var importer = try DocumentImporter(
             admin: admin, target: ImportTarget(app: app, partition: partition, partitionKey: partitionKey, mode: mode),
-            schema: schema, rejects: rejects, resume: resume, paths: paths)
+            className: className, schema: schema, rejects: rejects, resume: resume, paths: paths)
         for path in paths {
             var file = try file(path, schema)
-            importer.begin(path)
+            try importer.begin(path)
             while let found = try await file.next() {
                 try await importer.add(found, of: try className(of: found, in: file), bytesRead: file.bytesRead)
             }

@@ -58,7 +58,8 @@ struct ImportFile {
         self.path = path
         self.format = format ?? ImportFormat(fileName: Self.unpackedName(of: path))
         self.types = types
-        className = path == "-" ? nil : (Self.unpackedName(of: path) as NSString).deletingPathExtension
+        let name = (Self.unpackedName(of: path) as NSString).deletingPathExtension
+        className = path == "-" ? nil : ClassFile.className(ofFile: name)
         input = try ByteInput(file: path)
     }
 
@@ -128,6 +129,8 @@ struct ImportFile {
         }
         let names = (FileManager.default.subpaths(atPath: path) ?? []).sorted().filter { name in
             let file = unpackedName(of: name)
+            let databases = (name as NSString).pathComponents.dropLast()
+            guard !databases.contains(where: { ArchiveSource.systems.contains(ByteString($0)) }) else { return false }
             return ImportFormat(fileName: file) != nil && !file.hasSuffix(".metadata.json")
                 && !file.hasPrefix("system.")
                 && file != "oplog.bson" && file != "prelude.json"
