@@ -29,7 +29,7 @@ final class PasswordHasher: Sendable {
     }
 
     private let parameters: PasswordParameters
-    private let pool: NIOThreadPool
+    let pool: NIOThreadPool
     private let queue: Int
     /// Hashes that are made or wait, by app.
     private let waiting = Mutex<[String: Int]>([:])
@@ -42,8 +42,9 @@ final class PasswordHasher: Sendable {
         pool = NIOThreadPool(numberOfThreads: max(1, threads))
         let key = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
         decoy = Self.text(parameters, salt: Self.salt(), key: key)
-        pool.start()
     }
+
+    func start() { pool.start() }
 
     func shutdown() async { try? await pool.shutdownGracefully() }
 

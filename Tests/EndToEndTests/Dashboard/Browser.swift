@@ -153,30 +153,41 @@ final class Browser: Sendable {
 
     /// Clicks the first button or link whose text begins so; where it is covered or off, that is an error as it is for a person.
     func click(_ words: String, in place: String = "body") async throws {
-        let element = try await LocalCluster.retrying("there is \(words) to click") {
-            let found = try await run(
+        try await act(on: "\(words) in \(place)", "click", .object([:])) {
+            try await run(
                 """
                 return [...document.querySelectorAll(arguments[1] + ' :is(button, a, [role=button])')]
                     .find((element) => element.innerText.trim().startsWith(arguments[0])) ?? null
                 """, .string(words), .string(place))
-            guard let id = found.objectValue?.values.first?.stringValue else {
-                throw Failure(description: "there is no \(words) in \(place)")
-            }
-            return id
         }
-        _ = try await Self.ask(root, "POST", "/session/\(session)/element/\(element)/click", .object([:]))
     }
 
     /// Types into the first element of a selector; `\u{e007}` is the Enter key.
     func type(_ text: String, into selector: String) async throws {
-        let found = try await Self.ask(
-            root, "POST", "/session/\(session)/element",
-            .object(["using": .string("css selector"), "value": .string(selector)]))
-        guard let id = found.objectValue?.values.first?.stringValue else {
-            throw Failure(description: "there is no \(selector)")
+        try await act(on: selector, "value", .object(["text": .string(text)])) {
+            try await run("return document.querySelector(arguments[0])", .string(selector))
         }
-        _ = try await Self.ask(
-            root, "POST", "/session/\(session)/element/\(id)/value", .object(["text": .string(text)]))
+    }
+
+    /// Waits for an element and does something to it.
+    private func act(
+        on name: String, _ action: String, _ body: JSONValue, find: () async throws -> JSONValue
+    ) async throws {
+        while true {
+            let element = try await LocalCluster.retrying("there is \(name)") {
+                guard let id = try await find().objectValue?.values.first?.stringValue else {
+                    throw Failure(description: "there is no \(name)")
+                }
+                return id
+            }
+            do {
+                _ = try await Self.ask(root, "POST", "/session/\(session)/element/\(element)/\(action)", body)
+                return
+            } catch let failure as Failure where failure.description.contains("stale element reference") {
+                // The page was drawn anew between the two, and nothing has been done.
+                continue
+            }
+        }
     }
 
     /// Presses keys one after the other, wherever the focus is; `\u{e004}` is Tab, `\u{e007}` Enter, `\u{e00c}` Escape.
