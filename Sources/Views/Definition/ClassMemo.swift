@@ -1,23 +1,24 @@
 import Synchronization
 
+/// What a view's part was made of, beside the texts of its class's query and its class's name.
+struct ClassOrigin: Sendable {
+    /// The text of the roles.
+    var roles: String
+    /// The schema version of the client's copy.
+    var version: UInt64?
+    /// Tells the state of the realm's schema, which only grows.
+    var schema: Int
+    /// The hash of the query and the roles.
+    var viewHash: Int
+}
+
 /// What is known of a view's part beside the part itself, whoever has a copy.
 final class ClassMemo: Sendable {
-    /// What the view was made of beside its queries: the text of the roles, and the schema version of the client's copy.
-    let roles: String
-    let version: UInt64?
-    /// Tells the state of the realm's schema, which only grows.
-    let schema: Int
-    /// The hash of the query and the roles.
-    let viewHash: Int
+    let origin: ClassOrigin
     /// The ways to the objects, once somebody has asked for them: working them out takes as long as the query and the roles.
     private let found = Mutex<[ClassAccess]??>(nil)
 
-    init(roles: String, version: UInt64?, schema: Int, viewHash: Int) {
-        self.roles = roles
-        self.version = version
-        self.schema = schema
-        self.viewHash = viewHash
-    }
+    init(_ origin: ClassOrigin) { self.origin = origin }
 
     var hasAccesses: Bool { found.withLock { $0 != nil } }
 

@@ -15,10 +15,12 @@ package struct TableRole: Sendable {
         let hiddenColumns: Set<ColumnID>
         let readsAny: Bool
         let writesAny: Bool
+        let origin: ClassOrigin
 
-        init(_ role: ClosedRole, table stored: TableSchema, ruled: TableSchema?) {
+        init(_ role: ClosedRole, table stored: TableSchema, ruled: TableSchema?, origin: ClassOrigin) {
             let table = ruled ?? stored
             self.role = role
+            self.origin = origin
             self.table = table
             self.stored = stored
             columns = role.properties.compactMap { table.column(ByteString($0))?.id }.sorted()
@@ -31,6 +33,40 @@ package struct TableRole: Sendable {
                 table.columns.isEmpty
                 ? role.mayWrite("_id") : table.columns.contains { role.mayWrite($0.name.string) }
         }
+
+        var explanation: String { "class \"\(stored.name.string)\": the conditions of role \"\(role.name)\"" }
+
+        func holds(_ question: Question, _ object: StoredObject, _ key: ObjectKey, _ meter: EvaluationMeter?) -> Bool {
+            let allowed = meter?.rest ?? .max
+            var steps = RuleSteps(allowed)
+            let values = values(of: object, key)
+            let result =
+                switch question {
+                case .isVisible: role.isVisible(values, &steps)
+                case .mayWrite: role.writeFilter.holds(values, &steps)
+                case .insert: role.insert.holds(values, &steps)
+                case .delete: role.delete.holds(values, &steps)
+                }
+            if let meter { meter.take(allowed - steps.left) }
+            return result
+        }
+
+        private func values(of object: StoredObject, _ key: ObjectKey) -> (String) -> RuleValue? {
+            { [self] name in
+                let name = ByteString(name)
+                if let column = table.column(name) { return RuleValue(object[column.id] ?? column.defaultValue) }
+                return table.key?.name == name ? RuleValue(key) : nil
+            }
+        }
+    }
+
+    /// What a role is asked about an object.
+    private enum Question: ByteString {
+        // No query begins like that.
+        case isVisible = "\0role: read"
+        case mayWrite = "\0role: write"
+        case insert = "\0role: insert"
+        case delete = "\0role: delete"
     }
 
     private let parts: Parts
@@ -38,8 +74,8 @@ package struct TableRole: Sendable {
     private var meter: EvaluationMeter?
 
     /// - Parameter ruled: the class as rules see it, if that is otherwise than the realm has it.
-    init(_ role: ClosedRole, table stored: TableSchema, ruled: TableSchema? = nil) {
-        parts = Parts(role, table: stored, ruled: ruled)
+    init(_ role: ClosedRole, table stored: TableSchema, ruled: TableSchema? = nil, origin: ClassOrigin) {
+        parts = Parts(role, table: stored, ruled: ruled, origin: origin)
     }
 
     package var role: ClosedRole { parts.role }
@@ -59,39 +95,36 @@ package struct TableRole: Sendable {
     package func reads(_ column: ColumnID) -> Bool { !parts.hiddenColumns.contains(column) }
 
     package func isVisible(_ object: StoredObject, _ key: ObjectKey) -> Bool {
-        parts.readsAny && metered { parts.role.isVisible(values(of: object, key), &$0) }
+        parts.readsAny && holds(.isVisible, object, key)
     }
 
     /// The same within a trial of the object.
     func isVisible(_ object: StoredObject, _ key: ObjectKey, _ meter: EvaluationMeter?) -> Bool {
-        parts.readsAny && metered(meter) { parts.role.isVisible(values(of: object, key), &$0) }
+        parts.readsAny && parts.holds(.isVisible, object, key, meter)
     }
 
     /// Whether the write filter lets the user at an object.
-    package func mayWrite(_ object: StoredObject, _ key: ObjectKey) -> Bool {
-        holds(parts.role.writeFilter, object, key)
-    }
+    package func mayWrite(_ object: StoredObject, _ key: ObjectKey) -> Bool { holds(.mayWrite, object, key) }
 
-    private func holds(_ condition: ClosedCondition, _ object: StoredObject, _ key: ObjectKey) -> Bool {
-        metered { condition.holds(values(of: object, key), &$0) }
-    }
-
-    /// Nothing is allowed that cannot be decided: whoever has a meter looks whether it was used up.
-    private func metered(_ decide: (inout RuleSteps) -> Bool) -> Bool {
-        guard let meter else { return metered(nil, decide) }
-        return meter.trial({ metered(meter, decide) }, explain: { explanation }) ?? false
-    }
-
-    private func metered(_ meter: EvaluationMeter?, _ decide: (inout RuleSteps) -> Bool) -> Bool {
-        let allowed = meter?.rest ?? .max
-        var steps = RuleSteps(allowed)
-        let result = decide(&steps)
-        if let meter { meter.take(allowed - steps.left) }
-        return result
+    /// Nothing is allowed that cannot be decided: whoever has a meter looks whether it was used up, or has to wait.
+    private func holds(_ question: Question, _ object: StoredObject, _ key: ObjectKey) -> Bool {
+        guard let meter else { return parts.holds(question, object, key, nil) }
+        let holds = meter.trial(
+            { parts.holds(question, object, key, meter) }, explain: { explanation },
+            elsewhere: { [parts] in
+                LongTrial(
+                    LongTrial.Subject(
+                        className: parts.stored.name, query: question.rawValue, roles: parts.origin.roles,
+                        version: parts.origin.version, schema: parts.origin.schema,
+                        viewHash: parts.origin.viewHash ^ question.hashValue, key: key, object: object),
+                    bytes: object.weight, { parts.holds(question, object, key, $0) },
+                    explain: { _ in parts.explanation })
+            })
+        return holds ?? false
     }
 
     /// What takes too much where nothing but the role is looked at.
-    var explanation: String { "class \"\(parts.stored.name.string)\": the conditions of role \"\(parts.role.name)\"" }
+    var explanation: String { parts.explanation }
 
     /// The properties that must have one of some values for an object to be visible, with these values.
     var visibleValues: [(column: ColumnSchema, values: [RuleValue])] {
@@ -121,7 +154,7 @@ package struct TableRole: Sendable {
         _ step: ObjectStep, _ key: ObjectKey, last: StoredObject? = nil, memo: inout FilterMemo
     ) -> Bool {
         switch step {
-        case .make(let new, _): mayWrite(new, key, &memo) && holds(parts.role.insert, new, key)
+        case .make(let new, _): mayWrite(new, key, &memo) && holds(.insert, new, key)
         case .change(let old, let new): mayWrite(old, key, &memo) && mayWrite(new, key, &memo)
         case .erase(let old): mayErase(old, key, &memo)
         case .eraseNothing: last.map { mayErase($0, key, &memo) } ?? true
@@ -134,7 +167,7 @@ package struct TableRole: Sendable {
     }
 
     private func mayErase(_ object: StoredObject, _ key: ObjectKey, _ memo: inout FilterMemo) -> Bool {
-        mayWrite(object, key, &memo) && holds(parts.role.delete, object, key)
+        mayWrite(object, key, &memo) && holds(.delete, object, key)
     }
 
     /// What the write filter said of an object, as long as what it looks at is the same: many changes of one object mostly leave that alone.
@@ -163,14 +196,6 @@ package struct TableRole: Sendable {
     private func ruledName(_ field: ByteString) -> String {
         let ruled = parts.stored.column(field).flatMap { column in parts.table.columns.first { $0.id == column.id } }
         return (ruled?.name ?? field).string
-    }
-
-    private func values(of object: StoredObject, _ key: ObjectKey) -> (String) -> RuleValue? {
-        { [parts] name in
-            let name = ByteString(name)
-            if let column = parts.table.column(name) { return RuleValue(object[column.id] ?? column.defaultValue) }
-            return parts.table.key?.name == name ? RuleValue(key) : nil
-        }
     }
 }
 

@@ -89,22 +89,22 @@ package struct View: Sendable {
         // Objects of asymmetric classes are in no view; roles say who may write them.
         for table in schema.tables where table.kind != .embedded && (!isRead || queries[table.name] != nil) {
             let own = stored.table(table.id) ?? table
-            let role = roles.role(ofClass: table.name.string).map {
-                TableRole($0, table: own, ruled: mapping?.ruled(table.id))
-            }
             var query: ViewQuery?
             if let text = queries[table.name] {
                 query = try known.query(text, on: table.name, version: version?.number) { () throws(ViewError) in
                     try Self.query(text, on: table, querySchema)
                 }
             }
+            let origin = ClassOrigin(
+                roles: definition.roles, version: version?.number, schema: stamp,
+                viewHash: rolesHash ^ (query?.text.hashValue ?? 0))
+            let role = roles.role(ofClass: table.name.string).map {
+                TableRole($0, table: own, ruled: mapping?.ruled(table.id), origin: origin)
+            }
             try query.map { query throws(ViewError) in try Self.check(query.query, on: table, role) }
             guard query != nil || role != nil else { continue }
             classes[table.id] = ClassView(
-                table: own, query: query, role: role, mapping: mapping,
-                memo: ClassMemo(
-                    roles: definition.roles, version: version?.number, schema: stamp,
-                    viewHash: rolesHash ^ (query?.text.hashValue ?? 0)))
+                table: own, query: query, role: role, mapping: mapping, memo: ClassMemo(origin))
             tables[table.name] = table.id
         }
         parts = Parts(definition, mapping, version: version?.number, classes: classes, tables: tables)
@@ -290,7 +290,7 @@ package struct ClassView: Sendable {
 
     private func subject(_ object: StoredObject, _ key: ObjectKey) -> LongTrial.Subject {
         LongTrial.Subject(
-            className: table.name, query: shared?.text ?? "", roles: memo.roles, version: memo.version,
-            schema: memo.schema, viewHash: memo.viewHash, key: key, object: object)
+            className: table.name, query: shared?.text ?? "", roles: memo.origin.roles, version: memo.origin.version,
+            schema: memo.origin.schema, viewHash: memo.origin.viewHash, key: key, object: object)
     }
 }

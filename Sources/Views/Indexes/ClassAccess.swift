@@ -40,7 +40,7 @@ extension View {
     /// The bytes of the sets and roles whose ways to objects nobody has asked for yet.
     package var unfoundBytes: Int {
         subscribed.reduce(0) {
-            $0 + ($1.memo.hasAccesses ? 0 : ($1.shared?.text.count ?? 0) + $1.memo.roles.utf8.count)
+            $0 + ($1.memo.hasAccesses ? 0 : ($1.shared?.text.count ?? 0) + $1.memo.origin.roles.utf8.count)
         }
     }
 
@@ -49,7 +49,7 @@ extension View {
 
     /// Lets go of ways to objects that take much memory.
     package func forgetAccesses() {
-        for one in subscribed where (one.shared?.text.count ?? 0) + one.memo.roles.utf8.count > Self.largeBytes {
+        for one in subscribed where (one.shared?.text.count ?? 0) + one.memo.origin.roles.utf8.count > Self.largeBytes {
             one.memo.forgetAccesses()
             one.shared?.forgetNormalized()
         }

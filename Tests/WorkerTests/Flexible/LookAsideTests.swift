@@ -2,8 +2,10 @@ import AMQP
 import Changesets
 import Messages
 import Query
+import Rules
 import Storage
 import SyncModel
+import SyncProtocol
 import TestSupport
 import Testing
 import Views
@@ -93,7 +95,10 @@ import Views
     }
 
     /// - Parameter messages: of which the first has to wait for a look.
-    private func expectOthersGoOn(_ scene: Scene, _ request: AMQPMessage, _ what: Comment) async throws {
+    /// - Returns: what was published in the end.
+    private func expectOthersGoOn(
+        _ scene: Scene, _ request: AMQPMessage, _ what: Comment
+    ) async throws -> Published {
         // Nobody gets a thread as long as the test holds the only one.
         var place = scene.pool.place()
         let messages = try await scene.harness.owner.read([request] + (1...2).map { try scene.other($0) })
@@ -107,21 +112,57 @@ import Views
         withExtendedLifetime(place) {}
         place = nil
         let (_, published) = try await scene.turns([request])
+        expectTrue(scene.pool.hasRoom, what)
+        return published
+    }
+
+    private func expectPage(_ published: Published, _ what: Comment) throws {
         let answer = try published.one(PageAnswer.self)
         expectTrue(!answer.entries.isEmpty || answer.view?.bootstrap?.outcome == .last, what)
-        expectTrue(scene.pool.hasRoom, what)
     }
 
     @Test func othersGoOnWhileAnObjectIsTried() async throws {
         let scene = try await Scene.make(items: 1) { $0.evaluation.stepsPerTrialInSlice = 500 }
         let client = try await scene.client(2)
-        try await expectOthersGoOn(scene, scene.request(Self.query(100), of: client), "one trial")
+        try await expectPage(
+            expectOthersGoOn(scene, scene.request(Self.query(100), of: client), "one trial"), "one trial")
+    }
+
+    /// Nothing but the role decides whether an object may be made: no query is asked.
+    @Test func othersGoOnWhileARoleIsAsked() async throws {
+        let scene = try await Scene.make(items: 0) { $0.evaluation.stepsPerTrialInSlice = 500 }
+        let conditions = (0..<100).map { #"{"a": {"$ne": \#(1_000 + $0)}}"# }.joined(separator: ", ")
+        let rules = RulesCheck(
+            Array(
+                #"""
+                {"queryable": {"global": ["owner", "a"]}, "defaultRoles": [{"name": "r", "apply_when": {}, "read": true, "write": true,
+                 "document_filters": {"read": true, "write": {"$and": [\#(conditions)]}}}]}
+                """#.utf8))
+        let roles = try #require(rules.document, "\(rules.findings)").closedRoles(of: RuleUser(id: "u2")).text
+        var client = try await ViewingClient.join(scene.harness, session: 2, user: "u2", roles: roles)
+        try await client.download(from: scene.harness)
+        try await expectTrue(client.bootstrap(1, Items.query([0]), from: scene.harness) == nil)
+        try client.write(at: 20, Items.create(1, .init(owner: 0, a: 1)))
+        let written = client.upload(through: client.written)
+        let upload = try #require(written)
+        let message = try AMQPMessage(
+            ChangesetMessage(
+                realm: scene.harness.realm,
+                upload: .init(
+                    session: SessionReference(gateway: "g", number: client.session), clientFile: client.file.ident,
+                    generation: 1, follows: 0, progress: upload.progress,
+                    lockedServerVersion: upload.lockedServerVersion, rights: scene.harness.rights),
+                entries: upload.entries), id: "u")
+        let published = try await expectOthersGoOn(scene, message, "a role")
+        try expectTrue(published.every(RefusedAnswer.self).isEmpty)
+        try await expectEqual(Items.items(scene.harness), Items.items(client.state))
     }
 
     @Test func othersGoOnWhileASetIsRead() async throws {
         let scene = try await Scene.make(items: 1) { $0.evaluation.bytesReadInSlice = 400 }
         let client = try await scene.client(2)
-        try await expectOthersGoOn(scene, scene.request(Self.query(40), of: client), "a set")
+        try await expectPage(
+            expectOthersGoOn(scene, scene.request(Self.query(40), of: client), "a set"), "a set")
         // Read once, it is there for the next client.
         let next = try await scene.client(3)
         let place = scene.pool.place()
