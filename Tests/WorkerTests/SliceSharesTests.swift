@@ -27,6 +27,7 @@ import Testing
         func mayGo(_ realm: RealmName?, app: String?) -> Bool { shares.mayGo(realm, app: app) }
         func took(_ steps: UInt64, for realm: RealmName) { shares.took(steps, for: realm) }
         func leave(_ realm: RealmName) { shares.leave(realm) }
+        func owes(milliseconds: UInt64, _ realm: RealmName) { shares.owes(milliseconds: milliseconds, realm) }
     }
 
     @Test func oneThatIsAloneNeverWaits() {
@@ -37,6 +38,37 @@ import Testing
             shares.took(50_000_000, for: heavy)
             expectTrue(!shares.mayGo(heavy, app: nil))
         }
+    }
+
+    @Test func whatHoldsUpTheDiskLeavesTheSliceToTheOthers() {
+        let shares = Shares()
+        expectTrue(shares.begin([heavy, light], at: 0))
+        shares.owes(milliseconds: 2_000, heavy)
+        for time in stride(from: 10, to: 1_980 as UInt64, by: 10) {
+            expectTrue(shares.begin([heavy, light], at: time))
+            expectTrue(!shares.mayGo(heavy, app: nil) && shares.mayGo(light, app: nil))
+        }
+        expectTrue(shares.begin([heavy, light], at: 2_000))
+        expectTrue(shares.mayGo(heavy, app: nil))
+        // Alone, nobody waits for a slow disk.
+        shares.owes(milliseconds: .max, heavy)
+        expectTrue(shares.begin([heavy], at: 20_000))
+        expectTrue(shares.mayGo(heavy, app: nil))
+    }
+
+    @Test func whoHasWrittenMostOwesForASlowCommit() {
+        func owed(_ heavyBytes: Int, _ lightBytes: Int, _ time: Duration) -> [RealmName: UInt64] {
+            var toll = CommitToll()
+            toll.wrote(heavyBytes, for: heavy)
+            toll.wrote(lightBytes, for: light)
+            return Dictionary(uniqueKeysWithValues: toll.owed(after: time).map { ($0.realm, $0.milliseconds) })
+        }
+        expectEqual(owed(9_000_000, 1_000, .seconds(2)).mapValues { $0 / 100 }, [heavy: 159])
+        expectEqual(owed(3_000_000, 1_000_000, .seconds(1)), [heavy: 6_000, light: 2_000])
+        // Something else keeps the disk busy.
+        expectEqual(owed(300_000, 1_000, .seconds(60)), [heavy: 2_400])
+        expectEqual(owed(100_000, 0, .seconds(60)), [:])
+        expectEqual(owed(0, 0, .seconds(60)), [:])
     }
 
     /// A turn costs what waits in it: one message a turn would cost the square of a backlog.

@@ -362,8 +362,11 @@ final class RealmContext {
 
 extension RealmContext {
     /// Adds what the next commit has to write.
-    func gather(into batch: inout SliceBatch) {
+    ///
+    /// - Returns: how many bytes that are, of objects and versions.
+    func gather(into batch: inout SliceBatch) -> Int {
         let id = record.id
+        var written = 0
         let changes = state.takeChanges()
         if changes.schemaChanged {
             record.schema = state.schema.encoded()
@@ -380,6 +383,7 @@ extension RealmContext {
             let bytes = object.encoded()
             objectBytes += bytes.count
             bytesMoved += bytes.count
+            written += bytes.count
             batch.objects[id, default: [:]][ObjectRow(table: table.rawValue, key: key)] = bytes
             gatherEntries(of: ObjectSlot(table, key), now: object, into: &batch)
         }
@@ -391,11 +395,15 @@ extension RealmContext {
             }
             batch.realms.append(record)
         }
-        if !unsavedHistory.isEmpty { batch.history[historyKey] = Array(unsavedHistory) }
+        if !unsavedHistory.isEmpty {
+            batch.history[historyKey] = Array(unsavedHistory)
+            written += unsavedHistory.reduce(0) { $0 + $1.entry.changeset.count + $1.images.count }
+        }
         batch.historyDigests += digests.take()
         batch.clientFiles += unsaved.clientFiles.sorted().compactMap { clientFiles[$0]?.record }
         batch.reciprocals.merge(unsaved.reciprocals) { $1 }
         batch.reciprocalTrims.merge(unsaved.reciprocalTrims) { $1 }
+        return written
     }
 
     /// Adds what has changed of an object's entries in indexes.

@@ -97,6 +97,15 @@ struct SliceShares {
         takenTogether &+= steps
     }
 
+    /// Notes that the slice is the others' for some time.
+    mutating func owes(milliseconds: UInt64, _ realm: RealmName) {
+        let (steps, overflows) = milliseconds.multipliedReportingOverflow(by: Self.stepsPerMillisecond)
+        for debtor in [Debtor.app(realm.app), .realm(realm)] {
+            let (debt, isTooMuch) = debts[debtor, default: 0].addingReportingOverflow(overflows ? .max : steps)
+            debts[debtor] = isTooMuch ? .max : debt
+        }
+    }
+
     // MARK: Debts
 
     private func isFree(_ realm: RealmName) -> Bool {

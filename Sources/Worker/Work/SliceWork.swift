@@ -240,14 +240,19 @@ final class SliceWork {
         var batch = kept.batch
         let arrived = memory.outbox.arrived
         batch.outboxRemovals = Array(arrived)
-        for context in kept.realms { context.gather(into: &batch) }
+        var toll = CommitToll()
+        for context in kept.realms { toll.wrote(context.gather(into: &batch), for: context.name) }
         batch.resetCases += try cases.records()
         batch.usage = memory.usage.add(kept.batch.usage, due: usersDue)
         batch.usageAt = environment.clock.now()
         if !batch.isEmpty {
             let start = ContinuousClock.now
             try await commit(batch)
-            environment.metrics.committed(in: start.duration(to: .now))
+            let time = start.duration(to: .now)
+            environment.metrics.committed(in: time)
+            for (realm, milliseconds) in toll.owed(after: time) {
+                memory.shares.owes(milliseconds: milliseconds, realm)
+            }
             memory.outbox.arrived.subtract(arrived)
             memory.usage.written(batch.usage, at: batch.usageAt)
         }
