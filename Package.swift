@@ -293,7 +293,10 @@ let package = Package(
             ], exclude: ["run"]),
         tool(
             "siege",
-            ["SyncModel", "Changesets", "SyncProtocol", "LocalCluster", "WireClient", "SeededRandom"],
+            [
+                "SyncModel", "Changesets", "SyncProtocol", "LocalCluster", "WireClient", "SeededRandom", nio("NIOCore"),
+                nio("NIOPosix"),
+            ],
             exclude: ["run"]),
 
         example("tasks", [logging]),

@@ -17,6 +17,8 @@ struct SiegeRun: Sendable {
         var configuration: String
     }
 
+    private static let keyed = "keyed"
+
     let settings: Settings
     let sieged: SiegedCluster
     let journal: Journal
@@ -32,6 +34,12 @@ struct SiegeRun: Sendable {
         for (app, rules) in [(HonestApp.partitioned, "open"), ("stranger", "open"), ("guarded", guarded)] {
             try await sieged.cluster.operate("apps", "create", app, "--rules", rules)
         }
+        let keyPort = FreePort.next()
+        try await sieged.cluster.operate("apps", "create", Self.keyed, "--rules", "open")
+        let keys = sieged.cluster.folder + "/keys.json"
+        try #"{"jwksURL": "http://127.0.0.1:\#(keyPort)/keys", "algorithms": ["ES256"]}"#.write(
+            toFile: keys, atomically: true, encoding: .utf8)
+        try await sieged.cluster.operate("logins", "set", Self.keyed, "custom-token", "--file", keys)
         let flexible = try FlexibleTargets(besides: HonestApp.flexible, slices: SiegedCluster.slices)
         try await sieged.cluster.operate(
             "apps", "create", HonestApp.flexible, "--sync-mode", "flexible", "--rules", "open")
@@ -53,7 +61,7 @@ struct SiegeRun: Sendable {
             group.addTask { await apps.flexible.work(others) }
             group.addTask { await watch.run() }
             group.addTask { await sieged.supervise(journal) }
-            await besiege(apps, flexible, watch, &report)
+            await besiege(apps, (flexible, keyPort), watch, &report)
             group.cancelAll()
         }
         return report
@@ -62,8 +70,10 @@ struct SiegeRun: Sendable {
     /// The honest apps, one in each mode.
     private typealias Apps = (partitioned: HonestApp, flexible: HonestApp)
 
+    private typealias Targets = (flexible: FlexibleTargets, keyPort: Int)
+
     private func besiege(
-        _ apps: Apps, _ flexible: FlexibleTargets, _ watch: Watch, _ report: inout SiegeReport
+        _ apps: Apps, _ targets: Targets, _ watch: Watch, _ report: inout SiegeReport
     ) async {
         // A sixth of the time each, but no more than half a minute, for the calm before and after.
         let calm = min(30, Double(settings.seconds) / 6)
@@ -75,7 +85,7 @@ struct SiegeRun: Sendable {
         for (number, attack) in settings.attacks.enumerated() {
             let row = await phase(attack.name, apps, watch, before) { row in
                 do {
-                    row.sent = try await make(attack, flexible, number: number, seconds: share)
+                    row.sent = try await make(attack, targets, number: number, seconds: share)
                 } catch {
                     journal.note("\(attack.name): \(error)")
                     row.broken.append("the attack could not be made")
@@ -131,12 +141,14 @@ struct SiegeRun: Sendable {
     /// own, and what it takes of this one is not Sluice's. At a low priority alone it would keep its turns, of a millisecond or
     /// two, and each hop of an honest change could have to wait for one.
     private func make(
-        _ attack: Attack, _ flexible: FlexibleTargets, number: Int, seconds: Double
+        _ attack: Attack, _ targets: Targets, number: Int, seconds: Double
     ) async throws -> Tally.Counts {
         let target = Stranger.Target(
             gatewayPorts: sieged.gatewayPorts, coordinatorPort: sieged.cluster.coordinatorPort, app: "stranger",
-            guarded: "guarded", honest: HonestApp.partitioned, honestPartition: HonestApp.partition(0),
-            honestEmail: HonestApp.visitor, flexible: flexible)
+            guarded: "guarded", keyed: Self.keyed, keyPort: targets.keyPort, honest: HonestApp.partitioned,
+            honestPartition: HonestApp.partition(0),
+            honestEmail: HonestApp.visitor,
+            flexible: targets.flexible)
         var random = SeededGenerator(seed: settings.seed).fork(number)
         let text = try await Program.run(
             "/usr/bin/env",

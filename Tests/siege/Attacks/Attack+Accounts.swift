@@ -1,4 +1,3 @@
-import Foundation
 import SeededRandom
 
 /// Attacks on accounts, tokens and the clients' HTTP API.
@@ -50,8 +49,9 @@ extension Attack {
                     default:
                         // A key that was never there, in the header of a token that is otherwise whole.
                         let header = #"{"alg":"ES256","typ":"JWT","kid":"\#(lane.random.below(100_000))"}"#
-                        forged.refreshToken = ([base64(header)] + parts.dropFirst().map(String.init)).joined(
-                            separator: ".")
+                        forged.refreshToken = ([MadeUpToken.base64(header)] + parts.dropFirst().map(String.init))
+                            .joined(
+                                separator: ".")
                     }
                     _ = try? await forged.refresh(stranger.exchange(lane.number))
                 }
@@ -81,6 +81,19 @@ extension Attack {
                 }
             }
         },
+        Attack("dripping-keys", "logins by tokens of a service that publishes its keys a byte at a time") { stranger in
+            let keys = try await DrippingKeys.start(port: stranger.target.keyPort)
+            await stranger.lanes(8, rest: .zero) { lane in
+                for number in 0..<1_000 where !stranger.isOver {
+                    let token = MadeUpToken.text(
+                        header: #"{"alg":"ES256","typ":"JWT","kid":"\#(lane.random.below(100_000))"}"#,
+                        claims: #"{"sub":"user \#(number)","aud":"\#(stranger.target.keyed)","exp":4000000000}"#)
+                    try? await Account.login(
+                        byToken: token, of: stranger.target.keyed, stranger.exchange(lane.random.below(500)))
+                }
+            }
+            await keys.stop()
+        },
     ]
 
     private static func json(_ random: inout SeededGenerator) -> [UInt8] {
@@ -93,10 +106,5 @@ extension Attack {
             #"{"username":null,"password":{"$gt":""}}"#, #"{"username":["a"],"password":7,"options":[]}"#,
         ]
         return Array(bodies[random.below(bodies.count)].utf8)
-    }
-
-    private static func base64(_ text: String) -> String {
-        Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-            .replacing("=", with: "")
     }
 }

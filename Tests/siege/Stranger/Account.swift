@@ -34,6 +34,10 @@ struct Account: Sendable {
             body: #"{"username":"\#(email)","password":"\#(password)"}"#)
     }
 
+    static func login(byToken token: String, of app: String, _ exchange: HTTPExchange) async throws {
+        _ = try await login(app, exchange, provider: "custom-token", body: #"{"token":"\#(token)"}"#)
+    }
+
     private static func login(
         _ app: String, _ exchange: HTTPExchange, provider: String, body: String
     ) async throws -> Account {

@@ -13,6 +13,9 @@ final class Stranger: Sendable {
         var app: String
         /// An app in which it may make users, who may read the partition `notices` and only their own beside it.
         var guarded: String
+        /// An app whose users log in by tokens of a service that the stranger runs, and the port where that publishes its keys.
+        var keyed: String
+        var keyPort: Int
         /// The app beside its own, of which it knows nothing but the name, a partition and a user's address.
         var honest: String
         var honestPartition: String
