@@ -69,8 +69,10 @@ struct SynchronousStandbysTests {
             let second = await #expect(throws: PostgresError.self) {
                 try await client.execute("CREATE TABLE b (n int)")
             }
-            for (error, kind) in [(await first, PostgresError.Kind.timeout), (second, .busy)] {
-                expectEqual(error?.kind, kind)
+            let errors = [await first, second]
+            // On a busy machine the second may have the connection.
+            expectEqual(Set(errors.map { $0?.kind }), [.timeout, .busy])
+            for error in errors {
                 expectEqual(error?.message.contains("synchronous_standby_names is 'second'"), true, "\(error as Any)")
             }
             await client.close()
