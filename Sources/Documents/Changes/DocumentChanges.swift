@@ -54,9 +54,15 @@ package struct DocumentChanges {
         for instruction in changeset.instructions {
             let target = instruction.target
             if case .eraseTable(let table) = instruction, let name = changeset.strings[table],
-                before.schema.table(name)?.key != nil, dropped.insert(name).inserted
+                before.schema.table(name)?.hasDocuments == true, dropped.insert(name).inserted
             {
                 found.append(DocumentChange(.drop, name, index: found.count))
+            }
+            if case .eraseColumn(let table, let field) = instruction, let name = changeset.strings[table],
+                let field = changeset.strings[field], before.schema.table(name)?.column(field) != nil,
+                before.schema.table(name)?.hasDocuments == true, !dropped.contains(name)
+            {
+                found.append(DocumentChange(.dropFields, name, index: found.count, removed: [field]))
             }
             guard let object = target.object else { continue }
             // Most instructions follow another one for the same object.
@@ -87,7 +93,10 @@ package struct DocumentChanges {
         let old = wasDropped ? nil : before.object(address)
         let key = DocumentMapping.value(of: address.key)
         let index = found.count
-        guard let table = after.schema.table(address.className), let new = after.object(address) else {
+        guard let table = after.schema.table(address.className) ?? before.schema.table(address.className),
+            table.hasDocuments
+        else { return }
+        guard after.schema.table(address.className) != nil, let new = after.object(address) else {
             // A class that is gone says so itself.
             if old != nil { found.append(DocumentChange(.delete, address.className, key: key, index: index)) }
             return
@@ -129,7 +138,7 @@ private struct DocumentDifference {
             for column in table.columns {
                 add(old[column], new[column], column.element, at: path.appending(column.name))
             }
-        case (.dictionary(let old), .dictionary(let new)):
+        case (.dictionary(let old), .dictionary(let new)) where !(old.hasDottedKeys || new.hasDottedKeys):
             for key in old.keys.sorted() where new[key] == nil { removed.append(path.appending(key)) }
             for (key, value) in new.sorted(by: { $0.key < $1.key }) {
                 guard let old = old[key] else {
@@ -142,6 +151,19 @@ private struct DocumentDifference {
             guard !mapping.reads(old, as: new, element) else { return }
             set[path] = mapping.value(new, element)
         }
+    }
+}
+
+extension [ByteString: Value] {
+    /// Whether paths into the dictionary could be mistaken.
+    fileprivate var hasDottedKeys: Bool { keys.contains { $0.bytes.contains(UInt8(ascii: ".")) } }
+}
+
+extension TableSchema {
+    /// Whether the class's objects are documents of their own.
+    fileprivate var hasDocuments: Bool {
+        guard case .topLevel = kind, let key else { return false }
+        return key.type != .globalKey
     }
 }
 
