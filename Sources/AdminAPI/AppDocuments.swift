@@ -25,6 +25,8 @@ package struct AppDocument: Codable, Sendable, Equatable {
     /// The schema versions that clients of an app in flexible mode may name, such as `1-3`; absent where nobody looks
     /// at them.
     package var schemaVersions: String?
+    /// `off`, `keys` or `documents`: what is told of the app's changes. Absent from a coordinator that knows no feeds.
+    package var changeFeed: String?
     /// The app's own quotas, by name; absent where it has none.
     package var quotas: [String: Int]?
     /// Milliseconds of Unix time.
@@ -50,6 +52,7 @@ package struct AppDocument: Codable, Sendable, Equatable {
         onWriteDenied = app.onWriteDenied.rawValue
         rulesVersion = app.rulesVersion
         schemaVersions = app.clientSchemas?.description
+        changeFeed = app.changeFeed.mode.rawValue
         quotas = app.quotas.isEmpty ? nil : app.quotas.named
         createdAt = app.createdAt
         self.users = users
@@ -94,7 +97,7 @@ package struct AppList: Codable, Sendable, Equatable {
 package struct AppRequest: AdminBody, Equatable {
     private enum CodingKeys: String, CodingKey, CaseIterable {
         case id, syncMode, compatibility, developmentMode, clientRecovery, maxOfflineDays, anonymousLogin
-        case emailPasswordLogin, onReadDenied, onWriteDenied, schemaVersions, quotas, rules
+        case emailPasswordLogin, onReadDenied, onWriteDenied, schemaVersions, changeFeed, quotas, rules
     }
 
     package static let keys = Set(CodingKeys.allCases.map(\.rawValue))
@@ -114,6 +117,8 @@ package struct AppRequest: AdminBody, Equatable {
     package var onWriteDenied: String?
     /// The schema versions that clients of an app in flexible mode may name: `1-3`, `3`, or `any`.
     package var schemaVersions: String?
+    /// What is told of the app's changes: `off`, `keys` or `documents`.
+    package var changeFeed: String?
     /// Values of quotas, by name; null: the app has no value of its own any more.
     package var quotas: [String: Int?]?
     /// The first rules of a new app, a document or the name of a template. Without them nobody may read or write.
@@ -123,7 +128,7 @@ package struct AppRequest: AdminBody, Equatable {
         id: String? = nil, syncMode: String? = nil, compatibility: String? = nil, developmentMode: Bool? = nil,
         clientRecovery: Bool? = nil, maxOfflineDays: Int? = nil, anonymousLogin: Bool? = nil,
         emailPasswordLogin: Bool? = nil, onReadDenied: String? = nil, onWriteDenied: String? = nil,
-        schemaVersions: String? = nil, quotas: [String: Int?]? = nil, rules: JSONValue? = nil
+        schemaVersions: String? = nil, changeFeed: String? = nil, quotas: [String: Int?]? = nil, rules: JSONValue? = nil
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -136,6 +141,7 @@ package struct AppRequest: AdminBody, Equatable {
         self.onReadDenied = onReadDenied
         self.onWriteDenied = onWriteDenied
         self.schemaVersions = schemaVersions
+        self.changeFeed = changeFeed
         self.quotas = quotas
         self.rules = rules
     }

@@ -26,6 +26,7 @@ import Testing
             SchemaDocument.self,
             #"{"classes":[{"name":"Dog","properties":[{"name":"age","type":"int?"}],"type":"object(_id: int)"}]}"#)
         try keeps(AppRequest.self, #"{"compatibility":"convergent","id":"own","maxOfflineDays":3}"#)
+        try keeps(AppRequest.self, #"{"changeFeed":"documents"}"#)
         try keeps(AppRequest.self, #"{"quotas":{"realms":null,"userSockets":5}}"#)
         expectEqual(AppRequest(quotas: ["userSockets": 5]).quotas, ["userSockets": 5])
         try keeps(

@@ -53,6 +53,10 @@ import Testing
                 let changed = try await coordinator.request("PATCH", "apps/tasks", #"{"clientRecovery":false}"#)
                 expectTrue(changed.text.contains("\"clientRecovery\":false") && changed["maxOfflineDays"] == "3")
                 try await expectEqual(harness.next(SettingsNotice.self, in: queue.name).app, "tasks")
+                let followed = try await coordinator.request("PATCH", "apps/tasks", #"{"changeFeed":"keys"}"#)
+                expectTrue(followed["changeFeed"] == "keys" && created["changeFeed"] == "off")
+                let wrong = try await coordinator.request("PATCH", "apps/tasks", #"{"changeFeed":"all"}"#)
+                expectTrue(wrong.status == 400 && wrong.text.contains("expected one of off, keys, documents"))
 
                 try await expectEqual(coordinator.request("POST", "apps/tasks/sync/pause")["syncState"], "paused")
                 try await expectEqual(coordinator.request("POST", "apps/tasks/sync/enable")["syncState"], "enabled")

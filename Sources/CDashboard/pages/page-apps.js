@@ -45,6 +45,7 @@ async function one(main, id, signal) {
     replace(facts, [["Sync", app.syncState], ["Mode", app.syncMode], ["Compatibility", app.compatibility],
       ["Generation", String(app.generation)], ["Users", count(app.users)], ["Development mode", app.developmentMode ? "on" : "off"],
       ["Client recovery", app.clientRecovery ? "on" : "off"], ["Offline for at most", plural(app.maxOfflineDays, "day")],
+      ["Change feed", app.changeFeed || "off"],
       ["Anonymous login", app.anonymousLogin ? "on" : "off"], ["Password login", app.emailPasswordLogin ? "on" : "off"],
       ["Without the right to read", app.onReadDenied], ["Without the right to write", app.onWriteDenied],
       ["Created", time(app.createdAt)]].map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));

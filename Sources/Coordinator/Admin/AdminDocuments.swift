@@ -36,6 +36,7 @@ extension AppRequest {
             id: id, syncMode: try AdminRequest.value(syncMode, called: "syncMode") ?? .partition,
             compatibility: try wantedCompatibility() ?? .stockClients, createdAt: now)
         try wantedDenials().apply(to: &app)
+        if let feed = try wantedChangeFeed() { app.changeFeed.set(feed, at: now) }
         apply(to: &app)
         return app
     }
@@ -45,6 +46,11 @@ extension AppRequest {
         DenialSettings(
             onReadDenied: try AdminRequest.value(onReadDenied, called: "onReadDenied"),
             onWriteDenied: try AdminRequest.value(onWriteDenied, called: "onWriteDenied"))
+    }
+
+    /// What is to be told of the app's changes; nil: as before.
+    func wantedChangeFeed() throws(AdminError) -> ChangeFeedSetting.Mode? {
+        try AdminRequest.value(changeFeed, called: "changeFeed")
     }
 
     func wantedCompatibility() throws(AdminError) -> PeerCompatibility? {

@@ -49,8 +49,10 @@ struct AppRoutes: Sendable {
                     "schemaVersions: app \(id) uses partition sync, whose clients do not say their schema version")
             }
             let denials = try settings.wantedDenials()
+            let (feed, now) = (try settings.wantedChangeFeed(), context.now)
             let app = try await context.store.updateApp(id) { app in
                 settings.apply(to: &app)
+                if let feed { app.changeFeed.set(feed, at: now) }
                 denials.apply(to: &app)
             }
             await context.notices.send(id)

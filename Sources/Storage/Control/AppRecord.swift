@@ -60,6 +60,8 @@ package struct AppRecord: Sendable, Equatable {
     package var schemas: SchemaVersions?
     /// The app's latest move from one sync mode to the other; nil if it never moved.
     package var migration: ModeMigration?
+    /// What is told of the app's changes.
+    package var changeFeed: ChangeFeedSetting
     /// The app's own values of quotas, where those of the processes' settings do not hold.
     package var quotas: QuotaValues
     /// Milliseconds of Unix time.
@@ -72,7 +74,7 @@ package struct AppRecord: Sendable, Equatable {
         emailPasswordLogin: Bool = true, onReadDenied: OnReadDenied = .keep, onWriteDenied: OnWriteDenied = .discard,
         rulesVersion: UInt64 = 0, usersVersion: UInt64 = 0, schemaVersion: UInt64 = 0,
         clientSchemas: SchemaVersionRange? = nil, schemas: SchemaVersions? = nil, migration: ModeMigration? = nil,
-        quotas: QuotaValues = QuotaValues(), createdAt: UInt64
+        changeFeed: ChangeFeedSetting = ChangeFeedSetting(), quotas: QuotaValues = QuotaValues(), createdAt: UInt64
     ) {
         self.id = id
         self.syncMode = syncMode
@@ -92,6 +94,7 @@ package struct AppRecord: Sendable, Equatable {
         self.clientSchemas = clientSchemas
         self.schemas = schemas
         self.migration = migration
+        self.changeFeed = changeFeed
         self.quotas = quotas
         self.createdAt = createdAt
     }

@@ -41,6 +41,7 @@ extension QuotaValues: StoredAsJSON {}
 extension SchemaVersionRange: StoredAsJSON {}
 extension SchemaVersions: StoredAsJSON {}
 extension ModeMigration: StoredAsJSON {}
+extension ChangeFeedSetting: StoredAsJSON {}
 
 extension OutcomeReport: StoredAsJSON {
     /// What a client wrote is cut to a size that is worth keeping.

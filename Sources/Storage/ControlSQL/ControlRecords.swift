@@ -98,9 +98,9 @@ extension AppRecord {
     package static let columns = """
         id, sync_mode, sync_state, development_mode, client_recovery, max_offline_days, generation, anonymous_login,
         email_password_login, created_at, compatibility, on_read_denied, on_write_denied, rules_version, users_version,
-        quotas, schema_version, client_schemas, migration, schema_versions
+        quotas, schema_version, client_schemas, migration, schema_versions, change_feed
         """
-    package static let places = (1...20).map { "$\($0)" }.joined(separator: ", ")
+    package static let places = (1...21).map { "$\($0)" }.joined(separator: ", ")
 
     /// Returns the values of the columns, in their order.
     package func values() throws -> [ControlValue] {
@@ -111,6 +111,7 @@ extension AppRecord {
             .text(onReadDenied.rawValue), .text(onWriteDenied.rawValue), .number(rulesVersion), .number(usersVersion),
             .text(try quotas.storedText()), .number(schemaVersion), .text(try clientSchemas?.storedText()),
             .text(try migration?.storedText()), .text(try schemas?.storedText()),
+            .text(changeFeed == ChangeFeedSetting() ? nil : try changeFeed.storedText()),
         ]
     }
 
@@ -133,6 +134,8 @@ extension AppRecord {
             clientSchemas: try row.textIfAny("client_schemas").map(SchemaVersionRange.init(storedText:)),
             schemas: try row.textIfAny("schema_versions").map(SchemaVersions.init(storedText:)),
             migration: try row.textIfAny("migration").map(ModeMigration.init(storedText:)),
+            changeFeed: try row.textIfAny("change_feed").map(ChangeFeedSetting.init(storedText:))
+                ?? ChangeFeedSetting(),
             quotas: try QuotaValues(storedText: try row.text("quotas")), createdAt: try row.unsigned("created_at"))
     }
 }

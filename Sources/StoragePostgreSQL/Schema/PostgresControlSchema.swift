@@ -5,7 +5,7 @@ enum PostgresControlSchema {
         part: "control",
         steps: [
             .version(version1), .addition(clientSchemas), .addition(migration), .addition(spelling),
-            .addition(schemaVersions),
+            .addition(schemaVersions), .addition(changeFeed),
         ])
 
     /// Every table, in an order in which a store can be copied.
@@ -23,6 +23,8 @@ enum PostgresControlSchema {
     private static let spelling = ["ALTER TABLE passwords ADD COLUMN spelling text COLLATE \"C\""]
 
     private static let schemaVersions = ["ALTER TABLE apps ADD COLUMN schema_versions text COLLATE \"C\""]
+
+    private static let changeFeed = ["ALTER TABLE apps ADD COLUMN change_feed text COLLATE \"C\""]
 
     private static let version1 = [
         """

@@ -183,6 +183,7 @@ enum SQLiteControlSchema {
         "ALTER TABLE apps ADD COLUMN migration TEXT;",
         "ALTER TABLE passwords ADD COLUMN spelling TEXT;",
         "ALTER TABLE apps ADD COLUMN schema_versions TEXT;",
+        "ALTER TABLE apps ADD COLUMN change_feed TEXT;",
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

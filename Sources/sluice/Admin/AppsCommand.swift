@@ -43,6 +43,12 @@ struct AppSettingOptions: ParsableArguments {
             """, valueName: "versions"))
     var schemaVersions: String?
     @Option(
+        help: """
+            What is told of the app's changes to those who follow it: off (the default), keys (what has changed, by key) or documents \
+            (the whole document after each change as well).
+            """)
+    var changeFeed: String?
+    @Option(
         help: ArgumentHelp(
             "What the app or one user of it may have or do, such as userSockets=50, or userSockets=default: see `sluice apps quotas`.",
             valueName: "name=value"))
@@ -55,7 +61,7 @@ struct AppSettingOptions: ParsableArguments {
             id: id, syncMode: syncMode, compatibility: compatibility?.rawValue, developmentMode: developmentMode,
             clientRecovery: clientRecovery, maxOfflineDays: maxOfflineDays, anonymousLogin: anonymousLogin,
             emailPasswordLogin: emailPasswordLogin, onReadDenied: onReadDenied, onWriteDenied: onWriteDenied,
-            schemaVersions: schemaVersions, quotas: try quotas(), rules: rules)
+            schemaVersions: schemaVersions, changeFeed: changeFeed, quotas: try quotas(), rules: rules)
     }
 
     private func quotas() throws -> [String: Int?]? {

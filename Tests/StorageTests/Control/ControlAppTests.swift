@@ -21,6 +21,7 @@ import Testing
             let changed = try await store.updateApp("beta") {
                 $0.maxOfflineDays = 3
                 $0.id = "other"
+                $0.changeFeed.set(.documents, at: 77)
                 $0.schemas = SchemaVersions(
                     versions: [
                         SchemaVersion(number: 0),
@@ -34,6 +35,13 @@ import Testing
             }
             expectTrue(changed.id == "beta" && changed.maxOfflineDays == 3)
             try await expectEqual(store.app("beta"), changed)
+            try await expectEqual(store.app("beta")?.changeFeed, ChangeFeedSetting(.documents, since: 77))
+            // It began when it was turned on, whatever it tells since.
+            let other = try await store.updateApp("beta") { $0.changeFeed.set(.keys, at: 99) }
+            expectEqual(other.changeFeed, ChangeFeedSetting(.keys, since: 77))
+            expectTrue(!other.changeFeed.isSettled(at: 5_000) && other.changeFeed.isSettled(at: 20_000))
+            let off = try await store.updateApp("beta") { $0.changeFeed.set(.off, at: 100) }
+            expectTrue(!off.changeFeed.isOn && !off.changeFeed.isSettled(at: 99_999))
         }
     }
 
