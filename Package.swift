@@ -267,7 +267,10 @@ let package = Package(
         shared("WireClient", [nio("NIOCore"), nio("NIOPosix")]),
         shared(
             "MergeConformance",
-            ["SyncModel", "Changesets", "Merge", "RealmState", "Query", "SyncProtocol", "SeededRandom", "CZlib"]),
+            [
+                "SyncModel", "Changesets", "ExtendedJSON", "Merge", "RealmState", "Query", "SyncProtocol",
+                "SeededRandom", "CZlib",
+            ]),
         shared(
             "BoundaryFuzzing",
             [

@@ -12,6 +12,7 @@ struct PublicationTests {
         // The last notice of a realm is missed by nobody until the realm's next change.
         expectTrue(!Publication(.realms(key: "r"), message).isExpendable(after: error, attempt: 1))
         expectTrue(!Publication(.outcomes, message).isExpendable(after: error, attempt: 1))
+        expectTrue(!Publication(.changes(key: "a.B.update"), message).isExpendable(after: error, attempt: 1))
         // The gateway that waits for the answer asks again.
         expectTrue(Publication(.queue("g"), message).isExpendable(after: error, attempt: 1))
     }

@@ -30,7 +30,7 @@ package struct BrokerPermissions: Sendable, Hashable {
         // The exchanges that messages pass, for those who watch them pass.
         let watched = [
             topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
-            topology.dead,
+            topology.dead, topology.changes,
         ]
         switch role {
         case .gateway:
@@ -42,7 +42,7 @@ package struct BrokerPermissions: Sendable, Hashable {
             write = NamePattern(
                 [
                     topology.slices, topology.realms, topology.outcomes, topology.presence, topology.dead,
-                    topology.folder, NamePattern.defaultExchange,
+                    topology.changes, topology.folder, NamePattern.defaultExchange,
                 ], beginnings: [claims, anonymous])
             read = NamePattern([topology.presence, topology.folder], beginnings: [slices, claims, anonymous])
         case .coordinator:

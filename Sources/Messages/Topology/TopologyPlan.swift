@@ -39,6 +39,7 @@ package struct TopologyPlan: Sendable, Hashable {
             Exchange(name: topology.outcomes, type: .direct),
             Exchange(name: topology.presence, type: .fanout),
             Exchange(name: topology.dead, type: .fanout),
+            Exchange(name: topology.changes, type: .topic),
         ]
         if let cluster { exchanges += BrokerMark(topology, cluster: cluster).exchanges }
         queues = [

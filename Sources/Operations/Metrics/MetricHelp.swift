@@ -67,6 +67,7 @@ enum MetricHelp {
         "sluice_worker_slices_lost_total": "Slices found taken by another",
         "sluice_worker_messages_redelivered_total": "Deliveries that the broker had made before",
         "sluice_worker_messages_returned_total": "Deliveries that a worker gave back undone",
+        "sluice_worker_changes_published_total": "Changes of documents that were told to those who follow their apps",
         "sluice_worker_publish_repeated_total":
             "Reports, dead letters and corrections that the broker did not take, and that are published again",
         "sluice_worker_requests_expired_total": "Requests that came too late to be answered",

@@ -26,8 +26,14 @@ struct WorkerPublisher: Sendable {
                 }, timeout: .seconds(10))
             var failed: [Publication] = []
             var reason = ""
+            var isBehindLostChange = false
             for (publication, error) in zip(left, results) {
-                guard let error else { continue }
+                guard let error else {
+                    // Repeated, so that whoever has missed the change before gets them in order.
+                    if isBehindLostChange, publication.isChange { failed.append(publication) }
+                    continue
+                }
+                isBehindLostChange = isBehindLostChange || publication.isChange
                 let isExpendable = publication.isExpendable(after: error, attempt: attempt)
                 logger.warning(
                     "message not published",
@@ -51,7 +57,7 @@ struct WorkerPublisher: Sendable {
     }
 
     /// The names that `name(of:)` returns.
-    static let targetNames = ["gateway", "realms", "outcomes", "dead", "slice"]
+    static let targetNames = ["gateway", "realms", "outcomes", "changes", "dead", "slice"]
 
     /// Returns the target as logs and metrics show it: one of few different names.
     private func name(of target: Publication.Target) -> String {
@@ -59,6 +65,7 @@ struct WorkerPublisher: Sendable {
         case .queue: "gateway"
         case .realms: "realms"
         case .outcomes: "outcomes"
+        case .changes: "changes"
         case .dead: "dead"
         case .slice: "slice"
         }
@@ -69,6 +76,7 @@ struct WorkerPublisher: Sendable {
         case .queue(let name): ("", name)
         case .realms(let key): (topology.realms, key)
         case .outcomes: (topology.outcomes, "")
+        case .changes(let key): (topology.changes, key)
         case .dead: (topology.dead, "")
         case .slice(let number): (topology.slices, String(number.value))
         }

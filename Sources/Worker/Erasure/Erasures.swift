@@ -34,6 +34,7 @@ struct Erasures: SlicePart {
                 found(campaign, of: message.realm, generation, reason: message.reason, chunk: 0, chunks: 1, []))
         }
         try await erase(context.record, campaign: campaign)
+        if app.changeFeed.isOn { work.tell(context.erasureChange(at: clock.now())) }
         try await work.flush()
         try tell(
             of: context.record.name, generation: context.record.generation, below: context.record.nextIdent, campaign)

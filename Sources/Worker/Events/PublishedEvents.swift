@@ -113,11 +113,11 @@ struct PublishedEvents: SlicePart {
         ) {
             try await SchemaAdmission(work: work).extend(app, by: $0)
         }
-        for (index, (changeset, images)) in applied.enumerated() {
+        for (index, (changeset, applied)) in applied.enumerated() {
             let timestamp = index < timestamps.count ? timestamps[index] : 0
             work.change(context).append(
                 changeset, origin: .server, clientVersion: 0,
-                timestamp: timestamp == 0 ? clock.changesetNow : timestamp, images: images)
+                timestamp: timestamp == 0 ? clock.changesetNow : timestamp, as: applied)
         }
     }
 

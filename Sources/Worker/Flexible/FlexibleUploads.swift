@@ -274,9 +274,9 @@ struct FlexibleUploads: SlicePart {
     ) throws {
         let touched = changeset.touchedAddresses.filter { pasts[$0] != nil }
         let before = touched.map { ($0, context.state.object($0)) }
-        let images = try work.apply(changeset, to: context)
+        let applied = try work.apply(changeset, to: context)
         work.change(context).append(
-            changeset, origin: origin, clientVersion: clientVersion, timestamp: timestamp, images: images)
+            changeset, origin: origin, clientVersion: clientVersion, timestamp: timestamp, as: applied)
         for (address, before) in before {
             let now = context.state.object(address)
             pasts[address]?.append(

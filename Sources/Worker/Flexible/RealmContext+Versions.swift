@@ -23,6 +23,7 @@ extension RealmContext {
     func knowing(_ app: AppRecord) -> RealmContext {
         let versions = app.schemas?.versions ?? []
         if schemas != versions { schemas = versions }
+        feed = app.changeFeed.mode
         return self
     }
 

@@ -23,6 +23,7 @@ package struct WorkerMetrics: Sendable {
     private let waits = Counter(label: "sluice.worker.messages.waited")
     private let returns = Counter(label: "sluice.worker.messages.returned")
     private let newer = Counter(label: "sluice.worker.messages.newer")
+    private let changes = Counter(label: "sluice.worker.changes.published")
     private let reclaimed = Counter(label: "sluice.worker.store.reclaimed_bytes")
     private let publishedAgain = LabelledCounter(
         "sluice.worker.publish.repeated", "to", WorkerPublisher.targetNames)
@@ -61,6 +62,8 @@ package struct WorkerMetrics: Sendable {
     func redelivered(_ count: Int) { redeliveries.increment(by: count) }
     /// Given back to the queue with a channel that closed before they were done.
     func returned(_ count: Int) { returns.increment(by: count) }
+    /// Changes of documents have arrived at the broker.
+    func told(_ count: Int) { if count > 0 { changes.increment(by: count) } }
     func publishesAgain(to target: String) { publishedAgain.count(target) }
 
     /// An app is there: what is counted of it is shown from now on.

@@ -11,6 +11,8 @@ package struct Publication: Sendable {
         case realms(key: String)
         /// The coordinator's queue. Must arrive.
         case outcomes
+        /// The exchange of changes, with their routing key. Must arrive, in order.
+        case changes(key: String)
         /// The dead-letter exchange. Must arrive.
         case dead
         /// The queue of the slice that a message belongs to. Must arrive.
@@ -41,7 +43,10 @@ package struct Publication: Sendable {
             case .connectFailed, .connectionLost, .channelClosed, .timeout, .blocked: false
             default: attempt > 0
             }
-        case .outcomes, .dead, .slice: false
+        case .outcomes, .changes, .dead, .slice: false
         }
     }
+
+    /// Whether it is told to those who follow an app.
+    var isChange: Bool { if case .changes = target { true } else { false } }
 }

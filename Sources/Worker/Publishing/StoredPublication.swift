@@ -35,7 +35,7 @@ struct StoredPublication: Codable {
         switch publication.target {
         case .outcomes: target = .outcomes
         case .dead: target = .dead
-        case .queue, .realms, .slice: return nil
+        case .queue, .realms, .slice, .changes: return nil
         }
         let properties = publication.message.properties
         body = Data(publication.message.body)

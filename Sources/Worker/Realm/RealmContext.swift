@@ -102,6 +102,9 @@ final class RealmContext {
     /// The app's schema versions, as its settings were when the realm was last asked for.
     var schemas: [SchemaVersion] = []
 
+    /// What is told of changes, as the app's settings were when the realm was last asked for.
+    var feed = ChangeFeedSetting.Mode.off
+
     /// - Parameter version: the schema version of the client's copy.
     func view(_ definition: ViewDefinition, as version: SchemaVersion?) throws(ViewError) -> View {
         try view(definition, as: version, in: state.schema)
@@ -182,6 +185,7 @@ final class RealmContext {
         unsaved.clientFiles.formUnion(draft.clientFiles.keys)
         unsaved.isToldAgain = unsaved.isToldAgain || draft.isToldAgain
         unsaved.indexedBefore.merge(draft.indexedBefore) { first, _ in first }
+        unsaved.changes += draft.changes
         defer { unsaved.isListed = true }
         return !unsaved.isListed
     }
@@ -240,25 +244,35 @@ final class RealmContext {
 
     /// Applies a changeset whose objects are loaded.
     ///
-    /// - Returns: in a flexible realm, its objects as they were, but for those of asymmetric classes, which are in no view.
-    func apply(_ changeset: Changeset) throws(RealmStateError) -> BeforeImages? {
-        guard name.isFlexible else {
+    /// - Returns: among others, in a flexible realm, its objects as they were, but for those of asymmetric classes, which are in no view.
+    func apply(_ changeset: Changeset) throws(RealmStateError) -> AppliedChangeset {
+        var applied = AppliedChangeset()
+        guard name.isFlexible || feed != .off else {
             try state.apply(changeset)
-            return nil
+            return applied
         }
         let before = changeset.touchedAddresses.map { ($0, state.object($0)) }
+        let schema = state.schema
         try state.apply(changeset)
+        if feed != .off {
+            applied.changes = changes(
+                of: changeset, since: ObjectsBefore(schema: schema, before),
+                room: Self.maxChangeBytes - (draft?.changeBytes ?? 0))
+            draft?.changeBytes += applied.changes.reduce(0) { $0 + $1.body.count }
+        }
+        guard name.isFlexible else { return applied }
         noteIndexed(before)
         let imaged = imaged
         var room = unsaved.imageRoom
         defer { unsaved.imageRoom = room }
-        return BeforeImages(
+        applied.images = BeforeImages(
             before.compactMap { address, object in
                 guard let table = state.schema.table(address.className), table.kind != .asymmetric else { return nil }
                 return imaged.image(
                     of: object, after: state.object(address), at: ObjectSlot(table.id, address.key), in: table,
                     room: &room)
             })
+        return applied
     }
 
     /// Remembers what indexes have of objects that were just changed, as far as they are changed for the first time.
@@ -308,7 +322,7 @@ final class RealmContext {
     /// Appends one version to the history, whether or not the merge has left anything of it.
     func append(
         _ changeset: Changeset, origin: FileIdent, clientVersion: ClientVersion, timestamp: SyncTimestamp,
-        images: BeforeImages? = nil
+        as applied: AppliedChangeset = AppliedChangeset()
     ) {
         precondition(draft != nil, "a realm is changed only by a message in hand")
         let bytes = changeset.encoded()
@@ -323,9 +337,10 @@ final class RealmContext {
             (
                 HistoryRecord(
                     entry, salt: record.salt, cumulativeBytes: record.historyBytes,
-                    images: images?.encoded() ?? []),
+                    images: applied.images?.encoded() ?? []),
                 Touches(of: CollectionOfOne(changeset))
             ))
+        if !applied.changes.isEmpty { draft?.changes += place(applied.changes, writtenAt: timestamp) }
     }
 
     /// Takes in what an upload changes beside history and state.
@@ -426,6 +441,15 @@ extension RealmContext {
     private var unsavedHistory: ArraySlice<HistoryRecord> {
         recent.records(after: unsaved.start, through: record.latest.version)
     }
+
+    /// What is to be told of documents with the next commit; it is nowhere else afterwards.
+    func takeChanges() -> [PlacedChange] {
+        defer { unsaved.changes = [] }
+        return unsaved.changes
+    }
+
+    /// The bytes of what the message in hand has done to documents, as it is told.
+    var draftedChangeBytes: Int { draft?.changeBytes ?? 0 }
 
     /// What gateways are told about the realm after the commit.
     func notice(maxBytes: Int) -> IntegratedNotice? {

@@ -18,4 +18,8 @@ struct RealmDraft {
     var uploads: [(clientFile: FileIdent, outcome: UploadOutcome, isAcknowledged: Bool)] = []
     var isToldAgain = false
     var indexedBefore: IndexedValues = [:]
+    /// What was done to documents, for those who follow the app.
+    var changes: [PlacedChange] = []
+    /// The bytes of these changes, and of those that have no version yet.
+    var changeBytes = 0
 }

@@ -18,4 +18,6 @@ struct UnsavedRealm {
     var isListed = false
     var indexedBefore: RealmDraft.IndexedValues = [:]
     var imageRoom: ImageRoom
+    /// What was done to documents, for those who follow the app.
+    var changes: [PlacedChange] = []
 }

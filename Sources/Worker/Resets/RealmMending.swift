@@ -56,9 +56,9 @@ struct RealmMending: SlicePart {
             guard !changesets.isEmpty else { continue }
             try await work.load(changesets, into: context)
             for changeset in changesets {
-                let images = try work.apply(changeset, to: context)
+                let applied = try work.apply(changeset, to: context)
                 work.change(context).append(
-                    changeset, origin: .server, clientVersion: 0, timestamp: clock.changesetNow, images: images)
+                    changeset, origin: .server, clientVersion: 0, timestamp: clock.changesetNow, as: applied)
             }
             try await work.flush()
         }

@@ -80,6 +80,10 @@ package actor SliceOwner {
         defer { memory.asides.endTurn() }
         let publications = try await withWork { work in
             try await work.publishLeftovers()
+            guard !work.hasMoreLeftovers else {
+                left = Array(waiting.indices)
+                return
+            }
             work.mergePatience = environment.limits.mergeStepsInSlice
             work.looksMayWait = true
             try await work.read(ahead: likely(waiting, butFor: busy, memory.shares))
@@ -102,8 +106,10 @@ package actor SliceOwner {
                 }
                 let together = together(waiting[next...], memory)
                 let (before, asideBefore) = (work.steps, work.stepsAside)
+                let changesBefore = work.changeBytes
                 let dealt = try await handler.take(together: together)
                 bytes += together.prefix(dealt).reduce(0) { $0 + $1.original.body.count }
+                bytes += work.changeBytes - changesBefore
                 if let realm = delivery.realm {
                     let moved = memory.realms[realm]?.takeSteps() ?? 0
                     memory.shares.took(work.steps - before + moved, for: realm)
@@ -215,6 +221,7 @@ package actor SliceOwner {
     /// Notes that messages have arrived: the next commit forgets them.
     package func arrived(_ publications: [Publication]) {
         memory?.outbox.arrived.formUnion(publications.compactMap(\.outboxID))
+        environment.metrics.told(publications.count(where: \.isChange))
     }
 
     /// Forgets in the store what has arrived, before the slice is let go.

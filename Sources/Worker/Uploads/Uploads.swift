@@ -222,10 +222,10 @@ struct Uploads: SlicePart {
             ) {
                 try await SchemaAdmission(work: work).admit($0, of: file.user, from: app)
             }
-            for (merged, (changeset, _)) in zip(integration.changesets, applied) {
+            for (merged, (changeset, applied)) in zip(integration.changesets, applied) {
                 work.change(context).append(
                     changeset, origin: file.ident, clientVersion: ClientVersion(merged.version),
-                    timestamp: SyncTimestamp(merged.originTimestamp))
+                    timestamp: SyncTimestamp(merged.originTimestamp), as: applied)
             }
         }
         return integration.outcome

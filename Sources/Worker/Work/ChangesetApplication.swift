@@ -1,7 +1,6 @@
 import Changesets
 import RealmState
 import SyncModel
-import Views
 
 /// Applies changesets to a realm whose objects are read as they are needed.
 struct ChangesetApplication: SlicePart {
@@ -9,7 +8,7 @@ struct ChangesetApplication: SlicePart {
 
     /// Applies changesets in order.
     ///
-    /// - Returns: each as stock clients can apply it, and in a flexible realm, its objects as they were.
+    /// - Returns: each as stock clients can apply it, and what it leaves.
     /// - Parameters:
     ///   - refusingMisfits: whether what stock clients cannot apply is refused.
     ///   - admit: throws if the schema may not change as it has.
@@ -17,9 +16,9 @@ struct ChangesetApplication: SlicePart {
     func apply(
         _ changesets: [Changeset], to context: RealmContext, refusingMisfits: Bool = true,
         admitting admit: (SchemaChange) async throws -> Void
-    ) async throws -> [(changeset: Changeset, images: BeforeImages?)] {
+    ) async throws -> [(changeset: Changeset, applied: AppliedChangeset)] {
         let before = context.state.schema
-        var applied: [(changeset: Changeset, images: BeforeImages?)] = []
+        var applied: [(changeset: Changeset, applied: AppliedChangeset)] = []
         try await work.load(changesets, into: context)
         // Objects of a class that the changesets make are known not to exist elsewhere.
         for changeset in changesets {

@@ -181,11 +181,12 @@ extension SliceWork {
 
     /// Applies a changeset whose objects are loaded.
     ///
-    /// - Returns: in a flexible realm, its objects as they were.
     /// - Throws: `BadChangesetError` if it cannot be applied.
-    func apply(_ changeset: Changeset, to context: RealmContext) throws -> BeforeImages? {
+    func apply(_ changeset: Changeset, to context: RealmContext) throws -> AppliedChangeset {
         do throws(RealmStateError) {
-            return try change(context).apply(changeset)
+            let applied = try change(context).apply(changeset)
+            changeBytes += applied.changes.reduce(0) { $0 + $1.body.count }
+            return applied
         } catch {
             throw error.code == .badInstruction
                 ? BadChangesetError(reason: error.description, tellsOfObjects: true) : error

@@ -22,6 +22,8 @@ final class SliceWork {
     var steps: UInt64 = 0
     /// The part of these steps that was or is to be done beside the slice: owed like the others, though nobody waits for it.
     var stepsAside: UInt64 = 0
+    /// The bytes of what messages have done to documents, as it is told to those who follow their apps.
+    var changeBytes = 0
     /// The steps after which a merge is to go on beside the slice.
     var mergePatience: UInt64 = .max
     /// Whether a look at views that takes long goes on beside the slice.
@@ -151,6 +153,29 @@ final class SliceWork {
         publish(publication)
     }
 
+    /// Has the outbox keep what was done to documents, until it has arrived.
+    ///
+    /// - Returns: what to publish.
+    private func record(_ changes: [PlacedChange], in batch: inout SliceBatch) -> [Publication] {
+        ChangeRecord.records(changes, at: environment.clock.now() / 1_000).flatMap { record in
+            let id = UUID().uuidString
+            batch.outbox.append(OutboxRecord(id: id, body: record.encoded()))
+            return record.publications(outboxID: id)
+        }
+    }
+
+    private func gatherChanges(into batch: inout SliceBatch) -> [Publication] {
+        var publications: [Publication] = []
+        for context in kept.realms {
+            let changes = context.takeChanges()
+            if !changes.isEmpty { publications += record(changes, in: &batch) }
+        }
+        return publications
+    }
+
+    /// Tells those who follow the app of something that is no version.
+    func tell(_ change: PlacedChange) { record([change], in: &current.batch).forEach(publish) }
+
     /// Tells the coordinator of a transition.
     func reportOnce(_ report: some Message) throws {
         try publishOnce(Publication(.outcomes, try AMQPMessage(report)))
@@ -242,6 +267,7 @@ final class SliceWork {
         batch.outboxRemovals = Array(arrived)
         var toll = CommitToll()
         for context in kept.realms { toll.wrote(context.gather(into: &batch), for: context.name) }
+        let changes = gatherChanges(into: &batch)
         batch.resetCases += try cases.records()
         batch.usage = memory.usage.add(kept.batch.usage, due: usersDue)
         batch.usageAt = environment.clock.now()
@@ -267,6 +293,7 @@ final class SliceWork {
             context.committed(limits: limits)
         }
         if !kept.realms.isEmpty { memory.realms.trim(to: limits) }
+        published += changes
         published += kept.publications
         kept = Effects()
         cases = ResetCases()
@@ -288,6 +315,9 @@ final class SliceWork {
 
     // MARK: Outbox
 
+    /// Whether the outbox holds more than could be lined up at once. Nothing else may be published before it.
+    var hasMoreLeftovers: Bool { memory.outbox.mayHoldLeftovers }
+
     /// Lines up what the outbox holds that is not known to have arrived, up to a batch's size at once.
     func publishLeftovers() async throws {
         guard memory.outbox.mayHoldLeftovers else { return }
@@ -296,6 +326,10 @@ final class SliceWork {
         memory.outbox.lastRead = rows.last?.number ?? memory.outbox.lastRead
         memory.outbox.mayHoldLeftovers = rows.reduce(0) { $0 + $1.record.body.count + 64 } >= maxBytes
         for (_, record) in rows where !memory.outbox.arrived.contains(record.id) {
+            if ChangeRecord.begins(record.body), let changes = ChangeRecord(decoding: record.body) {
+                published += changes.publications(outboxID: record.id)
+                continue
+            }
             do {
                 var publication = try StoredPublication(decoding: record.body).publication
                 publication.outboxID = record.id

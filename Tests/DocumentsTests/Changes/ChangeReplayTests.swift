@@ -1,6 +1,7 @@
 import Changesets
 import Documents
 import ExtendedJSON
+import MergeConformance
 import RealmState
 import SeededRandom
 import TestSupport

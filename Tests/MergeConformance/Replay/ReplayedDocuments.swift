@@ -1,13 +1,15 @@
-import Changesets
-import ExtendedJSON
+package import Changesets
+package import ExtendedJSON
 
 /// Documents as somebody has them who knows nothing but an app's changes: plain JSON, without a schema.
-struct ReplayedDocuments {
-    private(set) var documents: [ByteString: [BSONValue: BSONDocument]] = [:]
+package struct ReplayedDocuments {
+    package private(set) var documents: [ByteString: [BSONValue: BSONDocument]] = [:]
+
+    package init() {}
 
     /// - Parameter change: as messages have it.
     /// - Returns: false for a change that does not fit what came before.
-    mutating func apply(_ change: BSONDocument) -> Bool {
+    package mutating func apply(_ change: BSONDocument) -> Bool {
         guard let name = change["class"]?.string, let operation = change["operation"]?.string?.string else {
             return false
         }

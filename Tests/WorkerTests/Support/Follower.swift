@@ -1,0 +1,63 @@
+import AMQP
+import Changesets
+import Documents
+import ExtendedJSON
+import MergeConformance
+import Messages
+import RealmState
+import Storage
+import SyncModel
+import TestSupport
+import Testing
+
+@testable import Worker
+
+/// Follows the changes of one realm as docs/change-feed.md says: keeps the last place, and drops what is not behind it.
+struct Follower {
+    private(set) var documents = ReplayedDocuments()
+    private(set) var last: ChangePlace?
+    private(set) var repetitions = 0
+    /// The changes that counted.
+    private(set) var changes: [ChangeMessage] = []
+
+    mutating func take(_ published: Published, _ comment: String = "") throws {
+        for publication in published.all where publication.isChange {
+            let change = try publication.message.decode(ChangeMessage.self)
+            expectEqual(
+                publication.message.properties.messageID, ChangeMessage.id(realm: change.realm, place: change.place))
+            if let last, change.place <= last {
+                repetitions += 1
+                continue
+            }
+            last = change.place
+            changes.append(change)
+            if change.change["operation"]?.string == ByteString(ChangeMessage.erase) {
+                documents = ReplayedDocuments()
+                continue
+            }
+            expectTrue(documents.apply(change.change), "\(comment): \(change)")
+        }
+    }
+
+    /// What differs from the objects in the store.
+    func differences(from harness: OwnerHarness) async throws -> [String] {
+        var left = documents.documents
+        var found: [String] = []
+        if let record = try await harness.store.realm(harness.realm), !record.schema.isEmpty {
+            let mapping = DocumentMapping(schema: try Schema(decoding: record.schema))
+            for (row, body) in try await harness.store.objects(in: record.id, after: nil, maxBytes: .max) {
+                guard let table = mapping.schema.table(TableID(rawValue: row.table)) else { continue }
+                let key = DocumentMapping.value(of: row.key)
+                let document = mapping.document(of: try StoredObject(decoding: body), key: row.key, table)
+                guard let told = left[table.name]?.removeValue(forKey: key) else {
+                    found.append("\(table.name) \(row.key) is not there")
+                    continue
+                }
+                for member in document where told[member.key] != member.value {
+                    found.append("\(table.name) \(row.key).\(member.key)")
+                }
+            }
+        }
+        return found + left.flatMap { name, documents in documents.keys.map { "\(name) \($0) is there" } }
+    }
+}
