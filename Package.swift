@@ -322,7 +322,7 @@ let package = Package(
         tests("SyncProtocol", ["SyncModel"]),
         tests("Load", ["SyncModel", "SyncProtocol", "Changesets"]),
         tests("Rules", ["SyncModel"]),
-        tests("Messages", ["SyncModel", "AMQP"]),
+        tests("Messages", ["SyncModel", "AMQP", "Changesets", "ExtendedJSON"]),
         tests(
             "Storage",
             [

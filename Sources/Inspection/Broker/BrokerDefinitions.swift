@@ -112,6 +112,29 @@ package struct BrokerDefinitions: Encodable, Sendable {
         changes = words()
     }
 
+    /// What makes a feed.
+    ///
+    /// - Parameter password: of its user; nil: the user has one.
+    package init(_ feed: FeedPlan, password: String?) {
+        let host = feed.virtualHost
+        vhosts = []
+        policies = []
+        exchanges = []
+        users =
+            password.flatMap { Self.hash($0, unlessIs: nil) }.map { [User(name: feed.user, password_hash: $0)] } ?? []
+        let rights = feed.permissions
+        permissions = [
+            BrokerFacts.Permission(
+                user: feed.user, vhost: host, configure: rights.configure.expression, write: rights.write.expression,
+                read: rights.read.expression)
+        ]
+        queues = feed.queues.map { Queue(name: $0.name, vhost: host, arguments: .init($0.arguments)) }
+        bindings = feed.bindings.map {
+            Binding(source: $0.exchange, vhost: host, destination: $0.queue, routing_key: $0.routingKey)
+        }
+        changes = words()
+    }
+
     private func words() -> [String] {
         var words: [String] = []
         func count(_ number: Int, _ one: String, _ many: String) {

@@ -41,10 +41,13 @@ package struct BrokerPlan: Sendable {
     /// The priority of the policy, below every policy of an operator's: RabbitMQ applies one policy to a queue.
     package static let policyPriority = -10
 
-    /// Whether a name is one that processes make for as long as they run.
+    /// Whether a name is one that processes make for as long as they run, or that of a feed.
     package func isOfProcess(_ name: String) -> Bool {
-        [topology.gateway(""), topology.workerAlive(""), "\(topology.prefix).doctor.", "\(topology.folder)."]
-            .contains(where: name.hasPrefix) || name == topology.folder
+        [
+            topology.gateway(""), topology.workerAlive(""), "\(topology.prefix).doctor.", "\(topology.folder).",
+            topology.feed(""),
+        ]
+        .contains(where: name.hasPrefix) || name == topology.folder
     }
 
     /// Whether a name belongs to the cluster, as it begins.

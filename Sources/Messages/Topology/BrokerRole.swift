@@ -11,6 +11,13 @@ package struct BrokerPermissions: Sendable, Hashable {
     package var write: NamePattern
     package var read: NamePattern
 
+    /// What somebody may do who only reads some queues.
+    package init(reading queues: NamePattern) {
+        configure = NamePattern()
+        write = NamePattern()
+        read = queues
+    }
+
     /// What a role needs of a cluster's exchanges and queues.
     ///
     /// A gateway can neither send a worker's notices nor read what other gateways send to the owners of realms; both would be
@@ -52,7 +59,8 @@ package struct BrokerPermissions: Sendable, Hashable {
         case .operator:
             configure = NamePattern(beginnings: [doctors, anonymous])
             write = NamePattern(published + [NamePattern.defaultExchange], beginnings: [doctors, anonymous])
-            read = NamePattern(watched, beginnings: [doctors, anonymous])
+            // How old the first message of a feed is.
+            read = NamePattern(watched, beginnings: [doctors, anonymous, topology.feed("")])
         }
     }
 }

@@ -52,11 +52,14 @@ extension Topology {
 
     /// A feed's queue: what is older than `keep`, or beyond `maxBytes`, goes, and the last of it stays in the queue of what was lost.
     ///
+    /// Of several consumers one gets the changes, so that they stay in order.
+    ///
     /// - Parameter keep: milliseconds.
     package func feedQueueArguments(_ name: String, keep: Int64, maxBytes: Int64) -> AMQPTable {
         [
             "x-queue-type": "quorum", "x-message-ttl": .int(keep), "x-max-length-bytes": .int(maxBytes),
-            "x-overflow": "drop-head", "x-delivery-limit": 1_000_000_000, "x-dead-letter-exchange": "",
+            "x-overflow": "drop-head", "x-single-active-consumer": true, "x-delivery-limit": 1_000_000_000,
+            "x-dead-letter-exchange": "",
             "x-dead-letter-routing-key": .string(lostOfFeed(name)),
         ]
     }

@@ -15,6 +15,11 @@ package struct TopologyPlan: Sendable, Hashable {
         package var name: String
         package var arguments: AMQPTable
 
+        package init(name: String, arguments: AMQPTable) {
+            self.name = name
+            self.arguments = arguments
+        }
+
         package var declaration: AMQPQueueDeclaration {
             AMQPQueueDeclaration(name: name, durable: true, arguments: arguments)
         }
@@ -24,6 +29,12 @@ package struct TopologyPlan: Sendable, Hashable {
         package var exchange: String
         package var queue: String
         package var routingKey: String
+
+        package init(exchange: String, queue: String, routingKey: String) {
+            self.exchange = exchange
+            self.queue = queue
+            self.routingKey = routingKey
+        }
     }
 
     package private(set) var exchanges: [Exchange]

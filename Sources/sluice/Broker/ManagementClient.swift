@@ -114,6 +114,23 @@ struct ManagementClient {
         }
     }
 
+    /// Has the broker delete something; nothing happens where there is no such thing.
+    func delete(_ path: String) async throws {
+        var request = request(path)
+        request.method = .DELETE
+        let answer = try await send(request, timeout: .seconds(60))
+        guard (200..<300).contains(answer.status.code) || answer.status == .notFound else {
+            throw failure(
+                answer.status == .unauthorized || answer.status == .forbidden ? .notAllowed : .badInput,
+                "it does not delete \(path): \(answer.status.code)")
+        }
+    }
+
+    /// A name as a part of a path.
+    static func segment(_ name: String) -> String {
+        name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? name
+    }
+
     /// - Returns: nil where there is no such thing.
     private func get<Answer: Decodable>(
         _ path: String, refusedIsNil: Bool = false
