@@ -17,7 +17,9 @@ extension AdminRoute {
         // Everybody who has a token may log in and out with it.
         case (.session, _), (.sessionLink, _): .read
         // What users have written is there to be read.
-        case (.deadLetter, _), (.realmObjects, _), (.documents, _), (.documentCount, _): .operate
+        case (.deadLetter, _), (.realmObjects, _), (.documents, _), (.documentCount, _),
+            (.changes, _):
+            .operate
         case (_, "GET"), (_, "HEAD"): .read
         case (.rotateKeys, _), (.app, "DELETE"), (.eraseRealm, _), (.migration, _): .own
         default: .operate

@@ -67,6 +67,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case realmObjects = "apps/:app/realm/objects"
     case documents = "apps/:app/documents"
     case documentCount = "apps/:app/documents/count"
+    case changes = "apps/:app/changes"
     case session = "session"
     case sessionLink = "session/link"
 
@@ -135,6 +136,8 @@ package enum AdminQuery: String, Sendable {
     case sort
     /// The properties to show, with commas between.
     case fields
+    /// Where a follower of changes begins: `now`, `start`, or the place of the last change that it has dealt with.
+    case from
     /// Values with their types, as canonical Extended JSON.
     case canonical
 }
@@ -175,6 +178,8 @@ package enum AdminLimits {
     package static let messageStreams = 10
     /// Searches for documents that are under way at once.
     package static let searches = 10
+    /// Followers of changes at once: each has a queue of its own at the broker.
+    package static let followers = 20
 }
 
 /// What the admin API answers when it cannot do what was asked.

@@ -39,7 +39,10 @@ struct Sluice: AsyncParsableCommand {
             subcommands: [SyncCommand.self, CampaignsCommand.self, ResetsCommand.self]),
         CommandGroup(
             name: "Data",
-            subcommands: [RealmsCommand.self, DocumentsCommand.self, FeedsCommand.self, ViewsCommand.self, PublishCommand.self]),
+            subcommands: [
+                RealmsCommand.self, DocumentsCommand.self, ChangesCommand.self, FeedsCommand.self, ViewsCommand.self,
+                PublishCommand.self,
+            ]),
         CommandGroup(
             name: "Watching",
             subcommands: [

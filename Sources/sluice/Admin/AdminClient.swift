@@ -110,7 +110,7 @@ final class AdminClient: Sendable {
         error is NIOConnectionError || (error as? HTTPClientError) == .connectTimeout
     }
 
-    private static func failure(
+    static func failure(
         _ problem: AdminProblem?, status: HTTPResponseStatus, url: String
     ) -> any Error {
         var message = problem?.message ?? "\(url) answered \(status.code) \(status.reasonPhrase)"
@@ -118,7 +118,7 @@ final class AdminClient: Sendable {
         let kind: CommandFailure.Kind =
             switch status.code {
             case 401, 403: .notAllowed
-            case 404: .notFound
+            case 404, 410: .notFound
             case 400, 409, 422: .badInput
             case 429, 503: .tryAgain
             default: .internalError

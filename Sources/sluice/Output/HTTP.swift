@@ -13,9 +13,9 @@ struct HTTPAnswer {
     var body: Data
 
     /// Gives up at once on a server that is not there: nobody waits half a minute to be told so.
-    private static let client = makeClient(.singletonConfiguration)
+    static let client = makeClient(.singletonConfiguration)
 
-    private static func makeClient(_ configuration: HTTPClient.Configuration) -> HTTPClient {
+    static func makeClient(_ configuration: HTTPClient.Configuration) -> HTTPClient {
         var configuration = configuration
         configuration.timeout.connect = .seconds(5)
         configuration.connectionPool.retryConnectionEstablishment = false

@@ -1,0 +1,113 @@
+import AMQP
+import AsyncHTTPClient
+import Changesets
+import ExtendedJSON
+import Messages
+import NIOCore
+import NIOHTTP1
+import Storage
+import SyncModel
+import TestSupport
+import Testing
+
+@testable import Coordinator
+
+/// What is done to an app's documents, followed over HTTP.
+@Suite(.hangGuard) struct ChangeStreamTests {
+    private static let realm = RealmName(app: "tasks", partition: "\"nw\"")
+
+    private func publish(
+        _ harness: CoordinatorHarness, _ place: String, class className: String = "Task", app: String = "tasks"
+    ) async throws {
+        let place = try #require(ChangePlace(place))
+        let realm = RealmName(app: app, partition: "\"nw\"")
+        let change: BSONDocument = ["class": BSONValue(className), "operation": "delete", "key": 7]
+        let message = try AMQPMessage(
+            ChangeMessage(realm: realm, place: place, writtenAt: 5, change: change),
+            id: ChangeMessage.id(realm: realm, place: place))
+        try await harness.channel.publish(
+            message, exchange: harness.topology.changes,
+            routingKey: Topology.changeKey(app: app, class: .init(className), operation: "delete"))
+    }
+
+    private func read(_ response: HTTPClientResponse, until word: String) async throws -> String {
+        var text = ""
+        for try await chunk in response.body {
+            text += String(buffer: chunk)
+            if text.contains(word) { break }
+        }
+        return text
+    }
+
+    private func withFollowed(
+        _ body: (CoordinatorHarness, RunningCoordinator) async throws -> Void
+    ) async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(
+                AppRecord(id: "tasks", changeFeed: ChangeFeedSetting(.keys, since: 1), createdAt: 1))
+            try await harness.makeRealm(Self.realm)
+            try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
+                try await body(harness, coordinator)
+            }
+        }
+    }
+
+    @Test func changesAreSeenAsTheyComeByClass() async throws {
+        try await withFollowed { harness, coordinator in
+            let stream = try await coordinator.execute("GET", "apps/tasks/changes?class=Task")
+            expectEqual(stream.headers.first(name: "Content-Type"), "text/event-stream")
+            try await publish(harness, "1.4.0", class: "Other")
+            try await publish(harness, "1.4.1", app: "others")
+            try await publish(harness, "1.5.0")
+            let text = try await read(stream, until: #""version":5"#)
+            expectTrue(
+                text.hasPrefix("event: ready\ndata: {}\n\n") && !text.contains("\"Other\"") && !text.contains("others"),
+                "\(text)")
+        }
+    }
+
+    @Test func theStateComesFirstAndThenWhatIsBehindIt() async throws {
+        try await withFollowed { harness, coordinator in
+            let stream = try await coordinator.execute("GET", "apps/tasks/changes?from=start&partition=nw")
+            // The realm is at version 0: what is not behind it was told with its documents.
+            try await publish(harness, "1.0.0")
+            try await publish(harness, "0.9.0")
+            try await publish(harness, "1.1.0")
+            let text = try await read(stream, until: "id: 1.1.0")
+            expectTrue(text.hasPrefix("event: state\nid: 1.0\n"), "\(text)")
+            expectTrue(
+                text.contains("event: ready") && !text.contains("id: 1.0.0") && !text.contains("0.9.0"), "\(text)")
+        }
+    }
+
+    @Test func whoCannotBeToldHearsWhy() async throws {
+        try await withFollowed { harness, coordinator in
+            for (query, status, error) in [
+                ("?from=never", 400, "invalid_request"), ("?from=1.2.0", 400, "invalid_request"),
+                ("?from=1.2.0&partition=nw", 410, "place_gone"), ("?from=2.0&partition=nw", 410, "place_gone"),
+                ("?from=1.0&partition=se", 410, "place_gone"),
+            ] {
+                let answer = try await coordinator.request("GET", "apps/tasks/changes\(query)")
+                expectTrue(answer.status == status && answer["error"] == error, "\(query): \(answer)")
+            }
+            _ = try await harness.store.updateApp("tasks") { $0.changeFeed.set(.off, at: 5) }
+            let off = try await coordinator.request("GET", "apps/tasks/changes")
+            expectTrue(off.status == 409 && off["error"] == "feed_off")
+            let fresh = try await coordinator.request("PATCH", "apps/tasks", #"{"changeFeed":"keys"}"#)
+            expectEqual(fresh.status, 200)
+            let early = try await coordinator.request("GET", "apps/tasks/changes?from=start")
+            expectTrue(early.status == 503 && early["error"] == "feed_new", "\(early)")
+            try await expectEqual(coordinator.request("GET", "apps/none/changes").status, 404)
+        }
+    }
+
+    @Test func aFeedThatIsTurnedOffEndsItsStreams() async throws {
+        try await withFollowed { harness, coordinator in
+            let stream = try await coordinator.execute("GET", "apps/tasks/changes")
+            _ = try await harness.store.updateApp("tasks") { $0.changeFeed.set(.off, at: 5) }
+            let text = try await read(stream, until: "never")
+            expectTrue(text.contains("event: error") && text.contains("feed_off"), "\(text)")
+        }
+    }
+}

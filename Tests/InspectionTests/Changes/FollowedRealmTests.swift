@@ -1,0 +1,83 @@
+import Changesets
+import Documents
+import ExtendedJSON
+import Messages
+import RealmState
+import Storage
+import SyncModel
+import TestSupport
+import Testing
+
+@testable import Inspection
+
+/// What somebody is told of a realm's documents who goes on with the changes behind them.
+@Suite struct FollowedRealmTests {
+    private func read(
+        _ realm: StoredRealm, class className: ByteString? = nil, since place: String? = nil
+    ) async throws -> (documents: [String], place: ChangePlace?) {
+        let reader = try await realm.readers.reader(for: SliceNumber(0))
+        var told: [String] = []
+        let place = try await FollowedRealm.read(
+            StoredRealm.name, of: className, since: place.flatMap { ChangePlace($0) }, in: reader
+        ) { documents, _ in
+            told += documents.map {
+                "\($0.className) \(ExtendedJSONWriter.text(of: $0.key)) \($0.content == nil ? "gone" : "there")"
+            }
+        }
+        return (told, place)
+    }
+
+    @Test func allDocumentsAreToldAtOneVersion() async throws {
+        let realm = try await StoredRealm()
+        let all = try await read(realm)
+        expectEqual(all.documents, ["Dog 7 there", "Dog 8 there", "Dog 9 there"])
+        expectEqual(all.place, ChangePlace("1.3"))
+        try await expectEqual(read(realm, class: "Cat").documents, [])
+        let reader = try await realm.readers.reader(for: SliceNumber(0))
+        let none = try await FollowedRealm.read(
+            RealmName(app: "tasks", partition: "\"other\""), of: nil, in: reader, tell: { _, _ in })
+        expectTrue(none == nil)
+    }
+
+    @Test func whoComesBackIsToldWhatWasTouchedSince() async throws {
+        let realm = try await StoredRealm()
+        let dog = try realm.dog(9)
+        try await realm.commit { $0.objectRemovals[realm.record.id] = [dog] }
+        try await expectEqual(read(realm, since: "1.1").documents, ["Dog 8 there", "Dog 9 gone"])
+        // Of a version of which some changes are known all are told again.
+        try await expectEqual(read(realm, since: "1.2.0").documents, ["Dog 8 there", "Dog 9 gone"])
+        try await expectEqual(read(realm, since: "1.3").documents, [])
+    }
+
+    @Test(arguments: ["1.4", "2.1", "0.9"])
+    func aPlaceThatIsNotToBeHadIsSaidToBeGone(place: String) async throws {
+        let realm = try await StoredRealm()
+        let failure = await #expect(throws: FollowedRealm.Failure.self) { _ = try await read(realm, since: place) }
+        guard case .placeGone = failure else { return expectTrue(false, "\(String(describing: failure))") }
+    }
+
+    @Test func aPlaceWhoseHistoryWasDroppedIsGone() async throws {
+        let realm = try await StoredRealm()
+        let key = realm.key
+        try await realm.commit { $0.compactions = [key: ServerVersion(2)] }
+        await #expect(throws: FollowedRealm.Failure.self) { _ = try await read(realm, since: "1.1") }
+        try await expectEqual(read(realm, since: "1.2").documents, ["Dog 9 there"])
+    }
+
+    @Test func onlyChangesBehindWhatWasToldCount() {
+        var places = FollowedPlaces()
+        func change(_ realm: String, _ place: String, isErasure: Bool = false) -> PassingChange {
+            PassingChange(
+                realm: realm, place: ChangePlace(place) ?? ChangePlace(generation: 0, version: 0, index: 0),
+                isErasure: isErasure, body: [])
+        }
+        places.told("a", at: ChangePlace(generation: 1, version: 5, index: .max))
+        places.isGone("b")
+        expectTrue(!places.accepts(change("a", "1.4.0")) && !places.accepts(change("a", "1.5.7")))
+        expectTrue(places.accepts(change("a", "1.6.0")) && places.accepts(change("a", "2.1.0")))
+        // A realm that nobody was told of, until another one has its name.
+        expectTrue(!places.accepts(change("b", "1.9.0")) && !places.accepts(change("b", "1.10.0", isErasure: true)))
+        expectTrue(places.accepts(change("b", "1.12.0")))
+        expectTrue(places.accepts(change("c", "1.1.0")))
+    }
+}
