@@ -92,9 +92,9 @@ struct ChangeRoutes: Sendable {
 struct WantedChanges: Sendable {
     enum Beginning: Sendable, Equatable {
         case now
-        /// With all documents.
+        /// All documents come first.
         case start
-        /// With the documents that were touched since.
+        /// The documents come first that were touched since.
         case place(ChangePlace)
     }
 

@@ -49,12 +49,12 @@ struct ChangeStream: Sendable {
     ) async throws {
         if let name = wanted.realm {
             guard let reader = try await stores.reader(of: name, in: context.slices) else { return }
-            // One that is not there has yet to come into being.
+            // A realm that is not there has yet to come into being.
             _ = try await tellState(of: name, in: reader, watch, &places, to: &writer)
             return
         }
         try await stores.forEachRealm(of: wanted.app) { record, reader in
-            // Of an app that has moved from the other mode something may be left.
+            // Something may be left of an app that has moved from the other mode.
             guard !record.name.isFlexible else { return }
             let isThere = try await tellState(of: record.name, in: reader, watch, &places, to: &writer)
             if !isThere { places.isGone(record.name.topicKey) }

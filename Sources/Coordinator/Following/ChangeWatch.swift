@@ -27,7 +27,7 @@ final class ChangeWatch: Sendable {
     }
 
     private static let period = Duration.seconds(1)
-    /// Beyond this between two looks nobody knows what the broker has let go of.
+    /// The time between two looks beyond which nobody knows what the broker has let go of.
     private static let standstill = Duration.seconds(15)
     /// Looks at the queue for each look at the app.
     private static let looksForApp = 10

@@ -137,7 +137,7 @@ package struct FollowedRealm: Sendable {
             throw Failure.placeGone(
                 "the realm's versions began anew since: sync was terminated, or the store was put back")
         }
-        // Of a version of which some changes are known all are told again.
+        // All changes are told again of a version of which some are known.
         var after =
             place.index == .max || place.version == 0 ? place.version : ServerVersion(place.version.rawValue - 1)
         var addresses: [ObjectAddress] = []

@@ -5,7 +5,7 @@ package struct ChangePlace: Hashable, Sendable, Comparable, CustomStringConverti
     /// The realm's sync generation: versions begin anew with each.
     package var generation: UInt64
     package var version: ServerVersion
-    /// Among the changes of the version, from 0 on.
+    /// The change's place among those of the version, from 0 on.
     package var index: Int
 
     package init(generation: UInt64, version: ServerVersion, index: Int) {

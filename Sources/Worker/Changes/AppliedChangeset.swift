@@ -6,7 +6,7 @@ import Views
 
 /// What a changeset that was applied leaves to the realm's history, and to those who follow the app.
 struct AppliedChangeset {
-    /// In a flexible realm, its objects as they were.
+    /// The objects as they were, in a flexible realm.
     var images: BeforeImages?
     /// What the changeset did to each document; empty where nobody follows the app.
     var changes: [EncodedChange] = []

@@ -1,4 +1,5 @@
 import AMQP
+import Foundation
 import Messages
 import Storage
 import SyncModel
@@ -40,8 +41,17 @@ struct ChangeRecord: Equatable {
         return records
     }
 
-    /// Tells changes from what else the outbox holds.
-    static func begins(_ bytes: [UInt8]) -> Bool { bytes.first == mark }
+    /// Has the outbox keep changes until they have arrived.
+    ///
+    /// - Parameter now: milliseconds of Unix time.
+    /// - Returns: what to publish once the batch is durable.
+    static func stage(_ changes: [PlacedChange], at now: UInt64, in batch: inout SliceBatch) -> [Publication] {
+        records(changes, at: now / 1_000).flatMap { record in
+            let id = UUID().uuidString
+            batch.outbox.append(OutboxRecord(id: id, body: record.encoded()))
+            return record.publications(outboxID: id)
+        }
+    }
 
     init(changes: [PlacedChange], at: UInt64) {
         self.changes = changes

@@ -34,7 +34,12 @@ struct Erasures: SlicePart {
                 found(campaign, of: message.realm, generation, reason: message.reason, chunk: 0, chunks: 1, []))
         }
         try await erase(context.record, campaign: campaign)
-        if app.changeFeed.isOn { work.tell(context.erasureChange(at: clock.now())) }
+        if app.changeFeed.isOn {
+            let now = clock.now()
+            var told: [Publication] = []
+            work.stage { told = ChangeRecord.stage([context.erasureChange(at: now)], at: now, in: &$0) }
+            told.forEach(work.publish)
+        }
         try await work.flush()
         try tell(
             of: context.record.name, generation: context.record.generation, below: context.record.nextIdent, campaign)

@@ -153,29 +153,6 @@ final class SliceWork {
         publish(publication)
     }
 
-    /// Has the outbox keep what was done to documents, until it has arrived.
-    ///
-    /// - Returns: what to publish.
-    private func record(_ changes: [PlacedChange], in batch: inout SliceBatch) -> [Publication] {
-        ChangeRecord.records(changes, at: environment.clock.now() / 1_000).flatMap { record in
-            let id = UUID().uuidString
-            batch.outbox.append(OutboxRecord(id: id, body: record.encoded()))
-            return record.publications(outboxID: id)
-        }
-    }
-
-    private func gatherChanges(into batch: inout SliceBatch) -> [Publication] {
-        var publications: [Publication] = []
-        for context in kept.realms {
-            let changes = context.takeChanges()
-            if !changes.isEmpty { publications += record(changes, in: &batch) }
-        }
-        return publications
-    }
-
-    /// Tells those who follow the app of something that is no version.
-    func tell(_ change: PlacedChange) { record([change], in: &current.batch).forEach(publish) }
-
     /// Tells the coordinator of a transition.
     func reportOnce(_ report: some Message) throws {
         try publishOnce(Publication(.outcomes, try AMQPMessage(report)))
@@ -267,7 +244,9 @@ final class SliceWork {
         batch.outboxRemovals = Array(arrived)
         var toll = CommitToll()
         for context in kept.realms { toll.wrote(context.gather(into: &batch), for: context.name) }
-        let changes = gatherChanges(into: &batch)
+        let changes = kept.realms.flatMap {
+            ChangeRecord.stage($0.takeChanges(), at: environment.clock.now(), in: &batch)
+        }
         batch.resetCases += try cases.records()
         batch.usage = memory.usage.add(kept.batch.usage, due: usersDue)
         batch.usageAt = environment.clock.now()
@@ -326,7 +305,7 @@ final class SliceWork {
         memory.outbox.lastRead = rows.last?.number ?? memory.outbox.lastRead
         memory.outbox.mayHoldLeftovers = rows.reduce(0) { $0 + $1.record.body.count + 64 } >= maxBytes
         for (_, record) in rows where !memory.outbox.arrived.contains(record.id) {
-            if ChangeRecord.begins(record.body), let changes = ChangeRecord(decoding: record.body) {
+            if let changes = ChangeRecord(decoding: record.body) {
                 published += changes.publications(outboxID: record.id)
                 continue
             }

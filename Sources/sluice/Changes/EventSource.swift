@@ -8,7 +8,7 @@ import NIOSSL
 import Operations
 import SyncModel
 
-/// One of the events that a server sends.
+/// A server's event.
 struct ServerEvent: Equatable {
     var name = "message"
     var id: String?

@@ -44,7 +44,7 @@ import Testing
         let dog = try realm.dog(9)
         try await realm.commit { $0.objectRemovals[realm.record.id] = [dog] }
         try await expectEqual(read(realm, since: "1.1").documents, ["Dog 8 there", "Dog 9 gone"])
-        // Of a version of which some changes are known all are told again.
+        // All changes are told again of a version of which some are known.
         try await expectEqual(read(realm, since: "1.2.0").documents, ["Dog 8 there", "Dog 9 gone"])
         try await expectEqual(read(realm, since: "1.3").documents, [])
     }

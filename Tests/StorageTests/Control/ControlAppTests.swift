@@ -36,7 +36,7 @@ import Testing
             expectTrue(changed.id == "beta" && changed.maxOfflineDays == 3)
             try await expectEqual(store.app("beta"), changed)
             try await expectEqual(store.app("beta")?.changeFeed, ChangeFeedSetting(.documents, since: 77))
-            // It began when it was turned on, whatever it tells since.
+            // The feed began when it was turned on, whatever it tells since.
             let other = try await store.updateApp("beta") { $0.changeFeed.set(.keys, at: 99) }
             expectEqual(other.changeFeed, ChangeFeedSetting(.keys, since: 77))
             expectTrue(!other.changeFeed.isSettled(at: 5_000) && other.changeFeed.isSettled(at: 20_000))
