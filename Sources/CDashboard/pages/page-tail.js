@@ -34,7 +34,7 @@ export function show(main, rest, signal) {
       { title: "File", class: "number spare", cell: (line) => line.message.clientFile === undefined ? "–" : String(line.message.clientFile) },
       { title: "Slice", class: "number spare", cell: (line) => line.message.slice === undefined ? "–" : String(line.message.slice) },
       { title: "Size", class: "number spare", cell: (line) => size(line.message.bytes) },
-      { title: "About", class: "wide spare", cell: (line) => line.message.text },
+      { title: "About", class: "wide spare", cell: (line) => about(line.message) },
     ],
   });
   replace(main, h("h1", {}, "Tail"),
@@ -74,4 +74,15 @@ export function show(main, rest, signal) {
 
   signal.addEventListener("abort", () => running.abort());
   begin();
+}
+
+/** What a message is about; a dead letter has been on its way before.
+ * @param {any} message */
+function about(message) {
+  const words = [];
+  if (message.letter) words.push(`dead letter ${message.letter} of ${message.queue ?? "an unknown queue"}: ${message.reason}`);
+  if (message.text) words.push(message.text);
+  const events = (message.events ?? []).map((/** @type {any} */ event) => `${event.id} (version ${event.version})`);
+  if (events.length > 0) words.push(`of ${events.length === 1 ? "event" : "events"} ${events.slice(0, 5).join(", ")}${events.length > 5 ? ` and ${events.length - 5} more` : ""}`);
+  return words.join("; ");
 }

@@ -88,7 +88,9 @@ struct TailWriter: Sendable {
             let now = context.now
             var lines = ByteBuffer()
             for delivery in batch {
-                let summary = MessageSummary(delivery.message, routingKey: delivery.routingKey, slices: context.slices)
+                let summary = MessageSummary(
+                    delivery.message, routingKey: delivery.routingKey, slices: context.slices,
+                    isDead: delivery.exchange == context.topology.dead)
                 guard filter.accepts(summary) else { continue }
                 if second.number != now / 1000 { second = (now / 1000, 0) }
                 guard second.lines < Self.perSecond else {

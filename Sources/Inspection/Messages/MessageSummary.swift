@@ -1,6 +1,6 @@
 package import AMQP
 import ExtendedJSON
-import Messages
+package import Messages
 package import SyncModel
 
 /// What every operator may see of a message: which realm and client file it is about, and how large it is. Contains no
@@ -15,10 +15,25 @@ package struct MessageSummary: Sendable, Equatable, Codable {
     package var bytes: Int
     /// A few words about the content.
     package var text: String
+    /// The published events of which the commit made versions that an `integrated` message tells of.
+    package var events: [NoticedEvent]?
+    /// The name of a dead letter; nil of any other message, as are why and in which queue it died.
+    package var letter: String?
+    package var reason: String?
+    package var queue: String?
 
-    package init(_ message: AMQPMessage, routingKey: String = "", slices: SliceCount? = nil) {
+    /// - Parameter isDead: whether the message has passed the exchange of dead letters.
+    package init(
+        _ message: AMQPMessage, routingKey: String = "", slices: SliceCount? = nil, isDead: Bool = false
+    ) {
         bytes = message.body.count
         text = ""
+        if isDead {
+            let dead = DeadLetter(message)
+            (letter, reason, queue) = (dead.name, dead.reason, dead.queue)
+        }
+        let events = message.notedEvents
+        if !events.isEmpty { self.events = events }
         do {
             let envelope = try Envelope(of: message)
             type = envelope.type

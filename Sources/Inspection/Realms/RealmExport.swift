@@ -184,6 +184,8 @@ package struct RealmExport {
         var clientVersion: ClientVersion
         var timestamp: SyncTimestamp
         var changeset: HexBytes
+        /// The message id of the published event that made the version.
+        var event: String?
         /// The version of the base that the changeset belongs to; `version` then counts the base's changesets.
         var base: ServerVersion?
 
@@ -193,6 +195,7 @@ package struct RealmExport {
             originFile = record.entry.originFile
             clientVersion = record.entry.clientVersion
             timestamp = record.entry.timestamp
+            event = record.event.isEmpty ? nil : record.event
             changeset = HexBytes(record.entry.changeset)
         }
     }

@@ -9,12 +9,17 @@ package struct HistoryRecord: Sendable, Equatable {
     package var cumulativeBytes: UInt64
     /// The objects that the version of a flexible realm touches, as they were before it (`BeforeImages`); else empty.
     package var images: [UInt8]
+    /// The message id of the published event that made the version; empty if no event did, or one without an id.
+    package var event: String
 
-    package init(_ entry: HistoryEntry, salt: VersionSalt, cumulativeBytes: UInt64, images: [UInt8] = []) {
+    package init(
+        _ entry: HistoryEntry, salt: VersionSalt, cumulativeBytes: UInt64, images: [UInt8] = [], event: String = ""
+    ) {
         self.entry = entry
         self.salt = salt
         self.cumulativeBytes = cumulativeBytes
         self.images = images
+        self.event = event
     }
 
     package var version: ServerVersion { entry.serverVersion }

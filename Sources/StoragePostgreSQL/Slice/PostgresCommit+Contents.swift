@@ -121,8 +121,8 @@ extension PostgresCommit {
             add(
                 """
                 INSERT INTO history (slice, realm, generation, version, salt, origin, client_version, timestamp, cumulative,
-                    changeset, images, counted)
-                SELECT $1, q.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS q
+                    changeset, images, counted, event)
+                SELECT $1, q.* FROM unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) AS q
                 """, .ints(history.map(\.key.realm.value)), .ints(history.map(\.key.series)),
                 .ints(history.map(\.record.version.stored)), .ints(history.map(\.record.salt.stored)),
                 .ints(history.map(\.record.entry.originFile.stored)),
@@ -130,7 +130,8 @@ extension PostgresCommit {
                 .ints(history.map(\.record.entry.timestamp.stored)),
                 .ints(history.map(\.record.cumulativeBytes.stored)),
                 .byteStrings(history.map(\.record.entry.changeset)),
-                .byteStrings(history.map(\.record.images)), .ints(history.map { Int64($0.record.images.count) }))
+                .byteStrings(history.map(\.record.images)), .ints(history.map { Int64($0.record.images.count) }),
+                .strings(history.map(\.record.event)))
         }
         let objects = batch.objects.flatMap { realm, bodies in
             bodies.map { (realm: realm, table: Int64($0.key.table), key: StoredKey($0.key.key), body: $0.value) }

@@ -251,7 +251,7 @@ struct PostgresLookup {
 extension PostgresLookup {
     private static let historyPage = PostgresPage(
         table: "history", key: ("realm", "generation"), number: "version",
-        columns: ["version", "salt", "origin", "client_version", "timestamp", "cumulative", "images"],
+        columns: ["version", "salt", "origin", "client_version", "timestamp", "cumulative", "images", "event"],
         content: "changeset")
 
     private static let digestPage = PostgresPage(
@@ -264,7 +264,7 @@ extension PostgresLookup {
     /// Versions that are named, each with the query that names it: $2 to $6.
     private static let namedVersions = """
         SELECT x.n, x.version, x.salt, x.origin, x.client_version, x.timestamp, x.cumulative,
-            CASE WHEN x.omit THEN ''::bytea ELSE x.images END,
+            CASE WHEN x.omit THEN ''::bytea ELSE x.images END, x.event,
             CASE WHEN x.omit THEN ''::bytea ELSE x.changeset END
         FROM (
             SELECT q.n, q.omit, q.maximum, h.*,

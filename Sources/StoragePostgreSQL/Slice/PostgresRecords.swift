@@ -72,9 +72,10 @@ extension HistoryRecord {
     init(_ row: PostgresRow, at first: Int) {
         let entry = HistoryEntry(
             serverVersion: row.number(first), clientVersion: row.number(first + 3), originFile: row.number(first + 2),
-            timestamp: row.number(first + 4), changeset: row.bytes(first + 7))
+            timestamp: row.number(first + 4), changeset: row.bytes(first + 8))
         self.init(
-            entry, salt: row.number(first + 1), cumulativeBytes: row.number(first + 5), images: row.bytes(first + 6))
+            entry, salt: row.number(first + 1), cumulativeBytes: row.number(first + 5), images: row.bytes(first + 6),
+            event: row.string(first + 7))
     }
 }
 

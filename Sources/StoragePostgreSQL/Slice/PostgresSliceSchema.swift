@@ -5,7 +5,7 @@ enum PostgresSliceSchema {
         part: "slice",
         steps: [
             .version(version1), .addition(views), .addition(objectIndex), .addition(ahead),
-            .addition(counted),
+            .addition(counted), .addition(events),
         ])
 
     /// Indexes have no room for values of any length, as clients choose them: a name goes by its digest, a long key by its
@@ -43,6 +43,9 @@ enum PostgresSliceSchema {
         "ALTER TABLE history ADD COLUMN counted bigint NOT NULL DEFAULT 0",
         "ALTER TABLE client_files ADD COLUMN counted bigint NOT NULL DEFAULT 0",
     ]
+
+    /// The column for the published event that made a version. A process that does not know of it leaves that open.
+    private static let events = ["ALTER TABLE history ADD COLUMN event text NOT NULL DEFAULT ''"]
 
     private static let ownership = [
         // `owner` is NULL until somebody takes the slice; its lease lasts `lease` milliseconds from each renewal. `last_commit`

@@ -168,7 +168,7 @@ extension SQLiteCommit {
             db,
             """
             INSERT INTO history (realm, generation, version, salt, origin, client_version, timestamp, cumulative,
-                changeset, images, counted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                changeset, images, counted, event) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         for (key, records) in batch.history {
             statement.bind(1, key.realm.value)
@@ -183,6 +183,7 @@ extension SQLiteCommit {
                 statement.bind(9, record.entry.changeset)
                 statement.bind(10, record.images)
                 statement.bind(11, Int64(record.images.count))
+                statement.bind(12, record.event)
                 try statement.run()
                 growth.add(record.entry.changeset.count + record.images.count, to: key.realm)
             }

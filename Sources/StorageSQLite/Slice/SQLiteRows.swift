@@ -67,7 +67,7 @@ extension ListedClientFile: FetchableRecord {
 extension HistoryRecord {
     static func columns(withChangeset: Bool) -> String {
         "version, salt, origin, client_version, timestamp, cumulative, "
-            + (withChangeset ? "changeset, images" : "x'', x''")
+            + (withChangeset ? "changeset, images" : "x'', x''") + ", event"
     }
 
     init(row: Row) {
@@ -75,14 +75,17 @@ extension HistoryRecord {
             serverVersion: .init(stored: row[0]), clientVersion: .init(stored: row[3]),
             originFile: .init(stored: row[2]), timestamp: .init(stored: row[4]), changeset: row.bytes(6))
         self.init(
-            entry, salt: .init(stored: row[1]), cumulativeBytes: UInt64(stored: row[5]), images: row.bytes(7))
+            entry, salt: .init(stored: row[1]), cumulativeBytes: UInt64(stored: row[5]), images: row.bytes(7),
+            event: row[8])
     }
 
     init(_ columns: RepeatedStatement.Columns) {
         let entry = HistoryEntry(
             serverVersion: columns.number(0), clientVersion: columns.number(3), originFile: columns.number(2),
             timestamp: columns.number(4), changeset: columns.bytes(6))
-        self.init(entry, salt: columns.number(1), cumulativeBytes: columns.number(5), images: columns.bytes(7))
+        self.init(
+            entry, salt: columns.number(1), cumulativeBytes: columns.number(5), images: columns.bytes(7),
+            event: String(decoding: columns.bytes(8), as: UTF8.self))
     }
 }
 

@@ -65,6 +65,7 @@ enum SQLiteSliceSchema {
         ("indexes of flexible realms' objects", objectIndex),
         ("client files that are dated ahead", ahead),
         ("before images and views among what apps have", counted),
+        ("events that made versions", "ALTER TABLE history ADD COLUMN event TEXT NOT NULL DEFAULT ''"),
     ]
 
     /// - Throws: `mismatch` if the file is another slice's.

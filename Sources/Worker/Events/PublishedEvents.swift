@@ -18,7 +18,7 @@ struct PublishedEvents: SlicePart {
             let changesets = try delivery.changesets.enumerated().map { try $1.get(named: "\($0)") }
             // What a move brings over was taken in long ago, and is all that the app has.
             try await append(
-                changesets, to: context, of: app, timestamps: message.entries.map(\.timestamp),
+                changesets, of: delivery.id, to: context, of: app, timestamps: message.entries.map(\.timestamp),
                 refusingMisfits: app.migration?.isUnderWay != true)
             return []
         }
@@ -29,7 +29,7 @@ struct PublishedEvents: SlicePart {
             let batch = try WriteBatch(writes: message.writes, onlyIf: message.onlyIf)
             let writing = DocumentWriting(work: work, app: app, context: context)
             let recorded = try await writing.record(batch)
-            try await append(recorded.changesets, to: context, of: app)
+            try await append(recorded.changesets, of: delivery.id, to: context, of: app)
             return recorded.results
         }
     }
@@ -102,9 +102,11 @@ struct PublishedEvents: SlicePart {
 
     /// Appends versions. The operator may always.
     ///
-    /// - Parameter timestamps: when each was written; 0, or none: now.
+    /// - Parameters:
+    ///   - event: the message's id.
+    ///   - timestamps: when each was written; 0, or none: now.
     private func append(
-        _ changesets: [Changeset], to context: RealmContext, of app: AppRecord, timestamps: [SyncTimestamp] = [],
+        _ changesets: [Changeset], of event: String?, to context: RealmContext, of app: AppRecord, timestamps: [SyncTimestamp] = [],
         refusingMisfits: Bool = true
     ) async throws {
         guard !changesets.isEmpty else { return }
@@ -117,7 +119,7 @@ struct PublishedEvents: SlicePart {
             let timestamp = index < timestamps.count ? timestamps[index] : 0
             work.change(context).append(
                 changeset, origin: .server, clientVersion: 0,
-                timestamp: timestamp == 0 ? clock.changesetNow : timestamp, as: applied)
+                timestamp: timestamp == 0 ? clock.changesetNow : timestamp, as: applied, event: event)
         }
     }
 

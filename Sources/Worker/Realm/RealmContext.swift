@@ -320,9 +320,11 @@ final class RealmContext {
     }
 
     /// Appends one version to the history, whether or not the merge has left anything of it.
+    ///
+    /// - Parameter event: the message id of the published event that makes the version.
     func append(
         _ changeset: Changeset, origin: FileIdent, clientVersion: ClientVersion, timestamp: SyncTimestamp,
-        as applied: AppliedChangeset = AppliedChangeset()
+        as applied: AppliedChangeset = AppliedChangeset(), event: String? = nil
     ) {
         precondition(draft != nil, "a realm is changed only by a message in hand")
         let bytes = changeset.encoded()
@@ -337,7 +339,7 @@ final class RealmContext {
             (
                 HistoryRecord(
                     entry, salt: record.salt, cumulativeBytes: record.historyBytes,
-                    images: applied.images?.encoded() ?? []),
+                    images: applied.images?.encoded() ?? [], event: event ?? ""),
                 Touches(of: CollectionOfOne(changeset))
             ))
         if !applied.changes.isEmpty { draft?.changes += place(applied.changes, writtenAt: timestamp) }
@@ -462,6 +464,11 @@ extension RealmContext {
             acknowledgements: unsaved.acknowledged.compactMap { ident in
                 clientFile(ident).map { .init(clientFile: ident, upload: $0.record.upload) }
             }, objects: name.isFlexible ? noticedObjects(maxBytes: maxBytes) : nil)
+    }
+
+    /// The published events among what the next commit writes, as its notice names them.
+    func noticedEvents() -> [NoticedEvent] {
+        NoticedEvent.all(of: unsavedHistory.lazy.map { ($0.version, $0.event) })
     }
 
     private func noticedObjects(maxBytes: Int) -> NoticedObjects? {

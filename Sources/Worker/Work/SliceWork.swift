@@ -264,8 +264,9 @@ final class SliceWork {
         let limits = environment.limits
         for context in kept.realms {
             if let notice = context.notice(maxBytes: limits.maxNoticeBytes) {
-                published.append(
-                    Publication(.realms(key: context.name.topicKey), try AMQPMessage(notice, persistent: false)))
+                var message = try AMQPMessage(notice, persistent: false)
+                message.note(context.noticedEvents())
+                published.append(Publication(.realms(key: context.name.topicKey), message))
                 memory.quiet.changed(
                     context.name, .init(generation: context.record.generation, latest: context.record.latest))
             }

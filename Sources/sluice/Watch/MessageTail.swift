@@ -1,6 +1,7 @@
 import AMQP
 import Foundation
 import Inspection
+import Messages
 import SyncModel
 import Synchronization
 
@@ -23,6 +24,8 @@ struct MessageTail {
     let filter: MessageFilter
     let limit: Int?
     let printer: TailPrinter
+    /// The exchange of dead letters: what passes it has passed another one before.
+    let dead: String
 
     func run() async throws {
         let (stream, continuation) = AsyncStream.makeStream(
@@ -63,7 +66,9 @@ struct MessageTail {
                 // The connection comes back by itself; what passed meanwhile does not.
                 if let generation, generation != delivery.generation { dropped.brokerDrops() }
                 generation = delivery.generation
-                let summary = MessageSummary(delivery.message, routingKey: delivery.routingKey, slices: slices)
+                let summary = MessageSummary(
+                    delivery.message, routingKey: delivery.routingKey, slices: slices,
+                    isDead: delivery.exchange == dead)
                 guard filter.accepts(summary) else { continue }
                 let message = TailedMessage(
                     at: Date(), exchange: delivery.exchange, summary: summary,
@@ -104,9 +109,9 @@ struct TailPrinter: Sendable {
     let json: Bool
     let bodies: Bool
     let ids: Bool
-    /// The exchange of dead letters: what passes it has passed another one before.
-    let dead: String
     private let queue = DispatchQueue(label: "sluice.tail.output")
+    /// The events that a line of text names.
+    private static let shownEvents = 5
 
     private struct Gap: Encodable {
         var dropped: Int
@@ -145,8 +150,15 @@ struct TailPrinter: Sendable {
         if let slice = summary.slice { cells.append("slice \(slice)") }
         cells.append("\(summary.bytes) B")
         if ids, let id = summary.id { cells.append("id \(id)") }
-        if message.exchange == dead { cells.append("DEAD LETTER") }
+        if let letter = summary.letter {
+            cells.append("DEAD LETTER \(letter) of \(summary.queue ?? "an unknown queue"): \(summary.reason ?? "?")")
+        }
         if !summary.text.isEmpty { cells.append(summary.text) }
+        if let events = summary.events {
+            let names = events.prefix(Self.shownEvents).map { "\($0.id) (version \($0.version))" }
+            let rest = events.count > names.count ? ["and \(events.count - names.count) more"] : []
+            cells.append("of \(events.count == 1 ? "event" : "events") " + (names + rest).joined(separator: ", "))
+        }
         lines.append(cells.filter { !$0.isEmpty }.joined(separator: "  ").oneLine)
         if let body = message.body { lines.append("    " + body.oneLine) }
         return lines

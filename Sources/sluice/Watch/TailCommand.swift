@@ -51,8 +51,7 @@ struct TailCommand: ReportingCommand {
                 refused: Set(notType).union(clock || !type.isEmpty ? [] : MessageSummary.clockTypes))
             let tail = MessageTail(
                 tap: tap, slices: slices, filter: filter, limit: count,
-                printer: TailPrinter(
-                    json: output.json, bodies: bodies, ids: ids, dead: settings.topology.dead))
+                printer: TailPrinter(json: output.json, bodies: bodies, ids: ids), dead: settings.topology.dead)
             let place = connection.configuration.endpoints.first?.description ?? "the broker"
             Printing.note("following \(settings.topology.prefix) at \(place); interrupt to end")
             try await tail.run()

@@ -41,6 +41,32 @@ import Testing
         expectEqual(MessageSummary(try AMQPMessage(identify)).clientFile, 7)
     }
 
+    @Test func aCommitNamesTheEventsThatMadeItsVersions() throws {
+        let ids = ["", "a", "a", "", "b"]
+        let events = NoticedEvent.all(of: ids.enumerated().map { (ServerVersion(UInt64($0 + 5)), $1) })
+        expectEqual(events, [NoticedEvent(id: "a", version: 7), NoticedEvent(id: "b", version: 9)])
+        expectEqual(
+            NoticedEvent.all(of: (1...99).map { (ServerVersion($0), "\($0)") }).count, NoticedEvent.most)
+        var message = AMQPMessage(body: #"{"at":5}"#)
+        message.properties.type = "tick"
+        expectTrue(MessageSummary(message).events == nil)
+        message.note(events)
+        expectEqual(MessageSummary(message).events, events)
+        message.properties.headers["x-sluice-events"] = .array([.int(7), .table(["id": .int(1)])])
+        expectTrue(MessageSummary(message).events == nil)
+    }
+
+    @Test func aDeadLetterSaysWhyAndWhereItDied() throws {
+        let letter = DeadLetterDraft(
+            try upload(), reason: "there is no app tasks", queue: "sluice.slice.2", app: "tasks", diedAt: 5
+        ).letter
+        let summary = MessageSummary(letter, isDead: true)
+        expectTrue(summary.queue == "sluice.slice.2" && summary.reason == "there is no app tasks")
+        expectEqual(summary.letter, DeadLetter(letter).name)
+        // Sent back to its queue it lives again, whatever its headers still say.
+        expectTrue(MessageSummary(letter).letter == nil)
+    }
+
     @Test func longBodiesAreCut() throws {
         let message = AMQPMessage(body: String(repeating: "x", count: 5000))
         let text = MessageBody.text(of: message, maxCharacters: 100)

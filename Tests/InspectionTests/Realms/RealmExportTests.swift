@@ -26,6 +26,8 @@ import Testing
         expectTrue(count.versions == 3 && lines.count == 4)
         expectTrue(lines[1].contains(StoredRealm.dogs[0]) && lines[2].contains(#""clientVersion":2"#))
         expectTrue(!lines.contains { $0.contains("salt") })
+        expectEqual(lines.map { $0.contains("\"event\":\"order-17\"") }, [false, false, true, false])
+        expectEqual(lines.filter { $0.contains("\"event\"") }.count, 1)
     }
 
     @Test func aRealmThatIsNotThereIsNamed() async throws {

@@ -58,7 +58,8 @@ final class StoredRealm {
                         clientVersion: index == 0 ? 0 : ClientVersion(UInt64(index + 1)),
                         originFile: index == 0 ? 1 : 2, timestamp: 5, changeset: bytes),
                     salt: 77, cumulativeBytes: record.historyBytes,
-                    images: name.isFlexible ? images.encoded() : []))
+                    images: name.isFlexible ? images.encoded() : [],
+                    event: index == 1 ? "order-17" : ""))
         }
         record.schema = state.schema.encoded()
         var batch = SliceBatch()

@@ -81,6 +81,7 @@ enum Sample {
             HistoryEntry(
                 serverVersion: version, clientVersion: ClientVersion(version.rawValue), originFile: 2,
                 timestamp: SyncTimestamp(.max), changeset: changeset),
-            salt: 9, cumulativeBytes: version.rawValue * 3, images: [UInt8(truncatingIfNeeded: version.rawValue)])
+            salt: 9, cumulativeBytes: version.rawValue * 3, images: [UInt8(truncatingIfNeeded: version.rawValue)],
+            event: version.rawValue % 2 == 0 ? "event \(version) \u{e9}" : "")
     }
 }

@@ -46,6 +46,7 @@ extension SliceDraft {
     private mutating func entry(_ version: UInt64) -> HistoryRecord {
         var record = Sample.entry(ServerVersion(version), random.bytes(60))
         record.images = random.bytes(6)
+        record.event = random.below(2) == 0 ? "" : "\(random.next())"
         record.salt = VersionSalt(random.next())
         return record
     }

@@ -46,6 +46,20 @@ import Testing
         try await expectEqual(harness.titles(), [7: "milk"])
     }
 
+    /// What became of an event can be told by its message id: from the notice of the commit, and later from the history.
+    @Test func theIdOfAnEventIsWithTheVersionThatItMade() async throws {
+        let harness = try await declared()
+        let published = try await harness.send(message(harness, Self.insert))
+        let notice = try #require(
+            published.all.first { $0.message.properties.type == IntegratedNotice.type }?.message)
+        let event = try #require(notice.notedEvents.first)
+        expectTrue(!event.id.isEmpty && event.version == 2 && notice.notedEvents.count == 1)
+        let realm = try #require(try await harness.store.realm(harness.realm))
+        let history = try await harness.store.history(
+            of: HistoryKey(realm: realm.id, generation: realm.generation), after: 0, through: 2, maxBytes: .max)
+        expectEqual(history.map(\.event).last, event.id)
+    }
+
     @Test func aWriteMergesWithWhatADeviceDidOffline() async throws {
         let harness = try await declared()
         try await harness.send(message(harness, Self.insert))
