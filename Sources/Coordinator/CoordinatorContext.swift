@@ -16,6 +16,7 @@ struct CoordinatorContext: Sendable {
     let link: BrokerLink
     let answers: EventAnswers
     let sessions = EndedSessions()
+    let queueAudit: QueueAudit
 
     init(
         configuration: CoordinatorConfiguration, store: any ControlStore, readiness: Readiness, clock: WallClock,
@@ -24,6 +25,7 @@ struct CoordinatorContext: Sendable {
         self.configuration = configuration
         self.store = store
         rules = AppRules(store: store)
+        queueAudit = QueueAudit(store: store, clock: clock, logger: logger)
         self.readiness = readiness
         self.clock = clock
         self.logger = logger

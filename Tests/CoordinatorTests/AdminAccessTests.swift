@@ -103,7 +103,8 @@ import Testing
                         ["ci", "operate", "PATCH", "\(base)/none", "clientRecovery=false", "404"],
                         ["ci", "operate", "POST", base, #"id="tasks", maxOfflineDays=3"#, "201"],
                     ])
-                expectTrue(all.count == 6 && all.allSatisfy { $0.at > 1_700_000_000_000 })
+                expectTrue(all.count == 6 && all.allSatisfy { $0.at > 1_700_000_000_000 && $0.dryRun == nil })
+                expectTrue(all.allSatisfy { $0.address == "127.0.0.1" || $0.address == "::1" }, "\(all)")
                 expectEqual(all.last?.details, #"name="ci", role="operate""#)
 
                 let page = try await Self.audit(coordinator, "?limit=4")

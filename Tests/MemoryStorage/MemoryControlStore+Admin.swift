@@ -35,11 +35,14 @@ extension MemoryControlStore {
         }
     }
 
-    package func endAudit(_ number: Int64, status: Int, details: String?) async throws(StoreError) {
+    package func endAudit(
+        _ number: Int64, status: Int, details: String?, isDryRun: Bool
+    ) async throws(StoreError) {
         try change { content in
             guard let index = content.audit.firstIndex(where: { $0.number == number }) else { return }
             content.audit[index].status = status
             content.audit[index].details = details
+            content.audit[index].dryRun = isDryRun ? true : nil
         }
     }
 

@@ -6,7 +6,7 @@ import Storage
 struct AccessRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .tokens) { _, _ in
             AdminTokenList(tokens: try await context.store.adminTokens().map { AdminTokenDocument($0) })
         }

@@ -5,7 +5,7 @@ import Logging
 
 /// Turns every error into the API's own form.
 struct AdminErrorMiddleware: RouterMiddleware {
-    typealias Context = BasicRequestContext
+    typealias Context = AdminRequestContext
     let logger: Logger
 
     func handle(
@@ -34,7 +34,7 @@ struct AdminErrorMiddleware: RouterMiddleware {
 /// Lets only those in who bear a token, also for routes that do not exist, so that a stranger learns nothing; and only
 /// those to a route whose token's role may use it. What is to change something is in the audit log.
 struct AdminAuthenticationMiddleware: RouterMiddleware {
-    typealias Context = BasicRequestContext
+    typealias Context = AdminRequestContext
     let access: AdminGuard
     let trail: AuditTrail
 
@@ -49,7 +49,9 @@ struct AdminAuthenticationMiddleware: RouterMiddleware {
         guard request.method != .get, request.method != .head else {
             return try await carryOut(request, of: caller, context, next)
         }
-        return try await trail.noting(request, of: caller) { try await carryOut(request, of: caller, context, next) }
+        return try await trail.noting(request, of: caller, from: context.address) {
+            try await carryOut(request, of: caller, context, next)
+        }
     }
 
     private func carryOut(

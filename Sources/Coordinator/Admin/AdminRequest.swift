@@ -15,6 +15,7 @@ enum AdminRequest {
         let bytes = buffer.readableBytes == 0 ? Array("{}".utf8) : Array(buffer.readableBytesView)
         let members = try members(of: bytes, keys, nullable: type.nullableKeys)
         AuditNotes.current?.set(description(of: members, showing: type.shownKeys))
+        if members["dryRun"] == .bool(true) { AuditNotes.current?.setDryRun() }
         do {
             return try JSONDecoder().decode(type, from: Data(bytes))
         } catch let error as DecodingError {
@@ -141,7 +142,7 @@ extension RouterGroup {
     }
 }
 
-extension BasicRequestContext {
+extension AdminRequestContext {
     /// What stands in the path for the parameter.
     func value(of parameter: AdminParameter) throws -> String { try parameters.require(parameter.rawValue) }
 }

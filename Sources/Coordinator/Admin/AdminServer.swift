@@ -29,9 +29,9 @@ struct AdminServer: Sendable {
     }
 
     /// What is served; `docs/api/admin.json` describes each of these routes.
-    func routes() -> Router<BasicRequestContext> {
+    func routes() -> Router<AdminRequestContext> {
         let logger = context.logger
-        let router = Router(context: BasicRequestContext.self)
+        let router = Router(context: AdminRequestContext.self)
         let access = AdminGuard(
             bootstrap: token, store: context.store, isSecure: context.configuration.tls != nil,
             ended: context.sessions, clock: context.clock)

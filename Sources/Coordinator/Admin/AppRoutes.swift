@@ -9,7 +9,7 @@ import SyncModel
 struct AppRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .apps) { _, _ in
             AppList(apps: try await context.store.apps().map { AppDocument($0) })
         }

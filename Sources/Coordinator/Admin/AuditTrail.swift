@@ -11,19 +11,16 @@ final class AuditNotes: Sendable {
     @TaskLocal static var current: AuditNotes?
     private static let maxText = 1000
 
-    private let held = Mutex<String?>(nil)
+    private let held: Mutex<(text: String?, isDryRun: Bool)>
+
+    init(isDryRun: Bool = false) { held = Mutex((nil, isDryRun)) }
+
+    var text: String? { held.withLock { $0.text } }
     /// Whether the request only asks what would be done: its entry must not read as if it had been.
-    private let isDryRun: Bool
+    var isDryRun: Bool { held.withLock { $0.isDryRun } }
 
-    init(isDryRun: Bool = false) { self.isDryRun = isDryRun }
-
-    var text: String? {
-        let text = held.withLock { $0 }
-        guard isDryRun else { return text }
-        return text.map { "dry run; \($0)" } ?? "dry run"
-    }
-
-    func set(_ text: String) { held.withLock { $0 = String(text.prefix(Self.maxText)) } }
+    func set(_ text: String) { held.withLock { $0.text = String(text.prefix(Self.maxText)) } }
+    func setDryRun() { held.withLock { $0.isDryRun = true } }
 }
 
 /// Writes each request that is to change something into the audit log: before it is carried out, so that nothing is
@@ -38,14 +35,16 @@ struct AuditTrail: Sendable {
     private static let maxPath = 500
 
     func noting(
-        _ request: Request, of caller: AdminCaller, _ body: () async throws -> Response
+        _ request: Request, of caller: AdminCaller, from address: String?, _ body: () async throws -> Response
     ) async throws -> Response {
+        let isDryRun = AdminRequest.query(.dryRun, request) == "true"
         let path = String(request.uri.path.prefix(Self.maxPath))
         let number = try await store.beginAudit(
             AuditEntry(
-                at: clock.now(), token: caller.token, role: caller.role, method: request.method.rawValue, path: path),
+                at: clock.now(), token: caller.token, role: caller.role, method: request.method.rawValue, path: path,
+                address: address, dryRun: isDryRun ? true : nil),
             keeping: Self.most)
-        let notes = AuditNotes(isDryRun: AdminRequest.query(.dryRun, request) == "true")
+        let notes = AuditNotes(isDryRun: isDryRun)
         let result: Result<Response, any Error>
         do {
             result = .success(try await AuditNotes.$current.withValue(notes) { try await body() })
@@ -61,10 +60,11 @@ struct AuditTrail: Sendable {
             "admin request",
             metadata: [
                 "token": "\(caller.token)", "method": "\(request.method.rawValue)", "path": "\(path)",
-                "details": "\(notes.text ?? "")", "status": "\(status)",
+                "details": "\(notes.text ?? "")", "status": "\(status)", "address": "\(address ?? "")",
+                "dry_run": "\(notes.isDryRun)",
             ])
         do {
-            try await store.endAudit(number, status: status, details: notes.text)
+            try await store.endAudit(number, status: status, details: notes.text, isDryRun: notes.isDryRun)
         } catch {
             logger.error("how an admin request ended is not in the audit log", metadata: ["error": "\(error)"])
         }

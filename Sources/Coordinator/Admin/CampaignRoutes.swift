@@ -9,7 +9,7 @@ struct CampaignRoutes: Sendable {
     let events: CampaignEvents
     let export: CampaignExport
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .campaigns) { request, _ in
             let limit = try AdminRequest.limit(request, default: AdminLimits.campaigns)
             let found = try await context.store.campaigns(

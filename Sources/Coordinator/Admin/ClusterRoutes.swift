@@ -6,7 +6,7 @@ import SyncModel
 struct ClusterRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .cluster) { _, _ in
             ClusterDocument(
                 coordinator: context.configuration.id, active: context.state.isActive, slices: context.slices.value)

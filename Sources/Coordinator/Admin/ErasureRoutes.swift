@@ -10,7 +10,7 @@ import SyncModel
 struct ErasureRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.on(.post, .eraseRealm) { try await eraseRealm($0, app: $1.value(of: .app)) }
         group.on(.delete, .app) { try await deleteApp($0, id: $1.value(of: .app)) }
         group.on(.delete, .user) { try await deleteUser($0, $1.value(of: .user), of: $1.value(of: .app)) }

@@ -6,7 +6,7 @@ import Storage
 struct KeyRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .keys) { _, _ in try await list() }
         group.on(.post, .rotateKeys) { request, _ in
             let body = try await AdminRequest.body(KeyRotationRequest.self, of: request)

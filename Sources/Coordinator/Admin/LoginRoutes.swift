@@ -8,7 +8,7 @@ import Storage
 struct LoginRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .logins) { _, route in try await list(route.value(of: .app)) }
         group.answer(.put, .login) { request, route in
             let (app, provider) = try (route.value(of: .app), provider(route))
@@ -23,7 +23,7 @@ struct LoginRoutes: Sendable {
         }
     }
 
-    private func provider(_ route: BasicRequestContext) throws -> LoginProvider {
+    private func provider(_ route: AdminRequestContext) throws -> LoginProvider {
         let text = try route.value(of: .provider)
         guard let provider = LoginProvider(rawValue: text) else {
             let known = LoginProvider.allCases.map(\.rawValue).joined(separator: ", ")

@@ -10,7 +10,7 @@ import SyncModel
 struct MigrationRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .migration) { _, route in
             let app = try await context.app(route.value(of: .app))
             guard let migration = app.migration else {

@@ -9,7 +9,7 @@ import SyncModel
 struct PlanRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .terminationPlan) { request, route in
             let app = try await context.app(route.value(of: .app))
             let limit = try AdminRequest.limit(request, default: AdminLimits.plannedClientRealms)

@@ -9,7 +9,7 @@ import SyncModel
 struct RulesRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .rules) { _, route in
             let app = try await context.app(route.value(of: .app))
             return try await answer(version: app.rulesVersion, of: app)

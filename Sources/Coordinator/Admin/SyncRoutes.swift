@@ -10,7 +10,7 @@ struct SyncRoutes: Sendable {
     let context: CoordinatorContext
     private var campaigns: CampaignRequests { CampaignRequests(context: context) }
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.on(.post, .terminate) { try await terminate($0, app: $1.value(of: .app)) }
         group.on(.post, .reset) { try await reset($0, app: $1.value(of: .app)) }
         group.answer(.post, .allowResets) { try await allowResets($0, app: $1.value(of: .app)) }

@@ -8,7 +8,7 @@ import SyncModel
 struct UserRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .users) { try await list($0, app: $1.value(of: .app)) }
         group.answer(.get, .user) { _, route in
             UserDocument(try await context.user(route.value(of: .user), of: route.value(of: .app)))
@@ -43,7 +43,7 @@ struct UserRoutes: Sendable {
     }
 
     private func setDisabled(
-        _ disabled: Bool, _ request: Request, _ route: BasicRequestContext
+        _ disabled: Bool, _ request: Request, _ route: AdminRequestContext
     ) async throws -> UserDocument {
         let (app, user) = (try route.value(of: .app), try route.value(of: .user))
         _ = try await AdminRequest.body(EmptyRequest.self, of: request)
@@ -52,7 +52,7 @@ struct UserRoutes: Sendable {
         return UserDocument(try await context.user(user, of: app))
     }
 
-    private func setCustomData(_ request: Request, _ route: BasicRequestContext) async throws -> UserDocument {
+    private func setCustomData(_ request: Request, _ route: AdminRequestContext) async throws -> UserDocument {
         let (app, user) = (try route.value(of: .app), try route.value(of: .user))
         let body = try await AdminRequest.body(CustomDataRequest.self, of: request)
         var text: String?

@@ -57,6 +57,8 @@ struct OutcomeConsumer: Sendable {
                 try await noting { () throws(StoreError) in try await context.store.note(progress) }
             case .queried(let report):
                 try await noting { () throws(StoreError) in try await QueriedFields(context: context).take(report) }
+            case .letters(let report):
+                try await noting { () throws(StoreError) in try await context.queueAudit.note(report) }
             case .tick: break
             case .newer(let reason):
                 if newer.isEmpty {
@@ -73,6 +75,7 @@ struct OutcomeConsumer: Sendable {
         guard !reports.isEmpty else { return }
         let start = ContinuousClock.now
         let effects = try await apply(reports.map(\.report))
+        try await noting { () throws(StoreError) in try await context.queueAudit.note(opened: effects.opened) }
         context.state.campaignGauges.changed()
         CoordinatorMetrics.batchApplied(ContinuousClock.now - start, reports: reports.count)
         for rejection in effects.rejected where reports.indices.contains(rejection.index) {

@@ -10,6 +10,8 @@ enum OutcomeQueueMessage: Sendable {
     case erased(SliceErasureProgress)
     /// What clients in development mode have asked for subscriptions by.
     case queried(QueriedReport)
+    /// What a shell has done with dead letters.
+    case letters(LettersReport)
     /// A coordinator's own tick, which tells whom it reaches that it is active.
     case tick
     /// What only a newer version of Sluice can read, and how that shows.
@@ -33,10 +35,12 @@ enum OutcomeQueueMessage: Sendable {
                         app: report.app, slice: report.slice, erased: report.erased, left: report.left,
                         isDone: report.isDone))
             case QueriedReport.type: self = .queried(try message.decode(QueriedReport.self))
+            case LettersReport.type: self = .letters(try message.decode(LettersReport.self))
             case TickMessage.type: self = .tick
             case let type:
                 self = .poison(
-                    reason: "type \(type.prefix(64)): expected found, notified, outcome, erased, queried or tick")
+                    reason:
+                        "type \(type.prefix(64)): expected found, notified, outcome, erased, queried, letters or tick")
             }
         } catch {
             self = error.isNewer ? .newer(reason: "\(error)") : .poison(reason: "\(error)")

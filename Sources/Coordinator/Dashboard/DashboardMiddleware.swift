@@ -5,7 +5,7 @@ import NIOCore
 
 /// Serves the dashboard's files, which hold nothing secret and so need no token, and has browsers trust nothing else.
 struct DashboardMiddleware: RouterMiddleware {
-    typealias Context = BasicRequestContext
+    typealias Context = AdminRequestContext
 
     /// Scripts and styles are the dashboard's own files, requests go to this coordinator, and nothing may frame the pages.
     static let policy =

@@ -13,8 +13,8 @@ struct SessionRoutes: Sendable {
     private let links = LoginLinks()
     private let brake = LoginBrake()
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
-        group.on(.post, .session) { request, _ in try await logIn(request) }
+    func add(to group: RouterGroup<AdminRequestContext>) {
+        group.on(.post, .session) { request, context in try await logIn(request, from: context.address) }
         group.answer(.get, .session) { _, _ in
             guard let caller = AdminCaller.current else { throw AdminError.noToken }
             return document(of: caller)
@@ -38,7 +38,7 @@ struct SessionRoutes: Sendable {
     }
 
     /// The one request that needs no token in its head: the body has it.
-    private func logIn(_ request: Request) async throws -> Response {
+    private func logIn(_ request: Request, from address: String?) async throws -> Response {
         try AdminGuard.checkOrigin(request)
         let body = try await AdminRequest.body(SessionRequest.self, of: request)
         let now = context.now
@@ -57,7 +57,7 @@ struct SessionRoutes: Sendable {
         caller.session = session
         let answer = try entered(caller, session)
         do {
-            return try await trail.noting(request, of: caller) { answer }
+            return try await trail.noting(request, of: caller, from: address) { answer }
         } catch let error as StoreError where error.isRetriable {
             // The store may be away, which is when a dashboard is opened: a login that cannot be written down may look, and change nothing.
             context.logger.warning(

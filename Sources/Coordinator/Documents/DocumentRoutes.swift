@@ -19,7 +19,7 @@ struct DocumentRoutes: Sendable {
 
     init(context: CoordinatorContext) { self.context = context }
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.on(.get, .documents) { request, route in
             let (search, wanted) = try await search(request, app: route.value(of: .app))
             let place = try places.require()

@@ -11,7 +11,7 @@ struct DeadLetterRoutes: Sendable {
 
     init(context: CoordinatorContext) { desk = DeadLetterDesk(context: context) }
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .deadLetters) { request, _ in
             let filter = DeadLetterFilter(
                 letters: AdminRequest.query(.id, request).map { [$0] } ?? [],

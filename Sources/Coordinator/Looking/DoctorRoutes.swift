@@ -10,7 +10,7 @@ struct DoctorRoutes: Sendable {
 
     init(context: CoordinatorContext) { surgery = Surgery(context: context) }
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .doctor) { _, _ in await surgery.examine() }
     }
 }

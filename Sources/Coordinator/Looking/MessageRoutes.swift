@@ -12,7 +12,7 @@ struct MessageRoutes: Sendable {
     /// Each binds a queue of its own to every slice.
     private let places = EventPlaces(AdminLimits.messageStreams)
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.on(.get, .messageEvents) { request, _ in
             let filter = try filter(of: request)
             let place = try places.require()

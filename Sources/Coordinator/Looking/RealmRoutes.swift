@@ -14,7 +14,7 @@ struct RealmRoutes: Sendable {
     /// Realms looked at for a list that is sorted, of all apps.
     static let sortingReach = 50_000
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .realms) { request, route in
             let app = try await context.app(route.value(of: .app))
             let limit = try AdminRequest.limit(request, default: AdminLimits.realms)

@@ -8,7 +8,7 @@ struct PictureRoutes: Sendable {
     let context: CoordinatorContext
     let events: ClusterEvents
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .overview) { _, _ in await events.picture.overview() }
         group.answer(.get, .history) { request, _ in
             let history = context.state.history

@@ -63,10 +63,12 @@ struct QueriedFields: Sendable {
                 app: app.id, expecting: app.rulesVersion,
                 with: RulesChange(document: new.bytes, author: Self.author, at: context.now))
         } catch {
-            try await context.store.endAudit(number, status: error.code == .stale ? 409 : 500, details: text)
+            try await context.store.endAudit(
+                number, status: error.code == .stale ? 409 : 500, details: text,
+                isDryRun: false)
             throw error
         }
-        try await context.store.endAudit(number, status: 200, details: text)
+        try await context.store.endAudit(number, status: 200, details: text, isDryRun: false)
         return record.version
     }
 

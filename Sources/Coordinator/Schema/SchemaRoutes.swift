@@ -8,7 +8,7 @@ import SyncModel
 struct SchemaRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .schema) { _, route in
             let id = try route.value(of: .app)
             _ = try await context.app(id)

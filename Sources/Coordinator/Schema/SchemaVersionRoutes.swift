@@ -12,7 +12,7 @@ import SyncModel
 struct SchemaVersionRoutes: Sendable {
     let context: CoordinatorContext
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .schemaVersions) { list(of: try await app($1)) }
         group.answer(.get, .schemaVersion) { _, route in
             let app = try await app(route)
@@ -39,7 +39,7 @@ struct SchemaVersionRoutes: Sendable {
         }
     }
 
-    private func app(_ route: BasicRequestContext) async throws -> AppRecord {
+    private func app(_ route: AdminRequestContext) async throws -> AppRecord {
         let app = try await context.app(route.value(of: .app))
         guard app.syncMode == .flexible else {
             throw AdminError.invalid("app \(app.id) uses partition sync, whose clients do not say their schema version")

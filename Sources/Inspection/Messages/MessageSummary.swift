@@ -151,6 +151,11 @@ package struct MessageSummary: Sendable, Equatable, Codable {
                 app: $0.app, clientFile: $0.clientFile,
                 text: "subscriptions by \(names.prefix(8).joined(separator: ", "))")
         }
+        read(LettersReport.self) {
+            Content(
+                text: "\($0.count) dead letter\($0.count == 1 ? "" : "s") \($0.action.rawValue) by \($0.by.prefix(200))"
+            )
+        }
         read(FoundReport.self) {
             let text = "\($0.clientRealms.count) client realms, campaign \($0.campaign)"
             return Content(app: $0.app, slice: $0.slice, text: text)

@@ -42,7 +42,7 @@ package struct AdminTokenRecord: Codable, Sendable, Equatable {
     }
 }
 
-/// One admin request that was to change something.
+/// One request that was to change something, by the admin API or through a queue.
 package struct AuditEntry: Codable, Sendable, Equatable {
     /// Grows from entry to entry; 0 until it is stored.
     package var number: Int64
@@ -57,10 +57,14 @@ package struct AuditEntry: Codable, Sendable, Equatable {
     package var details: String?
     /// The answer's HTTP status; absent while the request is under way, and for ever if its coordinator died meanwhile.
     package var status: Int?
+    /// The network address that the request came from; nil if it did not come by a connection, or is older than this.
+    package var address: String?
+    /// True if the request only asked what would be done.
+    package var dryRun: Bool?
 
     package init(
         number: Int64 = 0, at: UInt64, token: String, role: AdminRole, method: String, path: String,
-        details: String? = nil, status: Int? = nil
+        details: String? = nil, status: Int? = nil, address: String? = nil, dryRun: Bool? = nil
     ) {
         self.number = number
         self.at = at
@@ -70,6 +74,8 @@ package struct AuditEntry: Codable, Sendable, Equatable {
         self.path = path
         self.details = details
         self.status = status
+        self.address = address
+        self.dryRun = dryRun
     }
 }
 
@@ -85,7 +91,8 @@ package protocol AdminStore: Sendable {
     /// Notes a request before it is carried out, and forgets the oldest ones beyond `most`.
     /// - Returns: the entry's number.
     func beginAudit(_ entry: AuditEntry, keeping most: Int) async throws(StoreError) -> Int64
-    func endAudit(_ number: Int64, status: Int, details: String?) async throws(StoreError)
+    /// - Parameter isDryRun: whether the request only asked what would be done.
+    func endAudit(_ number: Int64, status: Int, details: String?, isDryRun: Bool) async throws(StoreError)
     /// Newest first.
     /// - Parameter before: only entries with smaller numbers.
     func auditEntries(before: Int64?, limit: Int) async throws(StoreError) -> [AuditEntry]

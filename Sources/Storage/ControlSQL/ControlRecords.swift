@@ -88,7 +88,8 @@ extension AuditEntry {
         self.init(
             number: Int64(try row.integer("number")), at: try row.unsigned("at"), token: try row.text("token"),
             role: try Storage.role(row), method: try row.text("method"), path: try row.text("path"),
-            details: try row.textIfAny("details"), status: try row.integerIfAny("status"))
+            details: try row.textIfAny("details"), status: try row.integerIfAny("status"),
+            address: try row.textIfAny("address"), dryRun: try row.boolean("dry_run") ? true : nil)
     }
 }
 

@@ -126,10 +126,12 @@ extension SQLControlStore {
         guard count > 0 else { throw StoreError(.notFound, "there is no admin token \(name)") }
     }
 
-    package func endAudit(_ number: Int64, status: Int, details: String?) async throws(StoreError) {
+    package func endAudit(
+        _ number: Int64, status: Int, details: String?, isDryRun: Bool
+    ) async throws(StoreError) {
         try await run(
-            "the audit log", "UPDATE admin_audit SET status = $1, details = $2 WHERE number = $3",
-            [.count(status), .text(details), .integer(number)])
+            "the audit log", "UPDATE admin_audit SET status = $1, details = $2, dry_run = $4 WHERE number = $3",
+            [.count(status), .text(details), .integer(number), .boolean(isDryRun)])
     }
 
     package func auditEntries(before: Int64?, limit: Int) async throws(StoreError) -> [AuditEntry] {

@@ -24,9 +24,10 @@ extension PostgresAdminStore {
         try await database.change("the audit log") { transaction in
             let rows = try await transaction.rows(
                 """
-                INSERT INTO admin_audit (at, token, role, method, path, details, status)
-                VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING number
-                """, entry.at, entry.token, entry.role.rawValue, entry.method, entry.path, entry.details, entry.status)
+                INSERT INTO admin_audit (at, token, role, method, path, details, status, address, dry_run)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING number
+                """, entry.at, entry.token, entry.role.rawValue, entry.method, entry.path, entry.details, entry.status,
+                entry.address, entry.dryRun ?? false)
             guard let number = try rows.first?.integer("number") else {
                 throw StoreError(.corrupt, "an entry of the audit log was inserted and got no number")
             }

@@ -5,7 +5,7 @@ enum PostgresControlSchema {
         part: "control",
         steps: [
             .version(version1), .addition(clientSchemas), .addition(migration), .addition(spelling),
-            .addition(schemaVersions), .addition(changeFeed),
+            .addition(schemaVersions), .addition(changeFeed), .addition(audited),
         ])
 
     /// Every table, in an order in which a store can be copied.
@@ -25,6 +25,10 @@ enum PostgresControlSchema {
     private static let schemaVersions = ["ALTER TABLE apps ADD COLUMN schema_versions text COLLATE \"C\""]
 
     private static let changeFeed = ["ALTER TABLE apps ADD COLUMN change_feed text COLLATE \"C\""]
+    private static let audited = [
+        "ALTER TABLE admin_audit ADD COLUMN address text COLLATE \"C\"",
+        "ALTER TABLE admin_audit ADD COLUMN dry_run boolean NOT NULL DEFAULT false",
+    ]
 
     private static let version1 = [
         """

@@ -23,9 +23,10 @@ extension SQLiteAdminStore {
         try await write("the audit log") { db in
             try db.run(
                 """
-                INSERT INTO admin_audit (at, token, role, method, path, details, status) VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO admin_audit (at, token, role, method, path, details, status, address, dry_run)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, sqlInteger(entry.at), entry.token, entry.role.rawValue, entry.method, entry.path, entry.details,
-                entry.status)
+                entry.status, entry.address, entry.dryRun ?? false)
             let number = db.lastInsertedRowID
             try db.run("DELETE FROM admin_audit WHERE number <= ?", number - Int64(most))
             return number

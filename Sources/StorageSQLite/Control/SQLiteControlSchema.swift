@@ -184,6 +184,10 @@ enum SQLiteControlSchema {
         "ALTER TABLE passwords ADD COLUMN spelling TEXT;",
         "ALTER TABLE apps ADD COLUMN schema_versions TEXT;",
         "ALTER TABLE apps ADD COLUMN change_feed TEXT;",
+        """
+        ALTER TABLE admin_audit ADD COLUMN address TEXT;
+        ALTER TABLE admin_audit ADD COLUMN dry_run INTEGER NOT NULL DEFAULT 0;
+        """,
     ]
 
     static func migrate(_ database: any DatabaseWriter) throws {

@@ -63,7 +63,8 @@ struct AdminTokensRevoke: AdminCommand {
 
 struct AuditCommand: AdminCommand {
     static let configuration = CommandConfiguration(
-        commandName: "audit", abstract: "Show which admin requests have changed something, newest first.")
+        commandName: "audit", abstract: "Show what has changed something, by requests and through queues, newest first."
+    )
     @OptionGroup var common: ReportOptions
     @Option(help: "The most entries to show, 1 to 1000.") var limit = 50
     @Option(help: "Only entries before this number: where the last page ended.") var after: Int64?
@@ -74,11 +75,13 @@ struct AuditCommand: AdminCommand {
         let rows = page.entries.map { entry in
             [
                 "\(entry.number)", Printing.time(ofUnixMilliseconds: entry.at), entry.token, entry.role.rawValue,
-                entry.status.cell, entry.method, entry.path, (entry.details ?? "").oneLine,
+                entry.address.cell.oneLine, entry.status.cell, entry.method, entry.path,
+                [entry.dryRun == true ? "dry run" : nil, entry.details].compactMap(\.self).joined(separator: "; ")
+                    .oneLine,
             ]
         }
         try output.show(
-            page, Table("NUMBER", "TIME", "TOKEN", "ROLE", "STATUS", "METHOD", "PATH", "DETAILS", rows: rows))
+            page, Table("NUMBER", "TIME", "TOKEN", "ROLE", "FROM", "STATUS", "METHOD", "PATH", "DETAILS", rows: rows))
         if let next = page.next, !output.json { Printing.note("older ones: sluice audit --after \(next)") }
     }
 }

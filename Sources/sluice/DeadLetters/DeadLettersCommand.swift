@@ -51,7 +51,7 @@ extension DeadLetterCommand {
     /// - Returns: how many were named, looked at, and there.
     func visit(
         _ settings: ClusterSettings, _ body: (DeadLetterEntry, AMQPMessage) async throws -> DeadLetterQueue.Fate,
-        done: (DeadLetterEntry) throws -> Void = { _ in }
+        done: (DeadLetterEntry) throws -> Void = { _ in }, ended: (AMQPConnection) async -> Void = { _ in }
     ) async throws -> (meant: Int, seen: Int, of: Int) {
         let filter = try options.filter()
         let slices = try settings.sliceCount()
@@ -59,19 +59,25 @@ extension DeadLetterCommand {
             return try await settings.withBroker(name: "dead-letters") { connection in
                 let queue = DeadLetterQueue(connection: connection, topology: settings.topology, slices: slices)
                 var meant = 0
-                let (seen, of) = try await queue.visit(
-                    limit: options.limit,
-                    { letter, message in
-                        let entry = DeadLetterEntry(letter, message, slices: slices)
-                        guard filter.accepts(entry) else { return .kept }
-                        meant += 1
-                        return try await body(entry, message)
-                    },
-                    done: { letter, message, _ in
-                        let entry = DeadLetterEntry(letter, message, slices: slices)
-                        if filter.accepts(entry) { try done(entry) }
-                    })
-                return (meant, seen, of)
+                do {
+                    let (seen, of) = try await queue.visit(
+                        limit: options.limit,
+                        { letter, message in
+                            let entry = DeadLetterEntry(letter, message, slices: slices)
+                            guard filter.accepts(entry) else { return .kept }
+                            meant += 1
+                            return try await body(entry, message)
+                        },
+                        done: { letter, message, _ in
+                            let entry = DeadLetterEntry(letter, message, slices: slices)
+                            if filter.accepts(entry) { try done(entry) }
+                        })
+                    await ended(connection)
+                    return (meant, seen, of)
+                } catch {
+                    await ended(connection)
+                    throw error
+                }
             }
         } catch let error as DeadLetterError {
             throw CommandFailure(.badInput, "\(error)")
@@ -86,20 +92,23 @@ extension DeadLetterCommand {
     /// - Parameters:
     ///   - all: `--all`, for commands that have it.
     ///   - verb: what the command does to a letter.
+    ///   - ended: called at the end, also of a command that has failed, while there is a connection.
     /// - Returns: how many letters were named.
+    /// - Throws: `notFound` if none was.
     func visitNamed(
         _ settings: ClusterSettings, all: Bool? = nil, to verb: String,
         _ body: (DeadLetterEntry, AMQPMessage) async throws -> DeadLetterQueue.Fate,
-        done: (DeadLetterEntry) throws -> Void = { _ in }
+        done: (DeadLetterEntry) throws -> Void = { _ in }, ended: (AMQPConnection) async -> Void = { _ in }
     ) async throws -> Int {
         let filter = try options.filter()
         guard all == true || options.isRestricted else {
             let rest = all == nil ? "--reason or --type" : "--reason, --type or --all"
             throw CommandFailure(.badInput, "say which: names, message ids, --app, \(rest)")
         }
-        let meant = try await visit(settings, body, done: done).meant
-        guard meant > 0 || filter.letters.isEmpty else {
-            throw CommandFailure(.notFound, "there is no such dead letter to \(verb)")
+        let (meant, seen, of) = try await visit(settings, body, done: done, ended: ended)
+        guard meant > 0 || (of == 0 && filter.letters.isEmpty && !options.isRestricted) else {
+            let rest = seen < of ? " among the \(seen) of \(of) letters that were looked at (--limit)" : ""
+            throw CommandFailure(.notFound, "there is no such dead letter to \(verb)\(rest)")
         }
         return meant
     }

@@ -199,11 +199,16 @@ struct ControlStepMaker {
     }
 
     private mutating func audit() -> ControlStep {
-        let entry = AuditEntry(at: now, token: "ci", role: .own, method: "PUT", path: "/apps/\(random.below(9))")
+        let entry = AuditEntry(
+            at: now, token: "ci", role: .own, method: "PUT", path: "/apps/\(random.below(9))",
+            address: random.below(2) == 0 ? nil : "192.0.2.\(random.below(9))")
+        let isDryRun = random.below(2) == 0
         let (status, most) = (random.below(3) * 100, 3 + random.below(3))
         return ControlStep("audit \(entry), keeping \(most), ended with \(status)") { store throws(StoreError) in
             let number = try await store.beginAudit(entry, keeping: most)
-            if status > 0 { try await store.endAudit(number, status: status, details: "id=\(status)") }
+            if status > 0 {
+                try await store.endAudit(number, status: status, details: "id=\(status)", isDryRun: isDryRun)
+            }
             return nil
         }
     }
