@@ -212,6 +212,14 @@ let package = Package(
                 hummingbird,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
+        // Backups on their way: packed, sealed, to a folder or a store of objects, and back.
+        module(
+            "Backups",
+            [
+                "CZlib", httpClient, nio("NIOCore"), nio("NIOHTTP1"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ]),
         // Clients of a gateway, many at once, for an operator's acceptance test.
         module(
             "Load",
@@ -239,7 +247,8 @@ let package = Package(
                 "Storage",
                 "StorageSQLite", "PostgreSQL", "StoragePostgreSQL", "Operations",
                 "Inspection",
-                "Worker", "Gateway", "Coordinator", "Load", argumentParser, logging, metrics, lifecycle, httpClient,
+                "Worker", "Gateway", "Coordinator", "Load", "Backups", argumentParser, logging, metrics, lifecycle,
+                httpClient,
                 nio("NIOCore"), nio("NIOPosix"),
                 nio("NIOHTTP1"), nio("NIOFoundationCompat"), ssl,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -320,6 +329,7 @@ let package = Package(
         tests("Views", ["SyncModel", "Changesets", "RealmState", "Rules", "Query"]),
         tests("Query", ["Changesets", "RealmState", "MergeConformance"]),
         tests("SyncProtocol", ["SyncModel"]),
+        tests("Backups", [httpClient, nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix")]),
         tests("Load", ["SyncModel", "SyncProtocol", "Changesets"]),
         tests("Rules", ["SyncModel"]),
         tests("Messages", ["SyncModel", "AMQP", "Changesets", "ExtendedJSON"]),
@@ -373,7 +383,7 @@ let package = Package(
             [
                 "SyncModel", "Rules", "AdminAPI", "APIDescriptions", "AMQP", "MessagingSupport", "Changesets",
                 "Documents", "RealmState", "Messages", "Storage", "StorageSQLite", "StorageSupport", "Operations",
-                "Inspection", grdb,
+                "Inspection", "MemoryStorage", grdb,
                 logging,
                 httpClient, hummingbird,
             ]),

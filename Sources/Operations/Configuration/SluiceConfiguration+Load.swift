@@ -116,6 +116,20 @@ extension SluiceConfiguration {
         for quota in Quota.allCases {
             try await reader.read(quota.setting, in: quota.bounds, into: &value.quotas[quota])
         }
+        try await reader.read("backup.place", into: &value.backupPlace)
+        try await reader.read("backup.keep", in: 0...10_000, into: &value.backupKeep)
+        try await reader.read("backup.key_file", into: &value.backupKeyFile)
+        try await reader.read("backup.passphrase_file", into: &value.backupPassphraseFile)
+        if value.backupKeyFile != nil, value.backupPassphraseFile != nil {
+            throw OperationsError(
+                .invalidSetting,
+                "settings backup.key_file and backup.passphrase_file: expected one of them, found both")
+        }
+        try await reader.read("backup.endpoint", into: &value.backupEndpoint)
+        try await reader.read("backup.region", into: &value.backupRegion)
+        try await reader.read("backup.access_key", into: &value.backupAccessKey)
+        try await reader.read("backup.secret_key", into: &value.backupSecretKey)
+        try await reader.read("backup.session_token", into: &value.backupSessionToken)
         try await reader.readSeconds("shutdown.seconds", in: 0.1...3600, into: &value.shutdownDeadline)
         try await reader.readCase("log.level", into: &value.logLevel)
         try await reader.readCase("log.format", into: &value.logFormat)

@@ -106,6 +106,21 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var grafanaURL: String?
     /// `coordinator.max_dead_letters`: beyond it the oldest of the app that has the most go.
     package var maxDeadLetters = 10_000
+    /// `backup.place`: a folder of backups, or `s3://bucket/prefix`. Nil: each command names its own.
+    package var backupPlace: String?
+    /// `backup.keep`: how many backups stay there; 0: all.
+    package var backupKeep = 0
+    /// `backup.key_file`, `backup.passphrase_file`: what backups are sealed with.
+    package var backupKeyFile: String?
+    package var backupPassphraseFile: String?
+    /// `backup.endpoint`: nil: Amazon's in the region.
+    package var backupEndpoint: String?
+    /// `backup.region`.
+    package var backupRegion = "us-east-1"
+    /// `backup.access_key`, `backup.secret_key`, `backup.session_token`.
+    package var backupAccessKey = Secret("")
+    package var backupSecretKey = Secret("")
+    package var backupSessionToken = Secret("")
     /// `shutdown.seconds`: how long a process may take to stop in an orderly way.
     package var shutdownDeadline: Duration = .seconds(20)
 
@@ -159,6 +174,12 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("worker.compaction_bytes", "\(compactionBytes)"),
             ("worker.client_file_days", "\(clientFileDays)"),
             ("worker.reset_share_percent", "\(resetSharePercent)"),
+            ("backup.place", backupPlace ?? ""), ("backup.keep", "\(backupKeep)"),
+            ("backup.key_file", backupKeyFile ?? ""), ("backup.passphrase_file", backupPassphraseFile ?? ""),
+            ("backup.endpoint", backupEndpoint ?? ""), ("backup.region", backupRegion),
+            ("backup.access_key", backupAccessKey.description),
+            ("backup.secret_key", backupSecretKey.description),
+            ("backup.session_token", backupSessionToken.description),
             ("shutdown.seconds", shutdownDeadline.secondsText), ("log.level", logLevel.rawValue),
             ("log.format", logFormat.rawValue),
         ] + Quota.allCases.map { ($0.setting, "\(quotas[$0] ?? $0.standard)") }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import Storage
 
 /// What a backup consists of: written last, so that a folder without it is no backup.
@@ -37,8 +37,18 @@ package struct BackupManifest: Codable, Sendable, Equatable {
                 .notFound, "there is no backup in \(folder): it has no \(Self.name), which is written last")
         }
         defer { try? handle.close() }
+        let data: Data
         do {
-            let data = try handle.read(upToCount: Self.maxBytes) ?? Data()
+            data = try handle.read(upToCount: Self.maxBytes) ?? Data()
+        } catch {
+            throw StoreError(.corrupt, "\(path) cannot be read", underlying: error)
+        }
+        try self.init(decoding: data, path: path)
+    }
+
+    /// - Throws: `corrupt`, `mismatch` for one of a newer version.
+    package init(decoding data: Data, path: String = name) throws(StoreError) {
+        do {
             self = try JSONDecoder().decode(BackupManifest.self, from: data)
         } catch {
             throw StoreError(.corrupt, "\(path) cannot be read", underlying: error)
@@ -48,7 +58,8 @@ package struct BackupManifest: Codable, Sendable, Equatable {
         }
         // Names come from a file that may be anybody's.
         guard files.allSatisfy({ !$0.name.contains("/") && $0.name.hasSuffix(".sqlite") }),
-            Set(files.map(\.name)).count == files.count, files.contains(where: { $0.name == BackupFile.control })
+            Set(files.map(\.name)).count == files.count, files.allSatisfy({ $0.bytes >= 0 }),
+            files.contains(where: { $0.name == BackupFile.control })
         else {
             throw StoreError(.corrupt, "\(path) names files that no backup has")
         }
