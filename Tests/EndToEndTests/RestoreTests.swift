@@ -46,6 +46,30 @@ import Testing
         var counts: Counts
     }
 
+    /// Two packed and sealed backups, of which one stays, and opens with the key alone.
+    private func aPackedBackupComesBack(from cluster: LocalCluster) async throws {
+        let (place, key) = ("\(cluster.folder)/backups", "\(cluster.folder)/backup.key")
+        let made = FileManager.default.createFile(
+            atPath: key, contents: Data((0..<32).map { UInt8($0) }), attributes: [.posixPermissions: 0o600])
+        expectTrue(made)
+        let sealed = ["--set", "backup.key_file=\(key)"]
+        let first = try await cluster.operate(["backup", place, "--packed", "--json"] + sealed)
+        expectTrue(first.contains("\"name\""))
+        // Names have a second's precision.
+        try await Task.sleep(for: .milliseconds(1_100))
+        _ = try await cluster.operate(["backup", place, "--keep", "1"] + sealed)
+        let names = try FileManager.default.contentsOfDirectory(atPath: place)
+        let name = try #require(names.first)
+        expectEqual(names.count, 1)
+        expectTrue(!first.contains(name))
+        _ = try await cluster.operate(["restore", place, "--latest", "--verify"] + sealed)
+        _ = try await cluster.operate(["restore", "\(place)/\(name)", "--verify"] + sealed)
+        let closed = await #expect(throws: LocalClusterError.self) {
+            try await cluster.operate("restore", place, "--latest", "--verify")
+        }
+        expectEqual(closed?.description.contains("exited with 77"), true)
+    }
+
     @Test(arguments: TestPostgres.isAvailable ? Engine.allCases : [.sqlite])
     func nothingIsLostThatIsInTheBackupOrOnADevice(_ engine: Engine) async throws {
         let store = Store(engine)
@@ -59,6 +83,7 @@ import Testing
             let backup = "\(cluster.folder)/backup"
             try await cluster.operate("backup", backup)
             try await cluster.operate("restore", backup, "--verify")
+            try await aPackedBackupComesBack(from: cluster)
             var written = try await early.finish()
             // The late writes are all acknowledged, and none of them is in the backup.
             let late = Load(devices, named: "late-")
