@@ -18,6 +18,9 @@ static const unsigned char api_js[] = {
 static const unsigned char app_js[] = {
 #embed "pages/app.js"
 };
+static const unsigned char copy_js[] = {
+#embed "pages/copy.js"
+};
 static const unsigned char dialog_js[] = {
 #embed "pages/dialog.js"
 };
@@ -94,6 +97,7 @@ static const sluice_dashboard_entry files[] = {
     {"style.css", style_css, sizeof style_css},
     {"api.js", api_js, sizeof api_js},
     {"app.js", app_js, sizeof app_js},
+    {"copy.js", copy_js, sizeof copy_js},
     {"dialog.js", dialog_js, sizeof dialog_js},
     {"dom.js", dom_js, sizeof dom_js},
     {"format.js", format_js, sizeof format_js},

@@ -41,6 +41,22 @@ private final class Lines: Sendable {
     }
 
     /// Names that clients give must not steer the terminal of whoever watches.
+    @Test func numbersAreNumbersInJSONAndNamesAreNot() throws {
+        let lines = Lines()
+        logger(.json, lines).info(
+            "n",
+            metadata: [
+                "epoch": "6", "zero": "0", "less": "-12", "padded": "007", "long": "12345678901234567", "app": "42",
+                "text": "6 s",
+            ])
+        let line = try #require(lines.all.withLock { $0.first })
+        for part in [
+            #""epoch":6"#, #""zero":0"#, #""less":-12"#, #""padded":"007""#, #""long":"12345678901234567""#,
+            #""app":"42""#,
+            #""text":"6 s""#,
+        ] { expectTrue(line.contains(part), "\(part) in \(line)") }
+    }
+
     @Test(arguments: [LogFormat.json, .text]) func charactersThatSteerTerminalsAreEscaped(format: LogFormat) throws {
         let lines = Lines()
         let evil = "\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{2066}x\r\u{8}"

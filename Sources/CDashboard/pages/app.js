@@ -92,7 +92,8 @@ function showLoss() {
 
 /** Shows what the address says. */
 function route() {
-  const [name = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
+  const [word = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decoded);
+  const name = word === "overview" ? "" : word;
   if (name === "login" && rest[0]) return enterWithCode(rest[0], rest.slice(1));
   shown.abort();
   shown = new AbortController();
@@ -100,7 +101,8 @@ function route() {
   const isIn = session !== null;
   const found = pages.find((page) => page.name === name);
   const page = !isIn ? login : found?.page;
-  document.title = `${isIn ? found?.title ?? "Not found" : "Log in"} · Sluice`;
+  const title = found && rest.length > 0 ? `${rest.filter(Boolean).join(" ")} · ${found.title}` : found?.title ?? "Not found";
+  document.title = `${isIn ? title : "Log in"} · Sluice`;
   for (const link of byID("nav").querySelectorAll("a")) {
     link.toggleAttribute("aria-current", link.getAttribute("href") === `#/${name}`);
     if (link.hasAttribute("aria-current")) link.setAttribute("aria-current", "page");

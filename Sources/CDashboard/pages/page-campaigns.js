@@ -1,5 +1,6 @@
 // Terminations and resets, and how each client realm's reset ended.
 
+import { copyable } from "./copy.js";
 import { h, replace, say } from "./dom.js";
 import { get, path, query, stream } from "./api.js";
 import { ago, count, time } from "./format.js";
@@ -115,7 +116,7 @@ async function one(main, id, signal) {
       event.currentTarget.href = `/api/admin/v1/campaigns/${path(id)}/client-realms/export${query({ format, ...filter() })}`;
     },
   } }, `Export ${format.toUpperCase()}`);
-  replace(main, h("p", {}, h("a", { href: "#/campaigns" }, "All campaigns")), h("h1", {}, `Campaign ${id}`), about, place, legend, sum,
+  replace(main, h("p", {}, h("a", { href: "#/campaigns" }, "All campaigns")), h("h1", {}, `Campaign ${id}`), h("p", { class: "muted" }, "Id ", copyable(id)), about, place, legend, sum,
     facts, h("h2", {}, "Client realms"),
     h("p", { class: "filters" }, h("label", { for: "outcome" }, "Outcome"), wanted, h("label", { for: "of-partition" }, "Partition"), partition,
       h("label", { for: "of-user" }, "User"), user, save("csv"), save("json")),

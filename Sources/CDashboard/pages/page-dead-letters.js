@@ -4,6 +4,7 @@ import { h, replace, say } from "./dom.js";
 import { get, path, query, send } from "./api.js";
 import { ago, count, plural, size } from "./format.js";
 import { actionButton, confirm } from "./dialog.js";
+import { copyable } from "./copy.js";
 import { table } from "./table.js";
 
 /** @param {HTMLElement} main @param {string[]} _ @param {AbortSignal} signal */
@@ -22,19 +23,23 @@ export async function show(main, _, signal) {
   /** @type {any[]} */
   let letters = [];
   let all = 0;
+  let order = "";
+  /** Message ids, with a button to copy each. @type {Map<string, HTMLElement>} */
+  const ids = new Map();
   const list = table({
     label: "Dead letters", key: (/** @type {any} */ entry) => entry.name, empty: "No dead letter.",
+    sorted: (by) => { order = by; list.set(inOrder(letters)); },
     columns: [
       { title: "", cell: (entry) => box(entry) },
-      { title: "Letter", cell: (entry) => button(entry) },
-      { title: "Message id", class: "spare mono", cell: (entry) => entry.id ?? "–" },
-      { title: "Type", cell: (entry) => entry.type },
-      { title: "App", cell: (entry) => entry.app ?? "–" },
-      { title: "Reason", class: "wide", cell: (entry) => entry.reason },
-      { title: "From", class: "spare", cell: (entry) => entry.queue ?? "–" },
-      { title: "Partition", class: "spare", cell: (entry) => entry.partition ?? "–" },
-      { title: "Size", class: "number spare", cell: (entry) => size(entry.bytes) },
-      { title: "Died", class: "spare", cell: (entry) => ago(entry.diedAt) },
+      { title: "Letter", sort: "name", cell: (entry) => button(entry) },
+      { title: "Message id", class: "spare mono", sort: "id", cell: (entry) => ids.get(entry.name) ?? "–" },
+      { title: "Type", sort: "type", cell: (entry) => entry.type },
+      { title: "App", sort: "app", cell: (entry) => entry.app ?? "–" },
+      { title: "Reason", class: "wide", sort: "reason", cell: (entry) => entry.reason },
+      { title: "From", class: "spare", sort: "queue", cell: (entry) => entry.queue ?? "–" },
+      { title: "Partition", class: "spare", sort: "partition", cell: (entry) => entry.partition ?? "–" },
+      { title: "Size", class: "number spare", sort: "bytes", cell: (entry) => size(entry.bytes) },
+      { title: "Died", class: "spare", sort: "diedAt", cell: (entry) => ago(entry.diedAt) },
     ],
   });
   /** @type {Map<string, HTMLElement>} */
@@ -65,6 +70,15 @@ export async function show(main, _, signal) {
     return made;
   }
 
+  /** @param {any[]} found */
+  function inOrder(found) {
+    const by = order.replace("-", "");
+    if (by === "") return found;
+    const way = order.startsWith("-") ? -1 : 1;
+    return [...found].sort((one, other) => way * (typeof (one[by] ?? other[by]) === "number"
+      ? (one[by] ?? 0) - (other[by] ?? 0) : String(one[by] ?? "").localeCompare(String(other[by] ?? ""))));
+  }
+
   function tell() {
     say(words, `${count(letters.length)} of ${plural(all, "letter")} shown, ${count(chosen.size)} chosen`);
     for (const made of [sendBack, drop]) if (made instanceof HTMLButtonElement) made.disabled = chosen.size === 0;
@@ -79,7 +93,9 @@ export async function show(main, _, signal) {
       for (const name of [...chosen]) if (!names.has(name)) chosen.delete(name);
       for (const kept of [boxes, buttons]) for (const name of [...kept.keys()]) if (!names.has(name)) kept.delete(name);
       say(problem, "");
-      list.set(letters);
+      ids.clear();
+      for (const entry of letters) if (entry.id) ids.set(entry.name, copyable(entry.id));
+      list.set(inOrder(letters));
       showGroups(found.groups);
       tell();
     } catch (error) {

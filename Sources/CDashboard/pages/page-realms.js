@@ -18,17 +18,18 @@ export async function show(main, rest, signal) {
   } }, apps.map((/** @type {any} */ entry) => h("option", { value: entry.id, selected: entry.id === chosen }, entry.id))));
   const words = h("p", { class: "muted", role: "status" });
   const search = /** @type {HTMLInputElement} */ (h("input", { id: "search", size: 20, spellcheck: "false", autocapitalize: "none", on: { change: () => list.reload() } }));
-  const order = /** @type {HTMLSelectElement} */ (h("select", { id: "order", on: { change: () => list.reload() } },
+  const order = /** @type {HTMLSelectElement} */ (h("select", { id: "order", on: { change: () => { list.showOrder(order.value); list.reload(); } } },
     h("option", { value: "partition" }, "partition"), h("option", { value: "-version" }, "newest version"),
     h("option", { value: "-historyBytes" }, "longest history"), h("option", { value: "slice" }, "slice")));
   const list = pagedTable({
     label: "Realms", key: (/** @type {any} */ realm) => realm.partition, empty: "No realm yet.",
+    sorted: (by) => { choose(by); list.reload(); },
     columns: [
-      { title: "Partition", class: "wide", cell: (realm) => ({ text: realm.partition || "the app's one realm", href: `#/realms/${path(chosen, realm.partition || "-")}` }) },
-      { title: "Version", class: "number", cell: (realm) => String(realm.version) },
+      { title: "Partition", class: "wide", sort: "partition", cell: (realm) => ({ text: realm.partition || "the app's one realm", href: `#/realms/${path(chosen, realm.partition || "-")}` }) },
+      { title: "Version", class: "number", sort: "version", cell: (realm) => String(realm.version) },
       { title: "Client files", cell: (realm) => states(realm.clientFiles) },
-      { title: "History", class: "number", cell: (realm) => size(realm.historyBytes) },
-      { title: "Slice", class: "number spare", cell: (realm) => ({ text: String(realm.slice), href: `#/slices/${realm.slice}` }) },
+      { title: "History", class: "number", sort: "historyBytes", cell: (realm) => size(realm.historyBytes) },
+      { title: "Slice", class: "number spare", sort: "slice", cell: (realm) => ({ text: String(realm.slice), href: `#/slices/${realm.slice}` }) },
       { title: "Generation", class: "number spare", cell: (realm) => String(realm.generation) },
     ],
   }, async (after) => {
@@ -37,6 +38,14 @@ export async function show(main, rest, signal) {
     say(words, `${plural(found.of, "realm")}${search.value.trim() ? " found" : ""}${found.isComplete ? "" : ", and others that were not looked at: narrow the list down"}`);
     return { rows: found.realms, next: found.next };
   }, (error) => { if (!signal.aborted) say(problem, error.message); });
+  /** @param {string} by an order that a column's head asks for; the choice may not have it yet */
+  function choose(by) {
+    if (![...order.options].some((option) => option.value === by)) {
+      order.append(h("option", { value: by }, by.startsWith("-") ? `${by.slice(1)}, the other way` : by));
+    }
+    order.value = by;
+  }
+  list.showOrder(order.value);
   replace(main, h("h1", {}, "Realms"), h("p", { class: "filters" }, h("label", { for: "app" }, "App"), choice,
     h("label", { for: "search" }, "Partition contains"), search, h("label", { for: "order" }, "by"), order), problem, words, list.element);
   if (chosen) await list.reload();

@@ -9,6 +9,7 @@ import { count } from "./format.js";
  * @property {string} title
  * @property {(row: Row) => string | {text: string, href: string} | Node} cell
  * @property {string} [class] `number`, `wide`, or `spare` for what narrow screens leave out
+ * @property {string} [sort] what `sorted` is told when the column's head is clicked; without it the head is no button
  */
 
 const rowHeight = 34;
@@ -24,8 +25,9 @@ const around = 12;
  * @param {(row: Row) => string | number} options.key
  * @param {string} [options.empty]
  * @param {() => void} [options.reachedEnd] asked for more rows
+ * @param {(by: string) => void} [options.sorted] a head was clicked: `by` is its `sort`, with `-` before it for the other way
  */
-export function table({ label, columns, key, empty = "Nothing here.", reachedEnd }) {
+export function table({ label, columns, key, empty = "Nothing here.", reachedEnd, sorted }) {
   /** @type {Row[]} */
   let rows = [];
   /** @type {Map<string | number, HTMLTableRowElement>} */
@@ -33,9 +35,26 @@ export function table({ label, columns, key, empty = "Nothing here.", reachedEnd
   const above = h("tr", { "aria-hidden": "true", class: "spacer" });
   const below = h("tr", { "aria-hidden": "true", class: "spacer" });
   const body = h("tbody", {}, above, below);
-  const element = h("table", { "aria-label": label },
-    h("thead", {}, h("tr", {}, columns.map((column) =>
-      h("th", { scope: "col", class: column.class }, column.title)))), body);
+  const heads = columns.map((column) => h("th", { scope: "col", class: column.class }, column.sort && sorted
+    ? h("button", { type: "button", class: "plain", on: { click: () => turn(/** @type {string} */ (column.sort)) } }, column.title) : column.title));
+  const element = h("table", { "aria-label": label }, h("thead", {}, h("tr", {}, heads)), body);
+  let order = "";
+
+  /** @param {string} by */
+  function turn(by) {
+    showOrder(order === by ? `-${by}` : by);
+    sorted?.(order);
+  }
+
+  /** @param {string} by */
+  function showOrder(by) {
+    order = by;
+    columns.forEach((column, number) => {
+      if (!column.sort) return;
+      const way = order === column.sort ? "ascending" : order === `-${column.sort}` ? "descending" : "none";
+      heads[number].setAttribute("aria-sort", way);
+    });
+  }
   const none = h("p", { class: "empty", hidden: true }, empty);
   const end = h("p", { class: "empty", hidden: true });
   const frame = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label,
@@ -77,6 +96,7 @@ export function table({ label, columns, key, empty = "Nothing here.", reachedEnd
       draw();
     },
     draw,
+    showOrder,
     /** @param {string} words below the last row */
     sayEnd(words) {
       end.hidden = words === "";
@@ -145,6 +165,7 @@ export function pagedTable(options, load, failed) {
 
   return {
     element: made.element,
+    showOrder: made.showOrder,
     /** Reads the list from its beginning. */
     async reload() {
       beginning += 1;

@@ -65,9 +65,26 @@ struct LineLogHandler: LogHandler {
         line += ",\"message\":\(quoted(event.message.description))"
         let taken: Set<String> = ["time", "level", "logger", "message"]
         for (key, value) in fields {
-            line += ",\(quoted(taken.contains(key) ? "metadata.\(key)" : key)):\(quoted(value))"
+            let content = isNumber(value) && !names.contains(key) ? value : quoted(value)
+            line += ",\(quoted(taken.contains(key) ? "metadata.\(key)" : key)):\(content)"
         }
         return line + "}\n"
+    }
+
+    /// The keys of what people and clients call something, which stays text also where it looks like a number: a field has one type.
+    private static let names: Set<String> = [
+        "app", "partition", "realm", "user", "worker", "gateway", "coordinator", "id", "message", "campaign", "letter",
+        "token",
+        "name", "type", "error", "reason", "details", "path", "address", "class", "property", "provider", "device",
+        "version",
+        "metadata.message",
+    ]
+
+    /// Whether a text is a whole number as JSON writes it, and none that readers would round.
+    private static func isNumber(_ text: String) -> Bool {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        guard (1...15).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return false }
+        return digits.first != 0x30 || text == "0"
     }
 
     private static func textLine(label: String, event: LogEvent, fields: [(String, String)]) -> String {

@@ -169,8 +169,11 @@ final class SliceWork {
     /// - Parameter isOnce: the message, if it comes again, is not looked at any more.
     func setAside(_ delivery: SliceDelivery, reason: String, app: String?, isOnce: Bool = false) throws {
         let message = delivery.original
-        let metadata: Logger.Metadata = [
-            "type": "\(message.properties.type ?? "")", "app": "\(app ?? "")", "reason": "\(reason)",
+        // As an envelope tells: a shell's message has its type and its id in the body.
+        let envelope = try? Envelope(of: message)
+        var metadata: Logger.Metadata = [
+            "type": "\(envelope?.type ?? message.properties.type ?? "not known")", "app": "\(app ?? "")",
+            "reason": "\(reason)", "message": "\(envelope?.id ?? message.properties.messageID ?? "none")",
         ]
         environment.metrics.deadLettered(app: app)
         let writer = delivery.writer
@@ -185,10 +188,11 @@ final class SliceWork {
             }
             return
         }
-        environment.logger.error("message set aside in the dead-letter queue", metadata: metadata)
         let draft = DeadLetterDraft(
             message, reason: reason, queue: environment.topology.slice(store.slice), app: app, writer: writer,
             diedAt: environment.clock.now())
+        metadata["letter"] = "\(DeadLetter(draft.letter).name)"
+        environment.logger.error("message set aside in the dead-letter queue", metadata: metadata)
         let publication = Publication(.dead, draft.letter)
         environment.metrics.setAside(bytes: publication.message.body.count, app: app)
         if isOnce { try publishOnce(publication) } else { publish(publication) }
