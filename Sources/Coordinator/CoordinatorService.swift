@@ -34,7 +34,19 @@ package final class CoordinatorService: Service {
 
     package func run() async throws {
         defer { boundPort.stop() }
-        try await checkSlices()
+        let (readiness, logger) = (readiness, logger)
+        do {
+            try await cancelWhenGracefulShutdown {
+                try await waitingForStore { error in
+                    readiness.set("coordinator.store", ready: false, reason: "waits to begin: \(error.words)")
+                    logger.warning("the store cannot be read, will try again", metadata: ["error": "\(error)"])
+                } _: { [self] in
+                    try await checkSlices()
+                }
+            }
+        } catch  where Task.isShuttingDownGracefully {
+            return
+        }
         var configuration = configuration
         configuration.process = configuration.process.map { tell in Self.addressed(tell, configuration, boundPort) }
         let context = CoordinatorContext(

@@ -36,16 +36,20 @@ package final class PostgresClient: Sendable {
     ///
     /// Transactions that others stand in the way of are repeated some times, and so are reads whose connection is lost.
     ///
-    /// - Parameter hurry: how long it waits for a connection while the server is known to be away; nil: as long as ever.
+    /// - Parameters:
+    ///   - hurry: how long it waits for a connection while the server is known to be away; nil: as long as ever.
+    ///   - limit: how long the answer may take where somebody waits for it; nil: as long as the configuration says. A server that hangs
+    ///     refuses nobody, and would be waited for as long as the longest statement may take.
     package func run(
-        _ pipeline: PostgresPipeline, _ mode: PostgresMode = .reads, hurry: Duration? = nil
+        _ pipeline: PostgresPipeline, _ mode: PostgresMode = .reads, hurry: Duration? = nil,
+        within limit: Duration? = nil
     ) async throws(PostgresError) -> PostgresAnswer {
         var attempt = 1
         while true {
             do throws(PostgresError) {
                 return try await submit(
                     pipeline, begin: mode.begin, end: mode.begin == nil ? nil : Request.commit,
-                    isRepeatable: !mode.isWrite, hurry: hurry
+                    isRepeatable: !mode.isWrite, hurry: hurry, within: limit
                 ).get()
             } catch {
                 guard error.kind == .conflict, attempt < Self.attempts else { throw error }
@@ -118,7 +122,7 @@ package final class PostgresClient: Sendable {
 
     func submit(
         _ pipeline: PostgresPipeline, begin: String?, end: String?, lease: UInt64? = nil, isRepeatable: Bool = false,
-        hurry: Duration? = nil
+        hurry: Duration? = nil, within limit: Duration? = nil
     ) async -> Request.Answer {
         let id = link.makeID()
         let now = Monotonic.now()
@@ -128,7 +132,7 @@ package final class PostgresClient: Sendable {
                 let request = Request(
                     id: id, statements: pipeline.statements, begin: begin, end: end, lease: lease,
                     isRepeatable: isRepeatable, patience: now.advanced(by: configuration.patience),
-                    hurry: hurry.map { now.advanced(by: $0) } ?? .never, continuation: continuation)
+                    hurry: hurry.map { now.advanced(by: $0) } ?? .never, limit: limit, continuation: continuation)
                 if !link.push(.submit(request)) { continuation.resume(returning: .failure(Self.closed)) }
             }
         } onCancel: {

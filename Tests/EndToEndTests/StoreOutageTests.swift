@@ -113,6 +113,16 @@ import Testing
                     throw LocalClusterError("\(overview)")
                 }
             }
+            // A database that hangs takes connections and answers nothing: nobody waits for as long as a statement may take.
+            proxy.hold(true)
+            try await expectEqual(self.ask(cluster, .GET, "apps").status, 503)
+            let hung = try await HTTPClient.shared.execute(HTTPClientRequest(url: location), timeout: .minutes(1))
+            expectEqual(hung.status.code, 503)
+            proxy.hold(false)
+            try await LocalCluster.retrying("apps are listed again") {
+                let status = try await self.ask(cluster, .GET, "apps").status
+                guard status == 200 else { throw LocalClusterError("\(status)") }
+            }
         }
         await proxy.stop()
     }

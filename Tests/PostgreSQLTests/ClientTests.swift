@@ -242,6 +242,19 @@ import Testing
         }
     }
 
+    /// Somebody waits for an answer that takes milliseconds: a server that hangs is given up long before the longest statement's time.
+    @Test func anAnswerThatSomebodyWaitsForIsNotWaitedForLong() async throws {
+        try await withClient { client in
+            let error = await #expect(throws: PostgresError.self) {
+                try await client.run(PostgresPipeline("SELECT pg_sleep(50)"), within: .milliseconds(200))
+            }
+            expectEqual(error?.kind, .timeout)
+            expectEqual(error?.message.contains("0.2 seconds"), true, "\(String(describing: error))")
+            let next = try await client.query("SELECT 1")
+            expectEqual(next[0].int(0), 1)
+        }
+    }
+
     /// More than both sockets' buffers hold, in both directions at once.
     @Test func muchIsSentWhileMuchIsAnswered() async throws {
         try await withClient { client in

@@ -47,7 +47,20 @@ package final class GatewayService: Service {
         let apps = AppDirectory(store: control, lifetime: configuration.timings.appCache)
         let tokens = TokenAuthority(
             store: control, policy: configuration.tokens, issuer: configuration.publicURL ?? "sluice", clock: clock)
-        try await tokens.loadKeys()
+        let (readiness, logger) = (readiness, logger)
+        do {
+            try await cancelWhenGracefulShutdown {
+                try await waitingForStore { error in
+                    readiness.set("gateway.listener", ready: false, reason: "waits to begin: \(error.words)")
+                    logger.warning("the signing keys cannot be read, will try again", metadata: ["error": "\(error)"])
+                } _: {
+                    try await tokens.loadKeys()
+                }
+            }
+        } catch  where Task.isShuttingDownGracefully {
+            return
+        }
+        readiness.set("gateway.listener", ready: false, reason: "starting")
         hasher.start()
         // Follows no redirect: where another service has its keys is the operator's to say.
         let client = HTTPClient(configuration: .init(redirectConfiguration: .disallow))

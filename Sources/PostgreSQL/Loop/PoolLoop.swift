@@ -145,7 +145,8 @@ final class PoolLoop {
                 }
             }
             // The server itself ends a statement that takes too long, a little earlier.
-            try connection.send(request, deadline: now.advanced(by: configuration.timeout + .seconds(1)))
+            try connection.send(
+                request, deadline: now.advanced(by: request.limit ?? configuration.timeout + .seconds(1)))
         } catch {
             lose(connection, error)
         }
@@ -185,7 +186,7 @@ final class PoolLoop {
     private func end(_ sql: String, on connection: ServerConnection) {
         let request = Request(
             id: 0, statements: [], begin: nil, end: sql, lease: nil, isRepeatable: false, patience: .never,
-            hurry: .never, continuation: nil)
+            hurry: .never, limit: nil, continuation: nil)
         start(request, on: connection)
     }
 
@@ -270,7 +271,10 @@ final class PoolLoop {
         for connection in connections where connection.deadline <= now {
             lose(
                 connection,
-                PostgresError(.timeout, "no answer from \(configuration.place) within \(configuration.timeout)"))
+                PostgresError(
+                    .timeout,
+                    "no answer from \(configuration.place) within \(connection.request?.limit ?? configuration.timeout)"
+                ))
         }
         let isAway = isKnownToBeAway
         func expired(_ what: String) -> PostgresError {

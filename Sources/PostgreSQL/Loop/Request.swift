@@ -18,6 +18,8 @@ struct Request: Sendable {
     let patience: Monotonic
     /// A connection must be there until then while the server is known to be away.
     let hurry: Monotonic
+    /// How long the answer may take; nil: as long as any.
+    let limit: Duration?
     /// Nil for what the client's thread itself asks for.
     let continuation: CheckedContinuation<Answer, Never>?
 

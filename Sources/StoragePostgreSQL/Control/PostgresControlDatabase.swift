@@ -5,6 +5,9 @@ import Storage
 struct PostgresControlDatabase: Sendable {
     /// How long to wait for a database that is known to be away: behind these statements somebody waits for an answer.
     static let hurry = Duration.milliseconds(500)
+    /// How long the answer to a single read may take, which goes by an index and takes milliseconds: a database that hangs does not
+    /// refuse connections.
+    static let patience = Duration.seconds(5)
 
     let client: PostgresClient
 
@@ -84,7 +87,9 @@ struct ControlReading: ControlQueries {
     let client: PostgresClient
 
     func answer(_ sql: String, _ values: [PostgresValue]) async throws -> PostgresRows {
-        try await client.run(PostgresPipeline(sql, values), .reads, hurry: PostgresControlDatabase.hurry)[0]
+        try await client.run(
+            PostgresPipeline(sql, values), .reads, hurry: PostgresControlDatabase.hurry,
+            within: PostgresControlDatabase.patience)[0]
     }
 }
 

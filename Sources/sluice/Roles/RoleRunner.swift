@@ -90,8 +90,19 @@ struct RoleRunner {
         let entrance = ClusterEntrance(settings: settings, slices: slices, stores: stores, logger: logger) {
             for role in roles { role.waits(for: $0, $1, in: readiness) }
         }
-        let admission = try await entrance.enter()
-        let recorded = try await admission.control.sliceCount(orCreate: slices.value)
+        // An embedded store is on this machine's disk: what is wrong there is said at once.
+        let mayBeAway = stores.inspector().files == nil
+        let (admission, recorded) = try await waitingForStore { error in
+            for role in roles { role.waits(for: .store, error.words, in: readiness) }
+            logger.warning("the store cannot be reached", metadata: ["error": "\(error)"])
+        } _: {
+            do {
+                let admission = try await entrance.enter()
+                return (admission, try await admission.control.sliceCount(orCreate: slices.value))
+            } catch let error as StoreError where error.isRetriable && !mayBeAway {
+                throw CommandFailure(describing: error)
+            }
+        }
         guard recorded == slices.value else {
             throw CommandFailure(
                 .badInput,
