@@ -53,6 +53,17 @@ struct TypedQueryTests {
         expectTrue(ids { $0.done } == [1] && ids { !$0.done } == [2, 3] && ids { $0.done == false } == [2, 3])
     }
 
+    @Test func maps() throws {
+        expectTrue(ids { $0.scores.containsAny(in: [5, 7]) } == [1] && ids { $0.scores.containsAny(in: [7]) }.isEmpty)
+        expectTrue(
+            ids { $0.scores.max == 5 } == [1] && ids { $0.scores.min > 1 } == [2] && ids { $0.scores.sum == 6 } == [1])
+        expectEqual(ids { $0.scores.avg == 9 }, [2])
+        let rex = try #require(realm.objects(Dog.self).where { $0.name == "Rex" }.first)
+        let ada = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
+        try realm.write { ada.pets["best"] = rex }
+        expectEqual(ids { $0.pets.containsAny(in: [rex]) }, [1])
+    }
+
     @Test func text() {
         expectEqual(ids { $0.name.equals("ADA", options: .caseInsensitive) }, [1, 2])
         expectEqual(ids { $0.name.notEquals("ADA", options: [.caseInsensitive]) }, [3])

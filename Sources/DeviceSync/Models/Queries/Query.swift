@@ -93,6 +93,24 @@ extension Query where T: _QueryMap {
     public func contains(_ value: T.Value) -> Query<Bool> {
         Query<Bool>(.any(with(suffix: ".@values"), "==", Query<T.Value>.constant(value)))
     }
+    /// Whether one of the values is among these.
+    public func containsAny<C: Sequence>(in values: C) -> Query<Bool> where C.Element == T.Value {
+        Query<Bool>(.any(with(suffix: ".@values"), "IN", Query<T.Value>.constant(Array(values))))
+    }
+}
+
+extension Query where T: _QueryMap, T.Value: MinMaxType {
+    /// The smallest value; null if there is none.
+    public var min: Query<T.Value> { Query<T.Value>(.aggregate(path, "@min")) }
+    /// The largest value; null if there is none.
+    public var max: Query<T.Value> { Query<T.Value>(.aggregate(path, "@max")) }
+}
+
+extension Query where T: _QueryMap, T.Value: AddableType {
+    /// The sum of the values.
+    public var sum: Query<T.Value> { Query<T.Value>(.aggregate(path, "@sum")) }
+    /// The average of the values; null if there is none.
+    public var avg: Query<Double?> { Query<Double?>(.aggregate(path, "@avg")) }
 }
 
 extension Query where T == AnyRealmValue {
