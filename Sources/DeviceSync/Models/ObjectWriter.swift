@@ -127,13 +127,6 @@ public final class _ObjectWriter {
     }
 }
 
-extension ObjectKey {
-    /// A new key of an object of a class without a primary key.
-    static func unique() -> ObjectKey {
-        .globalKey(high: .random(in: 0...ChangesetLimits.maxGlobalKeyFile), low: .random(in: .min ... .max))
-    }
-}
-
 extension RealmInstance {
     /// Traps outside of a write transaction.
     func checkIsInTransaction(_ what: String) {

@@ -4,7 +4,7 @@ internal import RealmState
 extension Realm {
     // MARK: Reading
 
-    /// All objects of a class, by ascending primary key. A class that the realm does not have traps.
+    /// All objects of a class, by ascending primary key; without one in the order in which they were made. A class that the realm does not have traps.
     public func objects<T: Object>(_ type: T.Type) -> Results<T> {
         Results(instance: instance, className: instance.name(of: type))
     }

@@ -3,7 +3,7 @@ internal import RealmState
 import SyncModel
 internal import Synchronization
 
-/// The objects of a class, all or some, by ascending primary key unless sorted; live as its realm is.
+/// The objects of a class, all or some, live as its realm is: sorted as was asked for, else by ascending primary key, or in the order in which they were made.
 public struct Results<Element>: RealmCollection, Sendable {
     let instance: RealmInstance
     let className: ByteString

@@ -173,6 +173,26 @@ struct ModelTests {
         expectEqual(realm.objects(Entry.self).count, 1)
     }
 
+    @Test func objectsWithoutPrimaryKeysComeInTheOrderInWhichTheyWereMade() throws {
+        let realm = try folder.models()
+        let texts = (0..<200).map { "\($0 % 7) \($0)" }
+        for part in [texts[..<50], texts[50..<51], texts[51...]] {
+            try realm.write {
+                for (number, text) in part.enumerated() {
+                    if number % 3 == 0 {
+                        realm.dynamicCreate("Entry", value: ["text": text])
+                    } else {
+                        realm.add(Entry(value: ["text": text]))
+                    }
+                }
+            }
+        }
+        expectEqual(realm.objects(Entry.self).map(\.text), texts)
+        expectEqual(
+            realm.objects(Entry.self).filter("text BEGINSWITH '3'").map(\.text), texts.filter { $0.hasPrefix("3") })
+        expectEqual(realm.objects(Entry.self).last?.text, texts.last)
+    }
+
     @Test func createCopiesObjectsOfOtherRealms() throws {
         let realm = try folder.models()
         let other = Folder()
