@@ -1,7 +1,5 @@
 internal import Changesets
 internal import RealmState
-import SyncModel
-internal import Synchronization
 
 /// The objects of a class, all or some, live as its realm is: sorted as was asked for, else by ascending primary key, or in the order in which they were made.
 public struct Results<Element>: RealmCollection, Sendable {
@@ -12,29 +10,15 @@ public struct Results<Element>: RealmCollection, Sendable {
     /// The keys that a notification speaks of; nil for a live collection.
     let keys: [ObjectKey]?
     private let make: @Sendable (RealmInstance, ObjectAddress) -> Element
-    private let cache = KeyCache()
+    private let cache = Remembered<[ObjectKey]>()
     private let pages = KeyPages()
 
-    /// The keys as of one version, so that walking over a live collection does not ask the query again for every element.
-    private final class KeyCache: Sendable {
-        let contents = Mutex<(version: ClientVersion, keys: [ObjectKey])?>(nil)
-    }
-
     private var currentKeys: [ObjectKey] {
-        if let keys { return keys }
-        guard !instance.isInTransaction else { return ResultsQuery.keys(className, query, instance) }
-        let snapshot = instance.current
-        if let cached = cache.contents.withLock({ $0 }), cached.version == snapshot.version { return cached.keys }
-        // Not under the lock: a filter is the app's, and may look at this very collection.
-        let keys = ResultsQuery.keys(className, query, instance.at(snapshot))
-        cache.contents.withLock { $0 = (snapshot.version, keys) }
-        return keys
+        keys ?? instance.remembered(in: cache) { ResultsQuery.keys(className, query, $0) }
     }
 
     /// Notes the keys of a version, which need not be looked for then.
-    func know(_ keys: [ObjectKey], of snapshot: RealmSnapshot) {
-        cache.contents.withLock { $0 = (snapshot.version, keys) }
-    }
+    func know(_ keys: [ObjectKey], of snapshot: RealmSnapshot) { cache.note(keys, at: .version(snapshot.version)) }
 
     /// The position of the first object.
     public var startIndex: Int { 0 }

@@ -1,5 +1,4 @@
 internal import RealmState
-import SyncModel
 
 /// Values or objects in order, as a property of a model.
 ///
@@ -36,9 +35,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         switch storage {
         case .unmanaged(let elements): return AnyIterator(elements.makeIterator())
         case .managed(let field):
-            let items = field.items
-            var rest = (field.visible(items) ?? Array(items.indices)).makeIterator()
-            return AnyIterator { rest.next().map { Self.element(items[$0], field, $0) } }
+            let places = places(field)
+            var rest = places.all.makeIterator()
+            return AnyIterator { rest.next().map { Self.element(places.items[$0], field, $0) } }
         }
     }
 
@@ -65,35 +64,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         Element._decode(_StoredValue(item, in: field.appending(.index(place))))
     }
 
-    /// Where the elements that an app sees stand in the realm's list.
-    private struct Places {
-        let items: [RealmValue]
-        let visible: [Int]?
+    private let known = Remembered<VisiblePlaces>()
 
-        var count: Int { visible?.count ?? items.count }
-        subscript(_ position: Int) -> Int {
-            precondition(position >= 0 && position < count, "index \(position), the list has \(count) elements")
-            return visible?[position] ?? position
-        }
-        /// Where an element goes that is to stand before the one at a position.
-        func insertion(at position: Int) -> Int { position == count ? items.count : self[position] }
-    }
-
-    /// What is known of one version: looking for missing objects once for each element would take too long.
-    private var known: (version: RealmVersion, places: Places)?
-
-    private func places(_ field: _Field) -> Places {
-        guard !field.instance.isInTransaction, field.owner.isValid else {
-            let items = field.items
-            return Places(items: items, visible: field.visible(items))
-        }
-        let version = RealmVersion(field.instance.current)
-        if let known, known.version == version { return known.places }
-        let items = field.items
-        let places = Places(items: items, visible: field.visible(items))
-        known = (version, places)
-        return places
-    }
+    private func places(_ field: _Field) -> VisiblePlaces { field.places(known) }
 
     /// The position of the first element that is equal; nil if there is none.
     public func index(of element: Element) -> Int? { firstIndex(of: element) }
@@ -201,11 +174,4 @@ extension List: _PropertyCollection, StoredCollection {
 extension List: CustomStringConvertible {
     /// The elements.
     public var description: String { "\(Array(self))" }
-}
-
-/// A version that an instance shows.
-struct RealmVersion: Equatable {
-    private let version: UInt64
-
-    init(_ snapshot: RealmSnapshot) { version = snapshot.version.rawValue }
 }

@@ -27,23 +27,31 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection, E
         switch storage {
         case .unmanaged(let elements): return elements
         case .managed(let field):
-            let items = field.items
-            let visible = field.visible(items).map { $0.map { items[$0] } } ?? items
-            return visible.map { Element._decode(_StoredValue($0, in: field)) }
+            let places = field.places(known)
+            return places.all.map { Element._decode(_StoredValue(places.items[$0], in: field)) }
         }
     }
+    private let known = Remembered<VisiblePlaces>()
 
     // MARK: Reading
 
     /// The position of the first member.
     public var startIndex: Int { 0 }
     /// The position after the last member.
-    public var endIndex: Int { elements.count }
+    public var endIndex: Int {
+        switch storage {
+        case .unmanaged(let elements): elements.count
+        case .managed(let field): field.places(known).count
+        }
+    }
     /// One member, in an order that changes with the set.
     public subscript(_ position: Int) -> Element {
-        let elements = elements
-        precondition(elements.indices.contains(position), "index \(position), the set has \(elements.count) members")
-        return elements[position]
+        switch storage {
+        case .unmanaged(let elements): return elements[position]
+        case .managed(let field):
+            let places = field.places(known)
+            return Element._decode(_StoredValue(places.items[places[position]], in: field))
+        }
     }
     /// The members that there are now.
     public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }

@@ -12,9 +12,14 @@ enum CollectionStorage<Contents> {
     var field: _Field? { if case .managed(let field) = self { field } else { nil } }
 }
 
+/// Contents that begin empty.
+protocol _EmptyMaking { init() }
+extension Array: _EmptyMaking {}
+extension Dictionary: _EmptyMaking {}
+
 /// How such a collection keeps what it consists of.
 protocol StoredCollection: AnyObject {
-    associatedtype Contents
+    associatedtype Contents: _EmptyMaking
     var storage: CollectionStorage<Contents> { get set }
 }
 
@@ -23,6 +28,8 @@ extension StoredCollection {
     func writablePlace(of what: String, orChange change: (inout Contents) -> Void) -> _Field? {
         switch storage {
         case .unmanaged(var contents):
+            // Two owners would make a copy of the first that changes it.
+            storage = .unmanaged(Contents())
             change(&contents)
             storage = .unmanaged(contents)
             return nil

@@ -36,20 +36,6 @@ extension _Field {
     /// The entries of a map.
     var entries: [ByteString: RealmValue] { if case .dictionary(let entries)? = value { entries } else { [:] } }
 
-    /// The positions of the elements that an app sees; nil if these are all.
-    ///
-    /// A link may lead to an object that this realm does not have: one that a flexible realm's subscriptions do not select, or that was deleted elsewhere.
-    func visible(_ items: [RealmValue]) -> [Int]? {
-        guard let target = property?.shape.target, !(target is EmbeddedObject.Type), property?.shape.isOptional == false
-        else { return nil }
-        let exists = instance.read { state in
-            items.map { item in
-                if case .link(let address) = item { state.contains(address) } else { true }
-            }
-        }
-        return exists.contains(false) ? exists.indices.filter { exists[$0] } : nil
-    }
-
     /// The same field as another instance of the realm shows it.
     func moved(to instance: RealmInstance) -> _Field {
         _Field(

@@ -31,12 +31,7 @@ public struct SectionedResults<Key: _Persistable & Hashable & Sendable, SectionE
     let key: @Sendable (SectionElement) -> Key
     /// The sections that a notification speaks of; nil for a live collection.
     private let fixed: Sections<Key>?
-    private let cache = Cache()
-
-    /// The sections as of one version.
-    private final class Cache: Sendable {
-        let contents = Mutex<(version: RealmVersion, sections: Sections<Key>)?>(nil)
-    }
+    private let cache = Remembered<Sections<Key>>()
 
     init(
         _ source: SectionSource<SectionElement>, fixed: Sections<Key>? = nil,
@@ -53,15 +48,7 @@ public struct SectionedResults<Key: _Persistable & Hashable & Sendable, SectionE
     }
 
     var sections: Sections<Key> {
-        if let fixed { return fixed }
-        guard !source.instance.isInTransaction else { return sections(in: source.instance) }
-        let snapshot = source.instance.current
-        let version = RealmVersion(snapshot)
-        if let cached = cache.contents.withLock({ $0 }), cached.version == version { return cached.sections }
-        // Not under the lock: the keys are the app's, and may look at this very collection.
-        let sections = sections(in: source.instance.at(snapshot))
-        cache.contents.withLock { $0 = (version, sections) }
-        return sections
+        fixed ?? source.instance.remembered(in: cache) { sections(in: $0) }
     }
 
     /// The same collection of another version, or as it was for a notification.

@@ -13,6 +13,10 @@ final class RealmView: Sendable {
         var transaction: RecordingTransaction?
         /// Whether the transaction is a block, which ends by itself.
         var isBlock = false
+        /// Grows with each change in a transaction, and with each transaction.
+        var edition = 0
+        /// Lists and sets that the transaction has found to link to no object that is missing.
+        var whole: Set<FieldAddress> = []
         /// The version at which the view stands; nil if it begins with the newest at the next read.
         var standing: RealmSnapshot?
         /// Whether `standing` is what a commit under way is about to make.
@@ -191,7 +195,30 @@ final class RealmView: Sendable {
         contents.withLock { contents in
             contents.transaction = transaction
             contents.isBlock = isBlock
+            contents.edition += 1
+            contents.whole = []
             if standsStill || !contents.autorefresh { contents.stand(at: snapshot) }
+        }
+    }
+
+    /// What tells two moments of transactions apart between which something was changed; nil outside of a transaction.
+    var edition: Int? { contents.withLock { $0.transaction == nil ? nil : $0.edition } }
+
+    /// The number of lists and sets that a transaction remembers.
+    private static let maxWhole = 1000
+
+    /// Whether the transaction knows that a list or set links to no object that is missing.
+    ///
+    /// It stays so until the transaction ends: links to objects that are deleted go with them, and none can be made to what is missing.
+    func isWhole(_ address: FieldAddress) -> Bool {
+        contents.withLock { $0.transaction != nil && $0.whole.contains(address) }
+    }
+
+    func noteWhole(_ address: FieldAddress) {
+        contents.withLock { contents in
+            guard contents.transaction != nil else { return }
+            if contents.whole.count >= Self.maxWhole { contents.whole = [] }
+            contents.whole.insert(address)
         }
     }
 
@@ -201,6 +228,7 @@ final class RealmView: Sendable {
             guard var transaction = contents.transaction.take() else {
                 preconditionFailure("a realm can be changed only in a write transaction")
             }
+            contents.edition += 1
             do {
                 try body(&transaction)
             } catch {
