@@ -145,56 +145,105 @@ extension LinkingObjects {
     case error(any Error)
 }
 
+extension RealmMapChange: Sendable where MapType: Sendable {}
+
 extension RealmMapChange {
-    /// - Parameter old: the entries that were reported before; nil the first time.
-    fileprivate init(_ map: MapType, from old: [String: RealmValue]?, to new: [String: RealmValue]) {
-        guard let old else {
-            self = .initial(map)
-            return
-        }
+    /// - Parameters:
+    ///   - old: the entries that were reported before; nil the first time.
+    ///   - isModified: whether a value that is in both has changed.
+    fileprivate init(
+        _ map: MapType, from old: [String: RealmValue], to new: [String: RealmValue],
+        isModified: (RealmValue) -> Bool
+    ) {
         self = .update(
             map, deletions: old.keys.filter { new[$0] == nil }.sorted(),
             insertions: new.keys.filter { old[$0] == nil }.sorted(),
-            modifications: new.keys.filter { old[$0] != nil && old[$0] != new[$0] }.sorted())
+            modifications: new.filter { key, value in
+                old[key].map { $0 != value || isModified(value) } ?? false
+            }.keys.sorted())
+    }
+
+    fileprivate var isEmpty: Bool {
+        if case .update(_, let deletions, let insertions, let modifications) = self {
+            deletions.isEmpty && insertions.isEmpty && modifications.isEmpty
+        } else {
+            false
+        }
+    }
+
+    fileprivate func map<Other>(_ transform: (MapType) -> Other) -> RealmMapChange<Other> {
+        switch self {
+        case .initial(let map): .initial(transform(map))
+        case .update(let map, let deletions, let insertions, let modifications):
+            .update(transform(map), deletions: deletions, insertions: insertions, modifications: modifications)
+        case .error(let error): .error(error)
+        }
     }
 }
 
 extension Map {
-    /// Calls `block` with the map now, and after each commit that changes it, on the queue given or else where the realm belongs. An unmanaged or frozen map traps.
+    /// Calls `block` with the map now, and after each commit that changes it or the objects that it links to, on the queue given or else where the realm belongs. An
+    /// unmanaged or frozen map traps.
+    /// - Parameter keyPaths: the properties of the objects whose changes count, of what they link to as in `owner.name`; nil for all.
     public func observe(
-        on queue: DispatchQueue? = nil, _ block: @escaping @Sendable (RealmMapChange<Map<Key, Value>>) -> Void
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (RealmMapChange<Map<Key, Value>>) -> Void
     ) -> NotificationToken {
-        observed(at: field(toBe: "observed").instance.deliveryPlace(queue)) {
-            block(RealmMapChange(Map(.managed($0)), from: $1, to: $2))
+        observed(keyPaths, at: field(toBe: "observed").instance.deliveryPlace(queue)) { change in
+            block(change.map { Map(.managed($0)) })
         }
     }
 
-    /// Calls `block` on an actor with the map now, and after each commit that changes it; see `observe(on:_:)`.
+    /// Calls `block` on an actor with the map now, and after each commit that changes it; see `observe(keyPaths:on:_:)`.
     public func observe<A: Actor>(
-        on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, RealmMapChange<Map<Key, Value>>) -> Void
     ) async -> NotificationToken {
-        observed(at: .actor(actor)) { field, old, new in
-            actor.assumeIsolated { block($0, RealmMapChange(Map(.managed(field)), from: old, to: new)) }
+        observed(keyPaths, at: .actor(actor)) { change in
+            actor.assumeIsolated { block($0, change.map { Map(.managed($0)) }) }
         }
     }
 
     private func observed(
-        at place: DeliveryPlace,
-        _ block: @escaping @Sendable (_Field, _ old: [String: RealmValue]?, _ new: [String: RealmValue]) -> Void
+        _ keyPaths: [String]?, at place: DeliveryPlace,
+        _ block: @escaping @Sendable (RealmMapChange<_Field>) -> Void
     ) -> NotificationToken {
         let field = field(toBe: "observed")
         precondition(!field.instance.isFrozen && field.exists, "only a live map of a realm can be observed")
         let there = field.moved(to: field.instance.delivered(at: place))
-        let (core, address) = (field.instance.core, field.address)
-        let last = Mutex<[String: RealmValue]?>(nil)
-        return core.observers.add(on: place, for: there.instance, initial: { core.snapshot }) { snapshot, _ in
-            guard let value = snapshot.state.value(at: address) else { return }
+        let (core, address, className) = (field.instance.core, field.address, field.elementClass)
+        let observed = ObservedProperties(keyPaths, className, in: field.instance)
+        let last = Mutex<(state: RealmState, entries: [String: RealmValue])?>(nil)
+        return core.observers.add(on: place, for: there.instance, initial: { core.snapshot }) { snapshot, changed in
+            let state = snapshot.state
+            guard let value = state.value(at: address) else { return }
             // Nothing is left of a map that was an `AnyRealmValue` once another value is in its place.
             let entries = if case .dictionary(let entries) = value { entries } else { [:] as [ByteString: RealmValue] }
             let new = Dictionary(entries.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
-            let previous = last.exchange(new)
-            if previous != new { block(there, previous, new) }
+            guard let previous = last.exchange((state, new)) else { return block(.initial(there)) }
+            let modified = ModifiedObjects(observed, className, changed, from: previous.state, to: state)
+            let change = RealmMapChange(there, from: previous.entries, to: new) { value in
+                if case .link(let target) = value { modified.contains(target) } else { false }
+            }
+            if !change.isEmpty { block(change) }
         }
+    }
+}
+
+extension Map where Value: _QueryOptional, Value.Wrapped: ObjectBase {
+    /// Calls `block` with the map now, and after each commit that changes it; see `observe(keyPaths:on:_:)`.
+    public func observe(
+        keyPaths: [PartialKeyPath<Value.Wrapped>], on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (RealmMapChange<Map<Key, Value>>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { KeyPathNames.of($0) }, on: queue, block)
+    }
+
+    /// Calls `block` on an actor with the map now, and after each commit that changes it; see `observe(keyPaths:on:_:)`.
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<Value.Wrapped>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, RealmMapChange<Map<Key, Value>>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths.map { KeyPathNames.of($0) }, on: actor, block)
     }
 }

@@ -80,13 +80,7 @@ extension RealmInstance {
 
     /// The objects of a class that link to an object by a property, once for each link, by ascending key.
     func origins(of address: ObjectAddress, in className: ByteString, over property: ByteString) -> [ObjectKey] {
-        read { state in
-            // Looking for links may tidy their index up, which this copy's owner has no use for.
-            var state = copy state
-            return state.incomingLinks(to: address)
-                .filter { $0.source.className == className && $0.field == property }
-                .map(\.source.key).sorted()
-        }
+        read { state in (copy state).origins(of: address, in: className, over: property) }
     }
 
     /// Writes a field, a slot of a list or an entry of a map.

@@ -9,9 +9,11 @@ struct CollectionDifference {
 
     /// - Parameters:
     ///   - changed: the objects that may differ; nil if any may.
+    ///   - others: objects that count as modified although they did not change.
     ///   - keys: those of the old state, ascending.
     init(
-        _ className: ByteString, from old: RealmState, to new: RealmState, changed: Set<ObjectKey>?, keys: [ObjectKey]
+        _ className: ByteString, from old: RealmState, to new: RealmState, changed: Set<ObjectKey>?,
+        others: Set<ObjectKey> = [], keys: [ObjectKey]
     ) {
         var deleted: [ObjectKey] = []
         var inserted: [ObjectKey] = []
@@ -39,6 +41,11 @@ struct CollectionDifference {
                 if isOld { before = olds.next() }
                 if isNew { after = news.next() }
             }
+        }
+        if !others.isEmpty {
+            let known = Set(inserted + modified)
+            modified += others.filter { !known.contains($0) && new.contains(ObjectAddress(className, $0)) }
+            modified.sort()
         }
         let newKeys =
             deleted.isEmpty && inserted.isEmpty ? keys : Self.merge(keys, without: deleted, with: inserted)

@@ -101,8 +101,8 @@ extension Realm {
 extension Results {
     /// Calls `block` with the collection now and after each commit that changes it, on the queue given or else where the realm belongs: on its queue, on its actor, or
     /// on the main queue if neither.
-    /// - Parameter keyPaths: the properties, of the objects or of what they link to as in `owner.name`, whose changes count as modifications; nil for all of the
-    ///   objects themselves.
+    /// - Parameter keyPaths: the properties, of the objects or of what they link to as in `owner.name`, whose changes count as modifications; nil for all, of the
+    ///   objects themselves and of those that up to three links lead to.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
@@ -137,16 +137,15 @@ extension Results {
                 last.withLock { $0 = (state, keys) }
                 return block(.initial(showing(keys, snapshot, live)))
             }
-            let touched = changed.keys(of: className, in: state.schema)
+            let modified = ModifiedObjects(observed, className, changed, from: previous.state, to: state)
             let change: CollectionDifference
-            if query == nil, observed.isAll {
+            if query == nil, observed.isAll, let others = modified.others {
                 change = CollectionDifference(
-                    className, from: previous.state, to: state, changed: touched, keys: previous.keys)
+                    className, from: previous.state, to: state, changed: changed.keys(of: className, in: state.schema),
+                    others: others, keys: previous.keys)
             } else {
-                let isReached = observed.reach(changed, in: state.schema)
                 change = CollectionDifference(keys: previous.keys, newKeys: keys()) { key in
-                    guard isReached || touched?.contains(key) ?? true else { return false }
-                    return observed.differ(ObjectAddress(className, key), previous.state, state)
+                    modified.contains(ObjectAddress(className, key))
                 }
             }
             last.withLock { $0 = (state, change.keys) }

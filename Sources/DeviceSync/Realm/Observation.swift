@@ -66,31 +66,43 @@ extension _Field {
     ///
     /// Ends when the object that has the field is deleted.
     /// - Parameters:
-    ///   - keyPaths: the properties of linked objects whose changes count; nil for all.
+    ///   - keyPaths: the properties of linked objects whose changes count; nil for all, of what these link to as well.
     ///   - block: gets a field that can be used at the place.
     func observe(
         _ keyPaths: [String]? = nil, at place: DeliveryPlace,
         _ block: @escaping @Sendable (_Field, _ positions: PositionDifference?) -> Void
     ) -> NotificationToken {
         precondition(!instance.isFrozen && exists, "only a live collection of a realm can be observed")
-        let observed = ObservedProperties(keyPaths, target, in: instance)
+        let observed = ObservedProperties(keyPaths, elementClass, in: instance)
         let field = moved(to: instance.delivered(at: place))
         let (core, address) = (instance.core, address)
+        let target = elementClass
         let last = Mutex<(state: RealmState, items: [RealmValue])?>(nil)
-        return core.observers.add(on: place, for: field.instance, initial: { core.snapshot }) { snapshot, _ in
+        return core.observers.add(on: place, for: field.instance, initial: { core.snapshot }) { snapshot, changed in
             let state = snapshot.state
+            let previous = last.withLock { $0 }
+            let modified = previous.map { ModifiedObjects(observed, target, changed, from: $0.state, to: state) }
+            if let modified, let owners = changed.keys(of: address.object.className, in: state.schema),
+                !owners.contains(address.object.key), modified.isEmpty
+            {
+                last.withLock { $0?.state = state }
+                return
+            }
             guard let items = Self.items(state.value(at: address), in: state) else { return }
-            guard let previous = last.exchange((state, items)) else { return block(field, nil) }
-            let difference = PositionDifference(from: previous.items, to: items) { item in
-                guard case .link(let target) = item else { return false }
-                return observed.differ(target, previous.state, state)
+            last.withLock { $0 = (state, items) }
+            guard let previous, let modified else { return block(field, nil) }
+            let isList = if case .list = state.value(at: address) { true } else { false }
+            let difference = PositionDifference(
+                from: previous.items, to: items, replaces: { isList && $0.isNoLink }
+            ) { item in
+                if case .link(let target) = item { modified.contains(target) } else { false }
             }
             if !difference.isEmpty { block(field, difference) }
         }
     }
 
     /// The class of the objects that the elements link to; an empty name if they are no objects.
-    private var target: ByteString { ByteString(property?.shape.target.map { ModelName.of($0) } ?? "") }
+    var elementClass: ByteString { ByteString(property?.shape.target.map { ModelName.of($0) } ?? "") }
 
     /// The elements that an app sees; nil if the object is gone.
     private static func items(_ value: RealmValue?, in state: RealmState) -> [RealmValue]? {
@@ -103,4 +115,9 @@ extension _Field {
         default: []
         }
     }
+}
+
+extension RealmValue {
+    /// Whether a new value in the place of another is the same element, which has changed.
+    fileprivate var isNoLink: Bool { if case .link = self { false } else { true } }
 }

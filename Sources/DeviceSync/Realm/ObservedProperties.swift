@@ -4,44 +4,70 @@ internal import RealmState
 
 /// The properties whose changes an observer of objects wants to hear of: of the objects themselves, and of what these link to.
 struct ObservedProperties: Sendable {
-    /// Each from a property of the class on, over links and embedded objects; nil for all properties of the objects themselves.
-    private let paths: [[ByteString]]?
-    /// The classes that the paths link to.
+    fileprivate enum Step: Sendable {
+        case property(ByteString)
+        /// The objects of a class that link here by one of their properties.
+        case origins(of: ByteString, over: ByteString)
+    }
+
+    /// Each from a property of the class on, over links, embedded objects, and links followed backwards; nil for all properties.
+    private let paths: [[Step]]?
+    /// The classes that the paths lead to.
     private var linked: Set<ByteString> = []
 
     /// Names that a class does not have trap, and so does a path that goes on where nothing is linked.
     init(_ keyPaths: [String]?, _ className: ByteString, in instance: RealmInstance) {
-        let schema = instance.schema
-        let names = keyPaths == nil ? nil : instance.names(of: className)
-        paths = keyPaths?.map { keyPath in
-            let stored = names?.stored(keyPath, of: className, schema) ?? keyPath
-            return stored.split(separator: ".", omittingEmptySubsequences: false).map { ByteString(String($0)) }
+        guard let keyPaths else {
+            paths = nil
+            return
         }
-        for path in paths ?? [] { check(path, schema.table(className), schema) }
+        let (schema, names) = (instance.schema, instance.names(of: className))
+        var linked: Set<ByteString> = []
+        paths = keyPaths.map { Self.steps($0, schema.table(className), schema, names, &linked) }
+        self.linked = linked
     }
 
-    private mutating func check(_ path: [ByteString], _ table: TableSchema?, _ schema: Schema) {
-        guard var table else { return }
-        for (position, name) in path.enumerated() {
-            let text = path.map(\.string).joined(separator: ".")
-            let isLast = position == path.count - 1
-            if table.key?.name == name, isLast { return }
-            guard let column = table.column(name) else {
-                preconditionFailure("cannot observe '\(text)': class \(table.name) has no property '\(name)'")
+    private static func steps(
+        _ keyPath: String, _ table: TableSchema?, _ schema: Schema, _ names: QueryNames,
+        _ linked: inout Set<ByteString>
+    ) -> [Step] {
+        let parts = keyPath.split(separator: ".", omittingEmptySubsequences: false).map { ByteString(String($0)) }
+        guard var table else { return parts.map { .property($0) } }
+        var steps: [Step] = []
+        for (position, part) in parts.enumerated() {
+            let isLast = position == parts.count - 1
+            var name = part
+            switch names.classes[table.name]?[part] {
+            case .property(let stored)?: name = stored
+            case .backlinks(let origin, let property)?:
+                steps.append(.origins(of: origin, over: property))
+                linked.insert(origin)
+                guard let next = schema.table(origin) else { return steps }
+                table = next
+                continue
+            case nil: break
             }
-            guard !isLast else { return }
+            steps.append(.property(name))
+            if table.key?.name == name, isLast { break }
+            guard let column = table.column(name) else {
+                preconditionFailure("cannot observe '\(keyPath)': class \(table.name) has no property '\(part)'")
+            }
+            if isLast { break }
             guard let target = column.element.target.flatMap({ schema.table($0) }) else {
                 preconditionFailure(
-                    "cannot observe '\(text)': property '\(name)' of class \(table.name) links to nothing")
+                    "cannot observe '\(keyPath)': property '\(part)' of class \(table.name) links to nothing")
             }
             if target.kind != .embedded { linked.insert(target.name) }
             table = target
         }
+        return steps
     }
 
     var isAll: Bool { paths == nil }
 
-    func contains(_ column: ColumnSchema) -> Bool { paths?.contains { $0.first == column.name } ?? true }
+    func contains(_ column: ColumnSchema) -> Bool {
+        paths?.contains { $0.first?.isProperty(column.name) == true } ?? true
+    }
 
     /// Whether something changed that objects may be observed for although they did not change themselves.
     func reach(_ changed: ChangedObjects, in schema: Schema) -> Bool {
@@ -51,25 +77,41 @@ struct ObservedProperties: Sendable {
     /// Whether an object, or what it links to, holds something else in one of the properties.
     func differ(_ address: ObjectAddress, _ old: RealmState, _ new: RealmState) -> Bool {
         guard let paths else { return old.object(address) != new.object(address) }
-        return paths.contains { path in
-            guard let name = path.first else { return false }
-            return Self.differ(FieldAddress(address, name), path.dropFirst(), old, new)
-        }
+        return paths.contains { Self.differ(address, $0[...], old, new) }
     }
 
     /// Whether what one property leads to differs, as far as the paths that begin with it go.
     func differ(_ column: ColumnSchema, at place: FieldAddress, _ old: RealmState, _ new: RealmState) -> Bool {
-        paths?.contains { $0.first == column.name && Self.differ(place, $0.dropFirst(), old, new) } ?? false
+        paths?.contains {
+            $0.first?.isProperty(column.name) == true && Self.differ(place, $0.dropFirst(), old, new)
+        } ?? false
     }
 
     private static func differ(
-        _ place: FieldAddress, _ rest: ArraySlice<ByteString>, _ old: RealmState, _ new: RealmState
+        _ address: ObjectAddress, _ path: ArraySlice<Step>, _ old: RealmState, _ new: RealmState
+    ) -> Bool {
+        switch path.first {
+        case nil: return false
+        case .property(let name)?: return differ(FieldAddress(address, name), path.dropFirst(), old, new)
+        case .origins(let className, let property)?:
+            let (before, after) = (
+                old.origins(of: address, in: className, over: property),
+                new.origins(of: address, in: className, over: property)
+            )
+            return before != after
+                || after.contains { differ(ObjectAddress(className, $0), path.dropFirst(), old, new) }
+        }
+    }
+
+    private static func differ(
+        _ place: FieldAddress, _ rest: ArraySlice<Step>, _ old: RealmState, _ new: RealmState
     ) -> Bool {
         let (before, after) = (old.value(at: place), new.value(at: place))
         guard let next = rest.first else { return before != after }
         /// What an embedded object has in the next property.
         func embeddedDiffers(_ place: FieldAddress) -> Bool {
-            differ(place.appending(.key(next)), rest.dropFirst(), old, new)
+            guard case .property(let name) = next else { return false }
+            return differ(place.appending(.key(name)), rest.dropFirst(), old, new)
         }
         switch (before, after) {
         case (.embedded?, .embedded?): return embeddedDiffers(place)
@@ -81,8 +123,23 @@ struct ObservedProperties: Sendable {
             return entries.keys != others.keys || entries.keys.contains { embeddedDiffers(place.appending(.key($0))) }
         default:
             guard before == after else { return true }
-            return (after?.links ?? []).contains { differ(FieldAddress($0, next), rest.dropFirst(), old, new) }
+            return (after?.links ?? []).contains { differ($0, rest, old, new) }
         }
+    }
+}
+
+extension ObservedProperties.Step {
+    fileprivate func isProperty(_ name: ByteString) -> Bool { if case .property(name) = self { true } else { false } }
+}
+
+extension RealmState {
+    /// The objects of a class that link to an object by a property, once for each link, by ascending key.
+    func origins(of address: ObjectAddress, in className: ByteString, over property: ByteString) -> [ObjectKey] {
+        // Looking for links may tidy their index up, which this copy's owner has no use for.
+        var state = self
+        return state.incomingLinks(to: address)
+            .filter { $0.source.className == className && $0.field == property }
+            .map(\.source.key).sorted()
     }
 }
 

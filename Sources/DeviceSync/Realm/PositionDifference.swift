@@ -14,15 +14,20 @@ struct PositionDifference {
 
     var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
-    /// - Parameter isModified: whether an element that is in both sequences has changed.
-    init<Element: Hashable>(from old: [Element], to new: [Element], isModified: (Element) -> Bool) {
+    /// - Parameters:
+    ///   - replaces: whether an element that comes in the place of another is that one, changed.
+    ///   - isModified: whether an element that is in both sequences has changed.
+    init<Element: Hashable>(
+        from old: [Element], to new: [Element], replaces: (Element) -> Bool = { _ in false },
+        isModified: (Element) -> Bool
+    ) {
         // What is alike at both ends stays: a change of a list of equal elements is found where it was made.
         let shorter = min(old.count, new.count)
         let head = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
         let tail = (0..<(shorter - head)).first { old[old.count - 1 - $0] != new[new.count - 1 - $0] } ?? shorter - head
         let stayed = Array(0..<head) + Array((new.count - tail)..<new.count)
         modifications = stayed.filter { isModified(new[$0]) }
-        compare(old, head..<(old.count - tail), new, head..<(new.count - tail), isModified)
+        compare(old, head..<(old.count - tail), new, head..<(new.count - tail), replaces, isModified)
         deletions.sort()
         insertions.sort()
         modifications.sort()
@@ -31,26 +36,32 @@ struct PositionDifference {
     /// Compares what is not alike.
     private mutating func compare<Element: Hashable>(
         _ old: [Element], _ oldRange: Range<Int>, _ new: [Element], _ newRange: Range<Int>,
-        _ isModified: (Element) -> Bool
+        _ replaces: (Element) -> Bool, _ isModified: (Element) -> Bool
     ) {
         let oldPositions = Dictionary(
             zip(Occurrence.numbered(old[oldRange]), oldRange), uniquingKeysWith: { first, _ in first })
         var common: [(old: Int, new: Int)] = []
         for (element, position) in zip(Occurrence.numbered(new[newRange]), newRange) {
-            if let old = oldPositions[element] { common.append((old, position)) } else { insertions.append(position) }
+            if let old = oldPositions[element] { common.append((old, position)) }
         }
-        let staying = Self.longestRise(common.map(\.old))
-        var isCommon = [Bool](repeating: false, count: oldRange.count)
-        for (index, place) in common.enumerated() {
-            isCommon[place.old - oldRange.lowerBound] = true
-            if staying.contains(index) {
-                if isModified(new[place.new]) { modifications.append(place.new) }
-            } else {
-                deletions.append(place.old)
-                insertions.append(place.new)
-            }
+        let rise = Self.longestRise(common.map(\.old))
+        let staying = common.indices.filter { rise.contains($0) }.map { common[$0] }
+        let moved = common.indices.filter { !rise.contains($0) }.map { common[$0] }
+        for place in staying where isModified(new[place.new]) { modifications.append(place.new) }
+        deletions += moved.map(\.old)
+        insertions += moved.map(\.new)
+        let (oldCommon, newCommon) = (Set(common.map(\.old)), Set(common.map(\.new)))
+        // What has gone and what has come between two elements that stay.
+        var (oldStart, newStart) = (oldRange.lowerBound, newRange.lowerBound)
+        for end in staying + [(oldRange.upperBound, newRange.upperBound)] {
+            let gone = (oldStart..<end.old).filter { !oldCommon.contains($0) }
+            let come = (newStart..<end.new).filter { !newCommon.contains($0) }
+            let pairs = zip(gone, come).prefix { replaces(old[$0.0]) && replaces(new[$0.1]) }.count
+            modifications += come.prefix(pairs)
+            deletions += gone.dropFirst(pairs)
+            insertions += come.dropFirst(pairs)
+            (oldStart, newStart) = (end.old + 1, end.new + 1)
         }
-        for position in oldRange where !isCommon[position - oldRange.lowerBound] { deletions.append(position) }
     }
 
     /// The first, the second ... of equal elements.

@@ -39,4 +39,15 @@ struct ChangedObjects: Sendable {
         guard !isEverything else { return nil }
         return schema.table(className).flatMap { keys[$0.id] } ?? []
     }
+
+    /// The changed objects of some classes; nil if any may have changed.
+    func addresses(of tables: Set<TableID>, in schema: Schema) -> [ObjectAddress]? {
+        guard !isEverything else { return nil }
+        var result: [ObjectAddress] = []
+        for (id, keys) in keys where tables.contains(id) {
+            guard let table = schema.table(id) else { continue }
+            for key in keys { result.append(ObjectAddress(table.name, key)) }
+        }
+        return result
+    }
 }

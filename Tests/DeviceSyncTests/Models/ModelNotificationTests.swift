@@ -107,6 +107,102 @@ struct ModelNotificationTests {
         await expectTrue(tags.ends(with: "y,x -[0] +[] ~[]"))
     }
 
+    @Test func changesBehindUpToThreeLinksAreModifications() async throws {
+        try realm.write {
+            for id in 2...6 { realm.create(Person.self, value: ["_id": id, "name": "\(id)"]) }
+            for id in 1...5 {
+                let next = try #require(realm.object(ofType: Person.self, forPrimaryKey: id + 1))
+                realm.object(ofType: Person.self, forPrimaryKey: id)?.friends.insert(next)
+            }
+        }
+        func rename(_ id: Int) throws {
+            try realm.write { realm.object(ofType: Person.self, forPrimaryKey: id)?.name += "x" }
+        }
+        let (all, some, list, named) = (Heard(), Heard(), Heard(), Heard())
+        let people = realm.objects(Person.self)
+        let first = people.filter("_id < 3").sorted(by: \._id)
+        let dogs = person.friends
+        let tokens = [
+            people.observe(on: queue) { all.hear(Self.text($0) { "\($0._id)" }) },
+            first.observe(on: queue) { some.hear(Self.text($0) { "\($0._id)" }) },
+            dogs.observe(on: queue) { list.hear(Self.text($0) { "\($0._id)" }) },
+            first.observe(keyPaths: [\.name], on: queue) { named.hear(Self.text($0) { "\($0._id)" }) },
+        ]
+        defer { for token in tokens { token.invalidate() } }
+        await expectTrue(all.ends(with: "initial 1,2,3,4,5,6"))
+        try rename(6)
+        await expectTrue(all.ends(with: "1,2,3,4,5,6 -[] +[] ~[2, 3, 4, 5]"))
+        try rename(5)
+        await expectTrue(some.ends(with: "1,2 -[] +[] ~[1]"))
+        await expectTrue(list.ends(with: "2 -[] +[] ~[0]"))
+        try rename(4)
+        await expectTrue(some.ends(with: "1,2 -[] +[] ~[0, 1]"))
+        await expectTrue(all.ends(with: "1,2,3,4,5,6 -[] +[] ~[0, 1, 2, 3]"))
+        queue.sync {}
+        expectTrue(all.all.count == 4 && some.all.count == 3 && list.all.count == 3)
+        try rename(2)
+        await expectTrue(named.ends(with: "1,2 -[] +[] ~[1]"))
+        expectEqual(named.all.count, 2)
+    }
+
+    @Test func anElementThatChangesIsAModification() async throws {
+        try realm.write {
+            person.streets.append(objectsIn: [Street(value: ["name": "a"]), Street(value: ["name": "b"])])
+        }
+        let (tags, streets) = (Heard(), Heard())
+        let tokens = [
+            person.tags.observe(on: queue) { tags.hear(Self.text($0) { $0 }) },
+            person.streets.observe(on: queue) { streets.hear(Self.text($0) { $0.name }) },
+        ]
+        defer { for token in tokens { token.invalidate() } }
+        await expectTrue(streets.ends(with: "initial a,b"))
+        await expectTrue(tags.ends(with: "initial x,y,x"))
+        try realm.write {
+            person.tags[1] = "z"
+            person.streets[0].name = "A"
+        }
+        await expectTrue(tags.ends(with: "x,z,x -[] +[] ~[1]"))
+        await expectTrue(streets.ends(with: "A,b -[] +[] ~[0]"))
+        try realm.write {
+            person.tags[2] = "w"
+            person.tags.append("v")
+            person.tags.remove(at: 0)
+        }
+        await expectTrue(tags.ends(with: "z,w,v -[0] +[2] ~[1]"))
+    }
+
+    @Test func mapsReportWhatTheirObjectsHold() async throws {
+        let dog = try #require(person.dogs.first)
+        try realm.write { person.pets["first"] = dog }
+        let (all, names, owners) = (Heard(), Heard(), Heard())
+        @Sendable func text(_ change: RealmMapChange<Map<String, Dog?>>) -> String {
+            switch change {
+            case .initial(let map): "initial \(map.keys)"
+            case .update(let map, let deletions, let insertions, let modifications):
+                "\(map.keys) -\(deletions) +\(insertions) ~\(modifications)"
+            case .error: "error"
+            }
+        }
+        let tokens = [
+            person.pets.observe(on: queue) { all.hear(text($0)) },
+            person.pets.observe(keyPaths: [\.name], on: queue) { names.hear(text($0)) },
+            person.pets.observe(keyPaths: ["owners.nick"], on: queue) { owners.hear(text($0)) },
+        ]
+        defer { for token in tokens { token.invalidate() } }
+        await expectTrue(owners.ends(with: #"initial ["first"]"#))
+        try realm.write { dog.age = 7 }
+        await expectTrue(all.ends(with: #"["first"] -[] +[] ~["first"]"#))
+        try realm.write { dog.name = "new" }
+        await expectTrue(names.ends(with: #"["first"] -[] +[] ~["first"]"#))
+        try realm.write { person.nick = "new" }
+        await expectTrue(owners.ends(with: #"["first"] -[] +[] ~["first"]"#))
+        try realm.write { person.pets["first"] = nil }
+        await expectTrue(all.ends(with: #"[] -["first"] +[] ~[]"#))
+        await expectTrue(names.ends(with: #"[] -["first"] +[] ~[]"#))
+        queue.sync {}
+        expectTrue(names.all.count == 3 && owners.all.count >= 2)
+    }
+
     @Test func setsMapsAndBacklinksReport() async throws {
         let (friends, scores, owners) = (Heard(), Heard(), Heard())
         let dog = try #require(person.dogs.first)

@@ -18,7 +18,7 @@ extension RealmSectionedResultsChange {
 
 extension SectionedResults {
     /// Calls `block` with the sections now and after each commit that changes them or their elements, on the queue given or else where the realm belongs.
-    /// - Parameter keyPaths: the properties whose changes count as modifications; nil for all of the objects themselves.
+    /// - Parameter keyPaths: the properties whose changes count as modifications; nil for all, of what the objects link to as well.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmSectionedResultsChange<SectionedResults>) -> Void
@@ -56,13 +56,9 @@ extension SectionedResults {
             let previous = last.exchange((state, sections))
             let collection = live.moved(to: live.source.instance, fixed: sections)
             guard let previous else { return block(collection, nil, nil) }
-            let isReached = observed.reach(changed, in: state.schema)
-            let touched = changed.keys(of: className, in: state.schema)
+            let modified = ModifiedObjects(observed, className, changed, from: previous.state, to: state)
             let difference = SectionDifference(from: previous.sections, to: sections) { value in
-                guard case .link(let target) = value, isReached || touched?.contains(target.key) ?? true else {
-                    return false
-                }
-                return observed.differ(target, previous.state, state)
+                if case .link(let target) = value { modified.contains(target) } else { false }
             }
             if !difference.isEmpty { block(collection, previous.sections, difference) }
         }
@@ -83,7 +79,7 @@ extension ResultsSection {
     /// Calls `block` with the section now and after each commit that changes it or its elements, on the queue given or else where the realm belongs.
     ///
     /// Positions are those among all sections. A section without elements is deleted; it is inserted when there are some again.
-    /// - Parameter keyPaths: the properties whose changes count as modifications; nil for all of the objects themselves.
+    /// - Parameter keyPaths: the properties whose changes count as modifications; nil for all, of what the objects link to as well.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmSectionedResultsChange<ResultsSection>) -> Void
