@@ -214,13 +214,15 @@ extension Map {
         let (core, address, className) = (field.instance.core, field.address, field.elementClass)
         let observed = ObservedProperties(keyPaths, className, in: field.instance)
         let last = Mutex<(state: RealmState, entries: [String: RealmValue])?>(nil)
-        return core.observers.add(on: place, for: there.instance, initial: { core.snapshot }) { snapshot, changed in
+        return core.observers.add(on: place, for: there.instance, initial: { core.snapshot }) {
+            snapshot, changed, isSilent in
             let state = snapshot.state
             guard let value = state.value(at: address) else { return }
             // Nothing is left of a map that was an `AnyRealmValue` once another value is in its place.
             let entries = if case .dictionary(let entries) = value { entries } else { [:] as [ByteString: RealmValue] }
             let new = Dictionary(entries.map { ($0.key.string, $0.value) }, uniquingKeysWith: { first, _ in first })
             guard let previous = last.exchange((state, new)) else { return block(.initial(there)) }
+            guard !isSilent else { return }
             let modified = ModifiedObjects(observed, className, changed, from: previous.state, to: state)
             let change = RealmMapChange(there, from: previous.entries, to: new) { value in
                 if case .link(let target) = value { modified.contains(target) } else { false }

@@ -92,7 +92,8 @@ extension Realm {
         instance.checkThread()
         let place = instance.deliveryPlace(queue)
         let (original, realm) = (self, Realm(instance: instance.delivered(at: place)))
-        return instance.core.observers.add(on: place, for: realm.instance, waits: false) { _, _ in
+        return instance.core.observers.add(on: place, for: realm.instance, waits: false) { _, _, isSilent in
+            guard !isSilent else { return }
             block(original.instance.autorefresh ? .didChange : .refreshRequired, realm)
         }
     }
@@ -128,7 +129,7 @@ extension Results {
         let live = instance.delivered(at: place)
         let core = instance.core
         let last = Mutex<(state: RealmState, keys: [ObjectKey])?>(nil)
-        return core.observers.add(on: place, for: live, initial: { core.snapshot }) { snapshot, changed in
+        return core.observers.add(on: place, for: live, initial: { core.snapshot }) { snapshot, changed, isSilent in
             let state = snapshot.state
             // Filters have to see the state that is reported on.
             func keys() -> [ObjectKey] { ResultsQuery.keys(className, query, live.at(snapshot)) }
@@ -149,7 +150,7 @@ extension Results {
                 }
             }
             last.withLock { $0 = (state, change.keys) }
-            guard !change.positions.isEmpty else { return }
+            guard !isSilent, !change.positions.isEmpty else { return }
             block(RealmCollectionChange(showing(change.keys, snapshot, live), change.positions))
         }
     }

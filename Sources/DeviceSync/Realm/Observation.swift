@@ -18,7 +18,7 @@ extension ObjectHandle {
         let seen = instance.isInTransaction ? core.snapshot : instance.current
         let last = Mutex<(state: RealmState, isGone: Bool)>((seen.state, false))
         let initial: (() -> RealmSnapshot)? = seen === core.snapshot ? nil : { core.snapshot }
-        return core.observers.add(on: place, for: handle.instance, initial: initial) { snapshot, changed in
+        return core.observers.add(on: place, for: handle.instance, initial: initial) { snapshot, changed, isSilent in
             let previous = last.withLock { last -> (state: RealmState, isGone: Bool) in
                 defer { last.state = snapshot.state }
                 return last
@@ -31,8 +31,9 @@ extension ObjectHandle {
             else { return }
             guard let new = handle.stored(in: snapshot.state) else {
                 last.withLock { $0.isGone = true }
-                return block(.deleted)
+                return isSilent ? () : block(.deleted)
             }
+            guard !isSilent else { return }
             guard let table = snapshot.state.schema.table(handle.className) else { return }
             let oldTable = previous.state.schema.table(handle.className) ?? table
             let reading = ValueReading(instance: handle.instance, schema: snapshot.state.schema)
@@ -78,7 +79,8 @@ extension _Field {
         let (core, address) = (instance.core, address)
         let target = elementClass
         let last = Mutex<(state: RealmState, items: [RealmValue])?>(nil)
-        return core.observers.add(on: place, for: field.instance, initial: { core.snapshot }) { snapshot, changed in
+        return core.observers.add(on: place, for: field.instance, initial: { core.snapshot }) {
+            snapshot, changed, isSilent in
             let state = snapshot.state
             let previous = last.withLock { $0 }
             let modified = previous.map { ModifiedObjects(observed, target, changed, from: $0.state, to: state) }
@@ -91,6 +93,7 @@ extension _Field {
             guard let items = Self.items(state.value(at: address), in: state) else { return }
             last.withLock { $0 = (state, items) }
             guard let previous, let modified else { return block(field, nil) }
+            guard !isSilent else { return }
             let isList = if case .list = state.value(at: address) { true } else { false }
             let difference = PositionDifference(
                 from: previous.items, to: items, replaces: { isList && $0.isNoLink }

@@ -48,6 +48,7 @@ public struct Realm: Equatable, Sendable {
     /// Runs `block` in a write transaction and commits it; if it throws, nothing is kept.
     ///
     /// Waits for other writers. A nested write traps: ask `isInWriteTransaction` first.
+    /// - Parameter tokens: observations that never hear of these changes, such as that of a view which shows them already.
     /// - Throws: what `block` throws, or `Realm.Error` if the commit cannot be written.
     @discardableResult
     public func write<R>(withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R) throws -> R {

@@ -4,9 +4,17 @@ internal import Synchronization
 /// The observers of a realm's commits.
 ///
 /// An observer that is behind hears of several commits at once: what waits for it is one state and the set of objects
-/// that changed on the way there, however many commits that were.
+/// that changed on the way there, however many commits that were. Only commits that leave it out come between.
 final class RealmObservers: Sendable {
-    typealias Deliver = @Sendable (RealmSnapshot, ChangedObjects) -> Void
+    /// - Parameter isSilent: whether the observer is not to be called: it made the changes itself, and only has to know of them.
+    typealias Deliver = @Sendable (_ snapshot: RealmSnapshot, _ changed: ChangedObjects, _ isSilent: Bool) -> Void
+
+    /// A state that an observer is to be told of, and what changed on the way there.
+    private struct Delivery: Sendable {
+        var snapshot: RealmSnapshot
+        var changed: ChangedObjects
+        var isSilent: Bool
+    }
 
     private struct Observer: Sendable {
         var place: DeliveryPlace
@@ -23,18 +31,23 @@ final class RealmObservers: Sendable {
         var token: ObjectIdentifier?
         /// The changes after everything that was delivered or is on the queue; at first, anything may have changed.
         var unseen = ChangedObjects.everything
-        /// The delivery on the queue: a snapshot, and the changes on the way to it.
-        var pending: (snapshot: RealmSnapshot, changed: ChangedObjects)?
+        /// What is on the queue: several deliveries where silent ones come between others.
+        var pending: [Delivery] = []
+
+        /// The number of deliveries beyond which silent changes are told of after all.
+        private static let maxPending = 8
 
         /// - Returns: whether nothing was on its queue.
-        mutating func hear(of snapshot: RealmSnapshot) -> Bool {
+        mutating func hear(of snapshot: RealmSnapshot, isSilent: Bool = false) -> Bool {
             defer { unseen = ChangedObjects() }
-            guard let version = pending?.snapshot.version else {
-                pending = (snapshot: snapshot, changed: unseen)
-                return true
+            guard var last = pending.last, last.isSilent == isSilent || isNew || pending.count == Self.maxPending else {
+                pending.append(Delivery(snapshot: snapshot, changed: unseen, isSilent: isSilent))
+                return pending.count == 1
             }
-            pending?.changed.add(unseen)
-            if version < snapshot.version { pending?.snapshot = snapshot }
+            last.changed.add(unseen)
+            if last.snapshot.version < snapshot.version { last.snapshot = snapshot }
+            last.isSilent = last.isSilent && isSilent
+            pending[pending.count - 1] = last
             return false
         }
     }
@@ -81,7 +94,7 @@ final class RealmObservers: Sendable {
             for number in Array(contents.observers.keys) {
                 contents.observers[number]?.unseen.add(changed)
                 let isExcluded = contents.observers[number]?.token.map(tokens.contains) ?? false
-                guard !isExcluded, contents.observers[number]?.hear(of: snapshot) == true else { continue }
+                guard contents.observers[number]?.hear(of: snapshot, isSilent: isExcluded) == true else { continue }
                 idle[number] = contents.observers[number]?.place
             }
             return idle
@@ -103,7 +116,7 @@ final class RealmObservers: Sendable {
         let due = contents.withLock { contents -> [UInt64] in
             guard !contents.observers.isEmpty else { return [] }
             return contents.observers.filter { _, observer in
-                guard observer.view === view, !observer.isNew, observer.pending != nil else { return false }
+                guard observer.view === view, !observer.isNew, !observer.pending.isEmpty else { return false }
                 if case .reader = observer.place { return false }
                 return true
             }.keys.sorted()
@@ -120,11 +133,13 @@ final class RealmObservers: Sendable {
             }.keys.sorted()
             return numbers.compactMap { number in
                 guard let observer = contents.observers[number] else { return nil }
-                contents.observers[number]?.pending = nil
-                return (observer.deliver, observer.pending?.changed ?? ChangedObjects())
+                contents.observers[number]?.pending = []
+                var changed = ChangedObjects()
+                for delivery in observer.pending { changed.add(delivery.changed) }
+                return (observer.deliver, changed)
             }
         }
-        for (deliver, changed) in due { deliver(newest, changed) }
+        for (deliver, changed) in due { deliver(newest, changed, false) }
     }
 
     /// Lets the observers of a view hear on their queues of what had to wait for it.
@@ -141,23 +156,24 @@ final class RealmObservers: Sendable {
     private func deliver(_ number: UInt64, isForced: Bool = false) {
         // Held until the view has gone on: whoever moves the view meanwhile sees that somebody waits for that.
         let observer = contents.withLock { contents -> Observer? in
-            guard let observer = contents.observers[number], observer.pending != nil else { return nil }
+            guard let observer = contents.observers[number], !observer.pending.isEmpty else { return nil }
             if observer.view != nil, observer.waits { contents.observers[number]?.isHeld = true }
             return observer
         }
-        guard let observer, let snapshot = observer.pending?.snapshot else { return }
+        guard let observer, let snapshot = observer.pending.last?.snapshot else { return }
         if let view = observer.view, !view.advance(to: snapshot, isForced: isForced), observer.waits { return }
         // Looked up only now: the token may have been invalidated meanwhile.
-        let delivery = contents.withLock { contents -> (Deliver, RealmSnapshot, ChangedObjects)? in
-            guard let observer = contents.observers[number], let pending = observer.pending else { return nil }
-            contents.observers[number]?.pending = nil
+        let pending = contents.withLock { contents -> [Delivery] in
+            guard let pending = contents.observers[number]?.pending, !pending.isEmpty else { return [] }
+            contents.observers[number]?.pending = []
             contents.observers[number]?.isNew = false
             contents.observers[number]?.isHeld = false
-            return (observer.deliver, pending.snapshot, pending.changed)
+            return pending
         }
-        guard let (deliver, newest, changed) = delivery else { return }
         // A commit in between is told of as well.
-        if newest.version > snapshot.version { _ = observer.view?.advance(to: newest, isForced: isForced) }
-        deliver(newest, changed)
+        if let newest = pending.last?.snapshot, newest.version > snapshot.version {
+            _ = observer.view?.advance(to: newest, isForced: isForced)
+        }
+        for delivery in pending { observer.deliver(delivery.snapshot, delivery.changed, delivery.isSilent) }
     }
 }

@@ -118,7 +118,7 @@ struct QueryTests {
         expectEqual(updates.withLock { $0 }, [[0, 0, 2]])
     }
 
-    @Test func changesAnObserverMissedComeWithTheNextCommit() throws {
+    @Test func anObserverThatIsLeftOutOfACommitNeverHearsOfIt() throws {
         let queue = DispatchQueue(label: "test.observer")
         let updates = Mutex<[[Int]]>([])
         let token = realm.dynamicObjects("Task").observe(on: queue) { change in
@@ -127,17 +127,30 @@ struct QueryTests {
             }
         }
         defer { token.invalidate() }
+        let task = try #require(realm.dynamicObject(ofType: "Task", forPrimaryKey: "b"))
+        let names = Mutex<[String]>([])
+        let own = task.observe(on: queue) { change in
+            if case .change(_, let properties) = change { names.withLock { $0 += properties.map(\.name) } }
+        }
+        defer { own.invalidate() }
+        func count(_ key: String, _ value: Int, without tokens: [NotificationToken] = []) throws {
+            try realm.write(withoutNotifying: tokens) {
+                realm.dynamicObject(ofType: "Task", forPrimaryKey: key)?["count"] = value
+            }
+        }
         queue.sync {}
         queue.suspend()
-        try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "c")?["count"] = 7 }
-        try realm.write(withoutNotifying: [token]) {
-            realm.dynamicObject(ofType: "Task", forPrimaryKey: "d")?["count"] = 8
-        }
+        try count("c", 7)
+        try count("d", 8, without: [token])
+        try count("c", 8)
+        try count("b", 7, without: [token, own])
         queue.resume()
         queue.sync {}
-        expectEqual(updates.withLock { $0 }, [[2]])
-        try realm.write { realm.dynamicObject(ofType: "Task", forPrimaryKey: "a")?["count"] = 9 }
+        expectEqual(updates.withLock { $0 }, [[2], [2]])
+        try count("a", 9)
+        try count("b", 8, without: [token])
         queue.sync {}
-        expectEqual(updates.withLock { $0 }, [[2], [0, 3]])
+        expectEqual(updates.withLock { $0 }, [[2], [2], [0]])
+        expectEqual(names.withLock { $0 }, ["count"])
     }
 }

@@ -49,13 +49,14 @@ extension SectionedResults {
         let (core, className) = (source.instance.core, source.className)
         let last = Mutex<(state: RealmState, sections: Sections<Key>)?>(nil)
         let shown = live.source.instance
-        return core.observers.add(on: place, for: shown, initial: { core.snapshot }) { snapshot, changed in
+        return core.observers.add(on: place, for: shown, initial: { core.snapshot }) { snapshot, changed, isSilent in
             let state = snapshot.state
             // The keys have to be of the state that is reported on.
             let sections = live.sections(in: live.source.instance.at(snapshot))
             let previous = last.exchange((state, sections))
             let collection = live.moved(to: live.source.instance, fixed: sections)
             guard let previous else { return block(collection, nil, nil) }
+            guard !isSilent else { return }
             let modified = ModifiedObjects(observed, className, changed, from: previous.state, to: state)
             let difference = SectionDifference(from: previous.sections, to: sections) { value in
                 if case .link(let target) = value { modified.contains(target) } else { false }
