@@ -121,17 +121,23 @@ extension LinkingObjects {
     /// What links to an unmanaged object traps.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
+        _ block: @escaping @Sendable (RealmCollectionChange<LinkingObjects<Element>>) -> Void
     ) -> NotificationToken {
-        _results.observe(keyPaths: keyPaths, on: queue, block)
+        let field = field
+        return _results.observe(keyPaths: keyPaths, on: queue) { change in
+            block(change.map { results in LinkingObjects(field: field?.moved(to: results.instance)) })
+        }
     }
 
     /// Calls `block` on an actor with the objects now, and after each commit that changes them; see `observe(keyPaths:on:_:)`.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
-        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Results<Element>>) -> Void
+        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<LinkingObjects<Element>>) -> Void
     ) async -> NotificationToken {
-        await _results.observe(keyPaths: keyPaths, on: actor, block)
+        let field = field
+        return await _results.observe(keyPaths: keyPaths, on: actor) { actor, change in
+            block(actor, change.map { results in LinkingObjects(field: field?.moved(to: results.instance)) })
+        }
     }
 }
 

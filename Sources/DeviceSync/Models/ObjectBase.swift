@@ -80,30 +80,6 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         hasher.combine(handle)
     }
 
-    /// The class and the properties; links and collections in short.
-    public var description: String {
-        let model = ModelSchema.of(type(of: self))
-        if isInvalidated { return "\(model.name) { deleted }" }
-        let values = model.properties.map { property -> String in
-            let value = property.value(of: self)
-            let text =
-                switch value {
-                case let object as ObjectBase: object.shortDescription
-                case let collection as any Collection where property.shape.collection != .none:
-                    "\(collection.count) elements"
-                case let value?: "\(value)"
-                case nil: "nil"
-                }
-            return "\(property.swiftName) = \(text)"
-        }
-        return "\(model.name) { \(values.joined(separator: "; ")) }"
-    }
-
-    private var shortDescription: String {
-        guard let handle, handle.field == nil else { return ModelSchema.of(type(of: self)).name }
-        return handle.dynamic.description
-    }
-
     // MARK: By name
 
     /// A property by its name; nil for null.

@@ -29,6 +29,17 @@ public class NotificationToken: @unchecked Sendable {
 extension RealmCollectionChange: Sendable where CollectionType: Sendable {}
 
 extension RealmCollectionChange {
+    /// The same change, of what shows the collection otherwise.
+    func map<Other>(_ transform: (CollectionType) -> Other) -> RealmCollectionChange<Other> {
+        switch self {
+        case .initial(let collection): .initial(transform(collection))
+        case .update(let collection, let deletions, let insertions, let modifications):
+            .update(
+                transform(collection), deletions: deletions, insertions: insertions, modifications: modifications)
+        case .error(let error): .error(error)
+        }
+    }
+
     /// - Parameter positions: how the collection differs from what was reported before; nil the first time.
     init(_ collection: CollectionType, _ positions: PositionDifference?) {
         guard let positions else {

@@ -17,6 +17,18 @@ public struct Results<Element>: RealmCollection, Sendable {
         keys ?? instance.remembered(in: cache) { ResultsQuery.keys(className, query, $0) }
     }
 
+    /// - Parameter make: makes an element of what an instance has at an address.
+    init(
+        instance: RealmInstance, className: ByteString, query: ResultsQuery?, keys: [ObjectKey]? = nil,
+        make: @escaping @Sendable (RealmInstance, ObjectAddress) -> Element
+    ) {
+        self.instance = instance
+        self.className = className
+        self.query = query
+        self.keys = keys
+        self.make = make
+    }
+
     /// Notes the keys of a version, which need not be looked for then.
     func know(_ keys: [ObjectKey], of snapshot: RealmSnapshot) { cache.note(keys, at: .version(snapshot.version)) }
 
@@ -79,9 +91,19 @@ public struct Results<Element>: RealmCollection, Sendable {
     public func freeze() -> Results<Element> { with(query: query, instance: instance.frozen(), keys: keys) }
 
     /// The live collection behind a frozen one.
-    public func thaw(_isolation: (any Actor)? = #isolation) -> Results<Element>? {
-        with(query: query, instance: instance.thawed(_isolation))
+    public func _thawed(_ isolation: (any Actor)?) -> Results<Element>? {
+        with(query: query, instance: instance.thawed(isolation))
     }
+
+    /// Whether both are one collection, or both all objects of one class, either both live or of one version.
+    public static func == (left: Results, right: Results) -> Bool {
+        guard left.className == right.className, left.instance.isSame(as: right.instance) else { return false }
+        return left.cache === right.cache
+            || left.query == nil && right.query == nil && left.keys == nil && right.keys == nil
+    }
+
+    /// What tells this collection from others of the same query.
+    var identity: AnyObject { cache }
 }
 
 extension Results where Element == DynamicObject {

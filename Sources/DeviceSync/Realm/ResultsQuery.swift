@@ -14,13 +14,31 @@ public struct SortDescriptor: Sendable, Hashable {
         self.keyPath = keyPath
         self.ascending = ascending
     }
+
+    /// A property to sort by, as in `SortDescriptor(keyPath: \Person.name)`.
+    public init<Element: ObjectBase>(keyPath: PartialKeyPath<Element>, ascending: Bool = true) {
+        self.init(keyPath: KeyPathNames.of(keyPath), ascending: ascending)
+    }
+
+    /// The same property in the other order.
+    public func reversed() -> SortDescriptor { SortDescriptor(keyPath: keyPath, ascending: !ascending) }
+}
+
+extension SortDescriptor: ExpressibleByStringLiteral, CustomStringConvertible {
+    /// A property to sort by, the smallest value first.
+    public init(stringLiteral keyPath: String) { self.init(keyPath: keyPath) }
+
+    /// The property and the order.
+    public var description: String {
+        "SortDescriptor(keyPath: \(keyPath), direction: \(ascending ? "ascending" : "descending"))"
+    }
 }
 
 /// Where the objects of a collection come from.
 enum ResultsSource: Sendable, Hashable {
     /// All objects of the class.
     case all
-    /// The objects that a list or set links to.
+    /// The objects that a list, set or map links to.
     case collection(FieldAddress)
     /// The objects that link to an object by a property.
     case origins(of: ObjectAddress, over: ByteString)
@@ -34,7 +52,7 @@ enum ResultsSource: Sendable, Hashable {
         }
     }
 
-    /// The keys of the objects, of a class or set by ascending key, of a list in its order.
+    /// The keys of the objects, of a class or set by ascending key, of a list in its order, of a map in that of its keys.
     func keys(_ className: ByteString, _ instance: RealmInstance) -> [ObjectKey] {
         switch self {
         case .all: return instance.read { Array($0.keys(of: className)) }
@@ -43,6 +61,7 @@ enum ResultsSource: Sendable, Hashable {
                 let items: [Value] =
                     switch state.value(at: field) {
                     case .list(let items)?, .set(let items)?: items
+                    case .dictionary(let entries)?: entries.sorted { $0.key < $1.key }.map(\.value)
                     default: []
                     }
                 return items.compactMap { item in

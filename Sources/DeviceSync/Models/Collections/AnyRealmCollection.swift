@@ -1,3 +1,4 @@
+public import Dispatch
 public import Foundation
 
 extension RealmCollection {
@@ -34,4 +35,41 @@ public struct AnyRealmCollection<Element>: RealmCollection {
     public var isInvalidated: Bool { base.isInvalidated }
     /// Whether the collection belongs to a frozen realm.
     public var isFrozen: Bool { base.isFrozen }
+
+    /// The objects, which those of values and unmanaged ones do not have: these trap.
+    public var _results: Results<Element> { base._results }
+    /// A frozen collection, which shows the elements as they are now even after later changes.
+    public func freeze() -> AnyRealmCollection<Element> { AnyRealmCollection(base.freeze()) }
+    /// The live collection behind a frozen one.
+    public func _thawed(_ isolation: (any Actor)?) -> AnyRealmCollection<Element>? {
+        base._thawed(isolation).map { AnyRealmCollection($0) }
+    }
+
+    /// Calls `block` with the collection now and after each commit that changes it, on the queue given or else where the realm belongs.
+    /// - Parameter keyPaths: the properties of the objects whose changes count; nil for all.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
+    ) -> NotificationToken {
+        Self.observe(base, keyPaths, queue, block)
+    }
+
+    private static func observe<Base: RealmCollection<Element>>(
+        _ base: Base, _ keyPaths: [String]?, _ queue: DispatchQueue?,
+        _ block: @escaping @Sendable (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
+    ) -> NotificationToken {
+        base.observe(keyPaths: keyPaths, on: queue) { change in block(change.map { AnyRealmCollection($0) }) }
+    }
+
+    /// Whether both hide equal collections of one type.
+    public static func == (left: AnyRealmCollection, right: AnyRealmCollection) -> Bool { equal(left.base, right.base) }
+
+    private static func equal<Base: RealmCollection<Element>>(_ left: Base, _ right: any RealmCollection<Element>)
+        -> Bool
+    {
+        (right as? Base) == left
+    }
+
+    /// The elements, line by line.
+    public var description: String { base.description }
 }

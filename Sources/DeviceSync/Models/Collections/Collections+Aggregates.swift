@@ -3,7 +3,7 @@ internal import RealmState
 internal import Changesets
 public import Foundation
 
-extension _QueryableCollection {
+extension RealmCollection where Element: Object {
     /// Returns the objects that meet a predicate that was made of a format; see `Results.filter(_:)`.
     public func filter(_ predicate: NSPredicate) -> Results<Element> { _results.filter(predicate) }
 
@@ -12,7 +12,7 @@ extension _QueryableCollection {
 }
 #endif
 
-extension _QueryableCollection {
+extension RealmCollection where Element: Object {
     /// The smallest value of a property, nil if there is none; null does not count. An unknown property traps.
     public func min<T: MinMaxType & _Scalar>(ofProperty name: String) -> T? {
         _results.values(name).min { RealmValue.compare($0, $1) < 0 }.flatMap { T._scalar(_StoredValue($0)) }
@@ -148,9 +148,6 @@ extension Results where Element: Object {
             return values
         }
     }
-
-    /// The position of an object; nil if it is not in the collection.
-    public func index(of object: Element) -> Int? { firstIndex(of: object) }
 }
 
 extension Numeric {

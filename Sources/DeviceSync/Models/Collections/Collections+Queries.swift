@@ -3,31 +3,31 @@ internal import RealmState
 
 // Lists, sets and backlinks of objects are asked as Results are.
 
-/// A collection of objects of a realm that can be filtered and sorted.
-public protocol _QueryableCollection<Element>: RealmCollection where Element: Object {
-    /// The objects; an unmanaged collection traps.
-    var _results: Results<Element> { get }
-}
-
-extension Results: _QueryableCollection where Element: Object {
+extension Results {
     /// The collection itself.
     public var _results: Results<Element> { self }
 }
 
-extension RealmCollection where Self: _PropertyCollection, Element: Object {
+extension RealmCollection where Self: _PropertyCollection, Element: RealmCollectionValue {
     /// The objects that there are, in the collection's order.
-    public var _results: Results<Element> {
+    public var _results: Results<Element> { linked(Element.self) }
+}
+
+extension _PropertyCollection {
+    /// The objects that a collection links to, as `Value` has them.
+    func linked<Value: RealmCollectionValue>(_: Value.Type) -> Results<Value> {
         let field = field(toBe: "filtered or sorted")
+        guard let target = Self._shape.target, !(target is EmbeddedObject.Type) else {
+            preconditionFailure("only a \(Self._shape.collection) of objects can be filtered or sorted")
+        }
         return Results(
-            instance: field.instance, className: ByteString(ModelName.of(Element.self)),
-            query: ResultsQuery(source: .collection(field.address)))
+            instance: field.instance, className: ByteString(ModelName.of(target)),
+            query: ResultsQuery(source: .collection(field.address))
+        ) { instance, address in Value._decode(_StoredValue(.link(address), in: field.moved(to: instance))) }
     }
 }
 
-extension List: _QueryableCollection where Element: Object {}
-extension MutableSet: _QueryableCollection where Element: Object {}
-
-extension LinkingObjects: _QueryableCollection {
+extension LinkingObjects {
     /// The objects that there are.
     public var _results: Results<Element> {
         guard let results else {
@@ -38,7 +38,7 @@ extension LinkingObjects: _QueryableCollection {
     }
 }
 
-extension _QueryableCollection {
+extension RealmCollection where Element: Object {
     /// Returns the objects that meet a query, as in `where { $0.owner == user.id && !$0.done }`; as live as this collection.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
         ValueConversion.orTrap { try _results.filtered { isIncluded(.root).expression.predicate } }
@@ -64,4 +64,9 @@ extension _QueryableCollection {
 
     /// Returns the objects without those that equal an earlier one in all these properties.
     public func distinct(by keyPaths: [String]) -> Results<Element> { _results.distinct(by: keyPaths) }
+
+    /// Returns the objects without those that equal an earlier one in all these properties.
+    public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
+        _results.distinct(by: keyPaths.map { KeyPathNames.of($0) })
+    }
 }

@@ -5,9 +5,9 @@ internal import RealmState
 ///
 ///     @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
 public struct LinkingObjects<Element: Object>: RealmCollection {
-    private let field: _Field?
+    let field: _Field?
 
-    private init(field: _Field?) { self.field = field }
+    init(field: _Field?) { self.field = field }
 
     /// The objects; nil for those of an unmanaged object, to which nothing links.
     var results: Results<Element>? {

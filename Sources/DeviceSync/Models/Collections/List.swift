@@ -68,9 +68,6 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
 
     private func places(_ field: _Field) -> VisiblePlaces { field.places(known) }
 
-    /// The position of the first element that is equal; nil if there is none.
-    public func index(of element: Element) -> Int? { firstIndex(of: element) }
-
     // MARK: Changing
 
     /// Adds an element at the end.
@@ -169,9 +166,4 @@ extension List: _PropertyCollection, StoredCollection {
         if let list = any as? Self { return list._field == nil ? list : Self(.unmanaged(Array(list))) }
         return Self(.unmanaged(try ValueConversion.elements(any).map { try Element._convert($0) }))
     }
-}
-
-extension List: CustomStringConvertible {
-    /// The elements.
-    public var description: String { "\(Array(self))" }
 }

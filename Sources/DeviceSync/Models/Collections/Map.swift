@@ -17,7 +17,7 @@ extension String: _MapKey {
 }
 
 /// An entry of a `Map`.
-public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue> {
+public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: Hashable {
     /// The key.
     public let key: Key
     /// The value.
@@ -191,9 +191,4 @@ extension Map: _PropertyCollection, StoredCollection {
         }
         return Self(.unmanaged(entries))
     }
-}
-
-extension Map: CustomStringConvertible {
-    /// The entries.
-    public var description: String { "\(contents)" }
 }

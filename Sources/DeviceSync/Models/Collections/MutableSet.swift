@@ -125,8 +125,3 @@ extension MutableSet: _PropertyCollection, StoredCollection {
         return Self(.unmanaged(unique(try ValueConversion.elements(any).map { try Element._convert($0) })))
     }
 }
-
-extension MutableSet: CustomStringConvertible {
-    /// The members.
-    public var description: String { "\(Array(self))" }
-}

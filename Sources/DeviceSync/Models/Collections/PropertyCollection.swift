@@ -55,6 +55,9 @@ extension _PropertyCollection {
     }
 
     /// The live collection behind a frozen one; nil if the object that it belongs to was deleted since. An unmanaged one traps.
+    public func _thawed(_ isolation: (any Actor)?) -> Self? { thaw(_isolation: isolation) }
+
+    /// The live collection behind a frozen one; nil if the object that it belongs to was deleted since. An unmanaged one traps.
     public func thaw(_isolation: (any Actor)? = #isolation) -> Self? {
         let field = field(toBe: "thawed")
         let live = Self._read(field.moved(to: field.instance.thawed(_isolation)), holding: nil)

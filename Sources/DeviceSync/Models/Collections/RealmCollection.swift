@@ -1,14 +1,50 @@
 internal import Changesets
+public import Dispatch
 internal import RealmState
 
 /// Objects or values that belong together: `Results`, `List`, `MutableSet`, `LinkingObjects`.
-public protocol RealmCollection<Element>: RandomAccessCollection where Index == Int {
+///
+/// Collections of objects are filtered, sorted, put into sections and summed up alike, whichever they are.
+public protocol RealmCollection<Element>: RandomAccessCollection, Equatable, CustomStringConvertible,
+    SendableMetatype
+where Index == Int {
     /// The realm; nil for an unmanaged collection.
     var realm: Realm? { get }
     /// Whether the object that the collection belongs to was deleted.
     var isInvalidated: Bool { get }
     /// Whether the collection belongs to a frozen realm.
     var isFrozen: Bool { get }
+    /// The objects, as filters and sorting begin with them. A collection of values traps, and so does an unmanaged one.
+    var _results: Results<Element> { get }
+    /// A frozen collection, which shows the elements as they are now even after later changes.
+    func freeze() -> Self
+    /// The live collection behind a frozen one, where the caller runs.
+    func _thawed(_ isolation: (any Actor)?) -> Self?
+    /// Calls `block` with the collection now and after each commit that changes it.
+    func observe(
+        keyPaths: [String]?, on queue: DispatchQueue?,
+        _ block: @escaping @Sendable (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken
+}
+
+extension RealmCollection {
+    /// The live collection behind a frozen one; nil if what it belongs to was deleted since.
+    @_disfavoredOverload
+    public func thaw(_isolation: (any Actor)? = #isolation) -> Self? { _thawed(_isolation) }
+
+    /// Calls `block` with the collection now and after each commit that changes it, on the queue given or else where the realm belongs.
+    /// - Parameter keyPaths: the properties of the objects whose changes count; nil for all.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths, on: queue, block)
+    }
+}
+
+extension RealmCollection where Element: Equatable {
+    /// The position of the first element that is equal; nil if there is none.
+    public func index(of element: Element) -> Int? { firstIndex(of: element) }
 }
 
 extension _Field {

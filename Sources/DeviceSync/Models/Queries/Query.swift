@@ -179,12 +179,3 @@ extension Query where T: AddableType {
     /// The average of the property over the objects in the collection.
     public var avg: Query<Double?> { Query<Double?>(.aggregate(path, "@avg")) }
 }
-
-// MARK: - Use
-
-extension Results where Element: Object {
-    /// Returns the objects without those that equal an earlier one in all these properties.
-    public func distinct(by keyPaths: [PartialKeyPath<Element>]) -> Results<Element> {
-        distinct(by: keyPaths.map { KeyPathNames.of($0) })
-    }
-}

@@ -6,7 +6,7 @@ private struct SectionKeyPath<Root: Object, Key>: @unchecked Sendable {
     let keyPath: KeyPath<Root, Key>
 }
 
-extension _QueryableCollection {
+extension RealmCollection where Element: Object {
     /// The objects in sections by a property, sorted by it.
     ///
     ///     realm.objects(Task.self).sectioned(by: \.status)

@@ -1,0 +1,27 @@
+extension ObjectBase {
+    /// What a key path by names leads to, as in `owner.name`; of each object where it goes over a collection; nil where a link on the way leads nowhere.
+    public func value(forKeyPath keyPath: String) -> Any? { Self.follow(keyPath.split(separator: "."), from: self) }
+
+    fileprivate static func follow(_ path: [Substring], from value: Any?) -> Any? {
+        guard let name = path.first else { return value }
+        let rest = Array(path.dropFirst())
+        switch ValueConversion.unwrapped(value) {
+        case let object as ObjectBase: return follow(rest, from: object[String(name)])
+        case let object as DynamicObject: return follow(rest, from: object[String(name)])
+        case let collection as any Sequence: return elements(collection).map { follow(path, from: $0) }
+        default: return nil
+        }
+    }
+
+    private static func elements(_ sequence: some Sequence) -> [Any?] { sequence.map { $0 } }
+}
+
+extension RealmCollection where Element: ObjectBase {
+    /// What a key path by names leads to from each object; see `Object.value(forKeyPath:)`.
+    public func value(forKeyPath keyPath: String) -> [Any?] {
+        let path = keyPath.split(separator: ".")
+        var values: [Any?] = []
+        for object in self { values.append(ObjectBase.follow(path, from: object)) }
+        return values
+    }
+}
