@@ -24,6 +24,8 @@ final class AppCore: Sendable {
     let userListeners = Listeners()
     /// Refreshes under way, so that many sessions share one.
     private let refreshes = Mutex<[String: Task<String, any Error>]>([:])
+    /// The anonymous login under way: programs that log in in several places at once mean one user.
+    private let anonymousLogin = Mutex<Task<String, any Error>?>(nil)
     private let handles = Mutex<[String: WeakUser]>([:])
     private let clock = Mutex(ServerClock())
 
@@ -112,12 +114,29 @@ final class AppCore: Sendable {
 
     func login(_ credentials: Credentials) async throws -> User {
         try await withMetadata { try self.prepare() }
-        if case .anonymous = credentials,
-            let known = users.all.first(where: { $0.state == .loggedIn && $0.profile.isAnonymous })
-        {
-            try await withMetadata { self.users.setCurrent(known.id) }
-            return user(known.id)
+        guard case .anonymous = credentials else { return user(try await logInAnew(credentials)) }
+        let task = anonymousLogin.withLock { running in
+            if let running { return running }
+            // Shared by several callers, so no single one of them owns it; it ends with the requests.
+            let task = Task {
+                defer { self.anonymousLogin.withLock { $0 = nil } }
+                return try await self.anonymousUser()
+            }
+            running = task
+            return task
         }
+        return user(try await task.value)
+    }
+
+    /// The id of the anonymous user who is logged in, or else of a new one.
+    private func anonymousUser() async throws -> String {
+        let known = users.all.first { $0.state == .loggedIn && $0.profile.isAnonymous }
+        guard let known else { return try await logInAnew(.anonymous) }
+        try await withMetadata { self.users.setCurrent(known.id) }
+        return known.id
+    }
+
+    private func logInAnew(_ credentials: Credentials) async throws -> String {
         var record = try await http.login(credentials)
         clock.withLock { $0.received(record.accessToken) }
         record.profile = try await http.profile(accessToken: record.accessToken)
@@ -125,7 +144,7 @@ final class AppCore: Sendable {
         sync.userChanged(record.id)
         userListeners.call()
         outcomes.flush()
-        return user(record.id)
+        return record.id
     }
 
     /// Uses the metadata file; a failure becomes an error for the app.

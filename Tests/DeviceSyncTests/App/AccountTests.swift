@@ -14,6 +14,8 @@ struct AccountTests {
         let requests = Mutex<[NetworkRequest]>([])
         let stub = StubTransport(baseURL: "http://localhost:1")
         let isLinked = Mutex(false)
+        /// Whether users are anonymous until they are linked.
+        let isAnonymous = Mutex(false)
         /// An access token that the server takes for expired.
         let expired = Mutex<String?>(nil)
 
@@ -46,6 +48,9 @@ struct AccountTests {
                 return answer(
                     #"{"identities":[{"id":"1","provider_type":"anon-user"},{"id":"2","provider_type":"custom-token"}],"data":{}}"#
                 )
+            }
+            if request.url.hasSuffix("/auth/profile"), isAnonymous.withLock({ $0 }) {
+                return answer(#"{"identities":[{"id":"1","provider_type":"anon-user"}],"data":{}}"#)
             }
             return try await stub.send(request)
         }
@@ -115,6 +120,21 @@ struct AccountTests {
         let next = Device.launch(folder, AppConfiguration(baseURL: "http://localhost:1", transport: recorder))
         expectEqual(next.currentUser?.identities.count, 2)
         try FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func anonymousLoginsAtOnceGiveOneUser() async throws {
+        recorder.isAnonymous.withLock { $0 = true }
+        recorder.stub.isOffline = true
+        await #expect(throws: AppError.self) { try await app.login(credentials: .anonymous) }
+        recorder.stub.isOffline = false
+        let before = recorder.count("/anon-user/login")
+        let users = try await withThrowingTaskGroup(of: User.self) { group in
+            for _ in 0..<10 { group.addTask { [app] in try await app.login(credentials: .anonymous) } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        expectTrue(users.count == 10 && users.allSatisfy { $0 === app.currentUser })
+        try await expectEqual(app.login(credentials: .anonymous), users[0])
+        expectEqual(recorder.count("/anon-user/login"), before + 1)
     }
 
     @Test func aCallWithAnExpiredTokenIsRepeatedOnceWithANewOne() async throws {
