@@ -33,6 +33,7 @@ extension _ObservableObject {
     ///
     /// Old and new values are those of scalars; a link's are `DynamicObject`s. An unmanaged or frozen object traps.
     /// - Parameter keyPaths: the properties whose changes are reported, of the object or of what it links to as in `home.city`; nil for all of the object itself.
+    @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
@@ -41,6 +42,7 @@ extension _ObservableObject {
     }
 
     /// Calls `block` after each commit that changes one of the properties, or deletes the object; see `observe(keyPaths:on:_:)`.
+    @preconcurrency
     public func observe(
         keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
@@ -69,6 +71,7 @@ extension _ObservableObject {
 
 extension Results where Element: Object {
     /// Calls `block` with the collection now and after each commit that changes it. Changes of the named properties alone count as modifications.
+    @preconcurrency
     public func observe(
         keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
@@ -89,6 +92,7 @@ extension RealmCollection where Self: _PropertyCollection {
     /// Calls `block` with the collection now, and after each commit that changes it or the objects that it links to, on the queue given or else where the realm belongs. An
     /// unmanaged or frozen collection traps.
     /// - Parameter keyPaths: the properties of the objects whose changes count; nil for all.
+    @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmCollectionChange<Self>) -> Void
@@ -119,6 +123,7 @@ extension RealmCollection where Self: _PropertyCollection {
 extension LinkingObjects {
     /// Calls `block` with the objects now, and after each commit that changes which they are or what they hold, on the queue given or else where the realm belongs.
     /// What links to an unmanaged object traps.
+    @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmCollectionChange<LinkingObjects<Element>>) -> Void
@@ -191,6 +196,7 @@ extension Map {
     /// Calls `block` with the map now, and after each commit that changes it or the objects that it links to, on the queue given or else where the realm belongs. An
     /// unmanaged or frozen map traps.
     /// - Parameter keyPaths: the properties of the objects whose changes count, of what they link to as in `owner.name`; nil for all.
+    @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmMapChange<Map<Key, Value>>) -> Void
@@ -240,6 +246,7 @@ extension Map {
 
 extension Map where Value: _QueryOptional, Value.Wrapped: ObjectBase {
     /// Calls `block` with the map now, and after each commit that changes it; see `observe(keyPaths:on:_:)`.
+    @preconcurrency
     public func observe(
         keyPaths: [PartialKeyPath<Value.Wrapped>], on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmMapChange<Map<Key, Value>>) -> Void

@@ -95,6 +95,7 @@ extension Realm {
     }
 
     /// Calls `block` after each commit, on the queue given or else where the realm belongs: on its queue, on its actor, or on the main queue if neither.
+    @preconcurrency
     public func observe(
         on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (_ notification: Notification, _ realm: Realm) -> Void
@@ -115,6 +116,7 @@ extension Results {
     /// on the main queue if neither.
     /// - Parameter keyPaths: the properties, of the objects or of what they link to as in `owner.name`, whose changes count as modifications; nil for all, of the
     ///   objects themselves and of those that up to three links lead to.
+    @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
@@ -178,6 +180,7 @@ extension Results {
 extension DynamicObject {
     /// Calls `block` after each commit that changes or deletes the object, on the queue given or else where the realm belongs: on its queue, on its actor, or on the
     /// main queue if neither.
+    @preconcurrency
     public func observe(
         on queue: DispatchQueue? = nil, _ block: @escaping @Sendable (ObjectChange<DynamicObject>) -> Void
     ) -> NotificationToken {

@@ -47,6 +47,7 @@ public struct AnyRealmCollection<Element>: RealmCollection {
 
     /// Calls `block` with the collection now and after each commit that changes it, on the queue given or else where the realm belongs.
     /// - Parameter keyPaths: the properties of the objects whose changes count; nil for all.
+    @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmCollectionChange<AnyRealmCollection<Element>>) -> Void

@@ -21,6 +21,7 @@ where Index == Int {
     /// The live collection behind a frozen one, where the caller runs.
     func _thawed(_ isolation: (any Actor)?) -> Self?
     /// Calls `block` with the collection now and after each commit that changes it.
+    @preconcurrency
     func observe(
         keyPaths: [String]?, on queue: DispatchQueue?,
         _ block: @escaping @Sendable (RealmCollectionChange<Self>) -> Void
@@ -34,6 +35,7 @@ extension RealmCollection {
 
     /// Calls `block` with the collection now and after each commit that changes it, on the queue given or else where the realm belongs.
     /// - Parameter keyPaths: the properties of the objects whose changes count; nil for all.
+    @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmCollectionChange<Self>) -> Void

@@ -19,6 +19,7 @@ extension RealmSectionedResultsChange {
 extension SectionedResults {
     /// Calls `block` with the sections now and after each commit that changes them or their elements, on the queue given or else where the realm belongs.
     /// - Parameter keyPaths: the properties whose changes count as modifications; nil for all, of what the objects link to as well.
+    @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmSectionedResultsChange<SectionedResults>) -> Void
@@ -68,6 +69,7 @@ extension SectionedResults {
 
 extension SectionedResults where SectionElement: Object {
     /// Calls `block` with the sections now and after each commit that changes them. Changes of the named properties alone count as modifications.
+    @preconcurrency
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmSectionedResultsChange<SectionedResults>) -> Void
@@ -81,6 +83,7 @@ extension ResultsSection {
     ///
     /// Positions are those among all sections. A section without elements is deleted; it is inserted when there are some again.
     /// - Parameter keyPaths: the properties whose changes count as modifications; nil for all, of what the objects link to as well.
+    @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmSectionedResultsChange<ResultsSection>) -> Void
@@ -110,6 +113,7 @@ extension ResultsSection {
 
 extension ResultsSection where SectionElement: Object {
     /// Calls `block` with the section now and after each commit that changes it. Changes of the named properties alone count as modifications.
+    @preconcurrency
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (RealmSectionedResultsChange<ResultsSection>) -> Void
