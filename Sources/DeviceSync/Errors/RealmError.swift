@@ -92,6 +92,26 @@ extension Realm {
         public static let alreadyOpen = Code.alreadyOpen
         /// An argument is not valid.
         public static let invalidInput = Code.invalidInput
+        /// The file's permissions forbid it.
+        public static let filePermissionDenied = Code.filePermissionDenied
+        /// The file is of an older format.
+        public static let fileFormatUpgradeRequired = Code.fileFormatUpgradeRequired
+        /// Another process uses the file in an incompatible way.
+        public static let incompatibleLockFile = Code.incompatibleLockFile
+        /// No memory.
+        public static let addressSpaceExhausted = Code.addressSpaceExhausted
+        /// The disk is full.
+        public static let outOfDiskSpace = Code.outOfDiskSpace
+        /// Another process syncs the file.
+        public static let incompatibleSession = Code.incompatibleSession
+        /// The file is of an unknown format.
+        public static let unsupportedFileFormatVersion = Code.unsupportedFileFormatVersion
+        /// More than one process syncs the file.
+        public static let multipleSyncAgents = Code.multipleSyncAgents
+        /// A file could not be copied, moved or deleted.
+        public static let fileOperationFailed = Code.fileOperationFailed
+        /// The file's history does not go with the configuration.
+        public static let incompatibleHistories = Code.incompatibleHistories
         /// The error of subscriptions that the server refused.
         static func refusedSubscriptions(_ reason: String) -> Realm.Error {
             Realm.Error(.subscriptionFailed, reason.isEmpty ? "the server refused the subscriptions" : reason)

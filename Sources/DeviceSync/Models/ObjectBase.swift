@@ -44,6 +44,18 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// The names of properties in a realm, by their names in Swift, where they differ.
     open class func propertiesMapping() -> [String: String] { [:] }
 
+    /// The name of the class in a realm, as in `migration.enumerateObjects(ofType: Person.className())`.
+    public class func className() -> String { ModelName.of(self) }
+
+    /// The property that is the primary key; nil for the one that is declared with `@Persisted(primaryKey: true)`, if there is one.
+    open class func primaryKey() -> String? { nil }
+
+    /// Properties that have an index, beside those that are declared with `@Persisted(indexed: true)`.
+    open class func indexedProperties() -> [String] { [] }
+
+    /// Properties that realms do not keep although they are declared with `@Persisted`.
+    open class func ignoredProperties() -> [String] { [] }
+
     /// Whether realms have the class whose configuration names no `objectTypes`. A base class of models that says no speaks for all of them.
     open class func shouldIncludeInDefaultSchema() -> Bool { true }
 

@@ -117,8 +117,20 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
     }
 
     /// The entries that there are now as pairs, sorted by their keys.
-    public var asKeyValueSequence: AnySequence<(key: Key, value: Value)> {
-        AnySequence(lazy.map { (key: $0.key, value: $0.value) })
+    public var asKeyValueSequence: KeyValueSequence { KeyValueSequence(map: self) }
+
+    /// The entries of a map as pairs.
+    public struct KeyValueSequence: Sequence {
+        fileprivate let map: Map<Key, Value>
+
+        /// The pairs that there are now.
+        public func makeIterator() -> AnyIterator<(key: Key, value: Value)> {
+            let entries = map.makeIterator()
+            return AnyIterator { entries.next().map { (key: $0.key, value: $0.value) } }
+        }
+
+        /// The same pairs: `map.asKeyValueSequence()` is how Realm Swift has it.
+        public func callAsFunction() -> KeyValueSequence { self }
     }
 
     // MARK: Changing

@@ -98,6 +98,21 @@ extension Query where T: RealmCollectionValue & _QueryOrdered & Comparable {
     }
 }
 
+extension Query where T: _QueryOptional & RealmCollectionValue, T.Wrapped: _QueryOrdered & Comparable {
+    /// Whether an optional property is in a range; null is in none.
+    public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> {
+        Query<Bool>(
+            .between(expression, Self.constant(range.lowerBound), Self.constant(range.upperBound)))
+    }
+    /// Whether an optional property is in a range; null is in none.
+    public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> {
+        Query<Bool>(
+            .and(
+                .comparison(expression, ">=", Self.constant(range.lowerBound)),
+                .comparison(expression, "<", Self.constant(range.upperBound))))
+    }
+}
+
 // MARK: - Text
 
 extension Query where T: RealmCollectionValue & _QueryText {

@@ -54,6 +54,7 @@ final class ModelSchema: Sendable {
     private init(_ type: ObjectBase.Type) {
         let name = ModelName.of(type)
         let names = type.propertiesMapping()
+        let (key, indexed, ignored) = (type.primaryKey(), type.indexedProperties(), type.ignoredProperties())
         // A sample object is made since objects hold the roles of their properties.
         let sample = type.init()
         var all: [ModelProperty] = []
@@ -61,11 +62,15 @@ final class ModelSchema: Sendable {
             guard let storage = field.type as? any PersistedStorage.Type else { continue }
             // The wrapper of `name` is stored as `_name`.
             let swiftName = String(field.name.dropFirst())
+            guard !ignored.contains(swiftName) else { continue }
             let memory = Unmanaged.passUnretained(sample).toOpaque() + field.offset
+            var role = storage.role(at: memory)
+            if role == .plain, swiftName == key { role = .primaryKey }
+            if role == .plain, indexed.contains(swiftName) { role = .indexed }
             all.append(
                 ModelProperty(
                     name: names[swiftName] ?? swiftName, swiftName: swiftName, shape: storage.shape,
-                    role: storage.role(at: memory), offset: field.offset, storage: storage))
+                    role: role, offset: field.offset, storage: storage))
         }
         withExtendedLifetime(sample) {}
         self.type = type
@@ -80,6 +85,9 @@ final class ModelSchema: Sendable {
             keys.isEmpty || !(type is EmbeddedObject.Type), "the embedded class \(name) cannot have a primary key")
         precondition(
             Set(all.map(\.name)).count == all.count, "class \(name) has two properties that are stored under one name")
+        precondition(
+            key == nil || keys.first?.swiftName == key,
+            "class \(name) has no property '\(key ?? "")' to be its primary key")
         primaryKey = keys.first
         bySwiftName = Dictionary(all.map { ($0.swiftName, $0) }, uniquingKeysWith: { first, _ in first })
         description = ObjectSchemaDescription(

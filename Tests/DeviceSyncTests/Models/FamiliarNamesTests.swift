@@ -1,0 +1,78 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import DeviceSync
+
+private final class OldTask: TestObject, ObjectKeyIdentifiable {
+    override class func primaryKey() -> String? { "key" }
+    override class func indexedProperties() -> [String] { ["title"] }
+    override class func ignoredProperties() -> [String] { ["scratch"] }
+
+    @Persisted var key = 0
+    @Persisted var title = ""
+    @Persisted var due: Date?
+    @Persisted var scratch = ""
+}
+
+/// Names that programs for Realm Swift use everywhere.
+@Suite(.hangGuard)
+struct FamiliarNamesTests {
+    private let folder = Folder()
+
+    private func tasks() throws -> Realm {
+        try Realm(configuration: Realm.Configuration(fileURL: folder.file, objectTypes: [OldTask.self]))
+    }
+
+    @Test func classesNameTheirKeyAndIndexesByOverride() throws {
+        let realm = try tasks()
+        try realm.write { realm.add(OldTask(value: ["key": 7, "title": "a", "scratch": "x"])) }
+        expectEqual(realm.object(ofType: OldTask.self, forPrimaryKey: 7)?.title, "a")
+        let schema = OldTask().objectSchema
+        expectEqual(schema.primaryKey?.name, "key")
+        expectEqual(schema.properties.map(\.name), ["title", "due"])
+        expectEqual(schema.properties.filter(\.isIndexed).map(\.name), ["title"])
+        expectEqual(OldTask.className(), "OldTask")
+    }
+
+    @Test func objectsAreIdentifiedByWhatTheyAre() throws {
+        let realm = try tasks()
+        let task = OldTask(value: ["key": 1])
+        try realm.write { realm.add([task, OldTask(value: ["key": 2])]) }
+        let again = try #require(realm.object(ofType: OldTask.self, forPrimaryKey: 1))
+        expectTrue(again !== task && again.id == task.id && task.freeze().id == task.id)
+        expectEqual(Set(realm.objects(OldTask.self).map(\.id)).count, 2)
+    }
+
+    @Test func optionalsAreInRanges() throws {
+        let realm = try tasks()
+        let day = Date(timeIntervalSince1970: 86_400)
+        try realm.write {
+            realm.add([OldTask(value: ["key": 1, "due": day]), OldTask(value: ["key": 2])])
+        }
+        let tasks = realm.objects(OldTask.self)
+        expectEqual(tasks.where { $0.due.contains(day...day + 1) }.map(\.key), [1])
+        expectEqual(tasks.where { $0.due.contains(day - 1..<day) }.count, 0)
+    }
+
+    @Test func entriesOfAMapArePairs() {
+        let map: Map<String, Int> = ["a": 1, "b": 2]
+        var pairs: [String] = []
+        for (key, value) in map.asKeyValueSequence() { pairs.append("\(key)\(value)") }
+        for (key, value) in map.asKeyValueSequence { pairs.append("\(key)\(value)") }
+        expectEqual(pairs, ["a1", "b2", "a1", "b2"])
+    }
+
+    @Test func errorsAreCaughtByName() {
+        expectTrue(SyncError.clientResetError ~= SyncError(.clientResetError, ""))
+        expectTrue(!(SyncError.clientUserError ~= SyncError(.clientResetError, "")))
+        do {
+            throw Realm.Error(.outOfDiskSpace, "full")
+        } catch Realm.Error.outOfDiskSpace {
+        } catch {
+            expectTrue(false, "\(error)")
+        }
+        expectEqual(AppError.Code(serverName: "UserNotFound"), .userNotFound)
+        expectEqual(AppError.Code(serverName: "APIKeyAlreadyExists"), .apiKeyAlreadyExists)
+    }
+}
