@@ -233,6 +233,7 @@ let package = Package(
                 "SyncModel", "Changesets", "ExtendedJSON", "Merge", "RealmState", "Query", "SyncProtocol",
                 "SQLiteStatements", grdb, sqlite, logging, httpClient,
                 nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"), nio("NIOWebSocket"),
+                .product(name: "NIOSOCKS", package: "swift-nio-extras"),
                 ssl,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),

@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// Timers of the sync client, in milliseconds.
 public final class SyncTimeoutOptions: Sendable {
     /// The time after which a connection attempt is given up, from name resolution to the upgrade. 120,000 unless given, at least 1,000.
@@ -40,12 +42,15 @@ public final class AppConfiguration: Sendable {
     /// A PEM file of authorities that are trusted beside the system's: for a server whose certificate is of your own making.
     /// Counts for the built-in HTTP client and for syncing.
     public let authoritiesFile: String?
+    /// The server over which HTTP calls and syncing go; nil for the one that the environment names (`https_proxy`, `http_proxy`, `all_proxy`, `no_proxy`), if any.
+    /// (Not upstream.)
+    public let proxy: ProxyServer?
 
     /// A configuration; what is not given keeps its default.
     public init(
         baseURL: String? = nil, transport: (any NetworkTransport)? = nil, defaultRequestTimeoutMS: UInt? = nil,
         enableSessionMultiplexing: Bool? = nil, syncTimeouts: SyncTimeoutOptions? = nil,
-        authoritiesFile: String? = nil
+        authoritiesFile: String? = nil, proxy: ProxyServer? = nil
     ) {
         self.baseURL = Self.origin(baseURL)
         self.transport = transport
@@ -53,6 +58,12 @@ public final class AppConfiguration: Sendable {
         self.enableSessionMultiplexing = enableSessionMultiplexing ?? true
         self.syncTimeouts = syncTimeouts
         self.authoritiesFile = authoritiesFile
+        self.proxy = proxy
+    }
+
+    /// The proxy for an address; nil if there is none.
+    func proxy(for url: String) -> ProxyServer? {
+        proxy ?? .named(by: ProcessInfo.processInfo.environment, for: url)
     }
 
     /// - Parameter url: nil for the default server.

@@ -69,7 +69,8 @@ final class AppCore: Sendable {
         syncManager = SyncManager(timeoutOptions: configuration.syncTimeouts)
         http = AppServicesClient(appID: id, configuration: configuration, settings: syncManager)
         outcomes = OutcomeReporter(store: store, logger: logger)
-        sync = SyncClient(trusting: configuration.authoritiesFile, logger: syncLogger)
+        sync = SyncClient(
+            trusting: configuration.authoritiesFile, over: { configuration.proxy(for: $0) }, logger: syncLogger)
         prepareIfPossible()
         syncManager.attach(self)
         outcomes.attach(self)

@@ -32,7 +32,9 @@ final class AppServicesClient: Sendable {
         self.configuration = configuration
         self.settings = settings
         place = Mutex(Place(baseURL: configuration.baseURL))
-        transport = configuration.transport ?? HTTPClientTransport(trusting: configuration.authoritiesFile)
+        transport =
+            configuration.transport
+            ?? HTTPClientTransport(trusting: configuration.authoritiesFile) { configuration.proxy(for: $0) }
     }
 
     private var appPath: String { "/api/client/v2.0/app/\(appID)" }

@@ -11,6 +11,8 @@ internal import Synchronization
 struct NIOWebSocketConnector: WebSocketConnecting {
     /// A PEM file of authorities that are trusted beside the system's.
     var authorities: String?
+    /// The proxy for an address.
+    var proxy: @Sendable (_ url: String) -> ProxyServer? = { _ in nil }
     private let group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// One frame; a message may have several.
     private static let maxFrameBytes = 1 << 24 | 1 << 16
@@ -28,13 +30,17 @@ struct NIOWebSocketConnector: WebSocketConnecting {
         let bootstrap = ClientBootstrap(group: loop).connectTimeout(timeout)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        let proxy = proxy(request.url)
         let upgraded = loop.makePromise(of: Void.self)
         let deadline = loop.scheduleTask(in: timeout) { sink.end(.unreachable) }
         bootstrap.channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
+                if let proxy {
+                    try channel.pipeline.syncOperations.addHandler(proxy.tunnel(to: target.host, target.port))
+                }
                 try configure(channel, target, request, sink).cascade(to: upgraded)
             }
-        }.connect(host: target.host, port: target.port).whenFailure { upgraded.fail($0) }
+        }.connect(host: proxy?.host ?? target.host, port: proxy?.port ?? target.port).whenFailure { upgraded.fail($0) }
         upgraded.futureResult.whenComplete { result in
             deadline.cancel()
             if case .failure(let error) = result { sink.end(Self.end(error)) }

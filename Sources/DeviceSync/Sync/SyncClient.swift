@@ -28,10 +28,16 @@ final class SyncClient: Sendable {
     private let logger: Logging.Logger
     private let running = DispatchGroup()
 
-    /// - Parameter authorities: a PEM file of authorities that are trusted beside the system's.
-    init(trusting authorities: String? = nil, logger: Logging.Logger) {
+    /// - Parameters:
+    ///   - authorities: a PEM file of authorities that are trusted beside the system's.
+    ///   - proxy: the proxy for an address.
+    init(
+        trusting authorities: String? = nil,
+        over proxy: @escaping @Sendable (_ url: String) -> ProxyServer? = { _ in nil },
+        logger: Logging.Logger
+    ) {
         self.logger = logger
-        contents = Mutex(Contents(connector: NIOWebSocketConnector(authorities: authorities)))
+        contents = Mutex(Contents(connector: NIOWebSocketConnector(authorities: authorities, proxy: proxy)))
     }
 
     /// Replaces the connector, for tests.
