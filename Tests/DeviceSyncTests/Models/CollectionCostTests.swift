@@ -47,9 +47,10 @@ struct CollectionCostTests {
     }
 
     @Test func whatAQuerySelectsInAWrite() throws {
-        let realm = try folder.models()
-        try realm.write { for number in 0..<4000 { realm.add(Entry(value: ["text": "\(number)"])) } }
         let growth = try growth { count in
+            let folder = Folder()
+            let realm = try folder.models()
+            try realm.write { for number in 0..<count { realm.add(Entry(value: ["text": "\(number)"])) } }
             try realm.write {
                 let some = realm.objects(Entry.self).filter("text != ''")
                 for position in 0..<count { expectTrue(!some[position].text.isEmpty) }
