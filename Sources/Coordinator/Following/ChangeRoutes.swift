@@ -15,7 +15,7 @@ struct ChangeRoutes: Sendable {
 
     init(context: CoordinatorContext) { self.context = context }
 
-    func add(to group: RouterGroup<BasicRequestContext>) {
+    func add(to group: RouterGroup<AdminRequestContext>) {
         group.on(.get, .changes) { request, route in
             let wanted = try wanted(request, try await context.app(route.value(of: .app)))
             let place = try places.require()

@@ -1,7 +1,7 @@
 import SyncModel
 internal import Synchronization
 
-/// Which contents of a realm something was made of: those of a version, or of one moment in a transaction.
+/// The contents of a realm that something was made of: those of a version, or of one moment in a transaction.
 enum ContentStamp: Hashable, Sendable {
     case version(ClientVersion)
     case edition(Int)

@@ -106,8 +106,8 @@ struct PublishedEvents: SlicePart {
     ///   - event: the message's id.
     ///   - timestamps: when each was written; 0, or none: now.
     private func append(
-        _ changesets: [Changeset], of event: String?, to context: RealmContext, of app: AppRecord, timestamps: [SyncTimestamp] = [],
-        refusingMisfits: Bool = true
+        _ changesets: [Changeset], of event: String?, to context: RealmContext, of app: AppRecord,
+        timestamps: [SyncTimestamp] = [], refusingMisfits: Bool = true
     ) async throws {
         guard !changesets.isEmpty else { return }
         let applied = try await ChangesetApplication(work: work).apply(

@@ -252,9 +252,9 @@ final class RealmContext {
             return applied
         }
         let before = changeset.touchedAddresses.map { ($0, state.object($0)) }
-        let schema = state.schema
+        let schema = feed == .off ? nil : state.schema
         try state.apply(changeset)
-        if feed != .off {
+        if let schema {
             applied.changes = changes(
                 of: changeset, since: ObjectsBefore(schema: schema, before),
                 room: Self.maxChangeBytes - (draft?.changeBytes ?? 0))

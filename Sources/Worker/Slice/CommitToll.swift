@@ -8,7 +8,7 @@ import SyncModel
 struct CommitToll {
     /// A realm that has written less in a commit owes nothing beside what its bytes count themselves.
     static let leastBytes = 256 << 10
-    /// As slow as a disk is reckoned with: 1 MB a second.
+    /// The rate of the slowest disk that is reckoned with: 1 MB a second.
     private static let bytesPerMillisecond = 1_000
     /// How much longer than it was held up the slice is left to the others.
     static let restsPerTime: UInt64 = 8

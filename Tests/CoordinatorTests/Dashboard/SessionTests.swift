@@ -193,7 +193,7 @@ extension String {
                 let body = #"{"code": "\#(code)"}"#
                 try await expectEqual(send(coordinator, "POST", session, body: body, headers: [page]).status, 201)
                 try await expectEqual(send(coordinator, "POST", session, body: body, headers: [page]).status, 401)
-                // Those of one minute count, and the machine may be slow.
+                // Wrong tokens of one minute count, and the machine may be slow.
                 try await eventually("a wrong token is one too many") {
                     try await send(
                         coordinator, "POST", session, body: #"{"token": "wrong"}"#, headers: [page]

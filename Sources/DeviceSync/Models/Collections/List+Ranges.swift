@@ -37,7 +37,7 @@ extension List {
         replaceSubrange(range.relative(to: self), with: elements)
     }
 
-    /// Some of the elements; others, also of another number, can be put in their place.
+    /// A range of the elements; others, also of another number, can be put in its place.
     public subscript(_ range: Range<Int>) -> Slice<List<Element>> {
         get { Slice(base: self, bounds: range) }
         set { replaceSubrange(range, with: Array(newValue)) }
