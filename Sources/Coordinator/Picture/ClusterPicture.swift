@@ -45,7 +45,8 @@ actor ClusterPicture {
         let store = context.readiness.component("coordinator.store")
         Health.describe(
             &picture, context.slicePictures(at: now), isBrokerUp: context.link.isUsable,
-            storeObstacle: store.flatMap { $0.ready ? nil : $0.reason })
+            storeObstacle: store.flatMap { $0.ready ? nil : $0.reason },
+            processes: context.state.processes(at: now), clocks: context.state.clockOffsets(at: now).byProcess)
         made = picture
         return picture
     }
@@ -79,6 +80,13 @@ actor ClusterPicture {
         let running = open.map { open in (count: open.count, pending: open.reduce(0) { $0 + $1.counts.pending }) }
         campaigns = (running, end, max(Self.askedAge, (end > start ? end - start : 0) * Self.patience))
         isAskingForCampaigns = false
+    }
+}
+
+extension [[String]: Double] {
+    /// Clocks by the process, which is the metric's one label.
+    fileprivate var byProcess: [String: Double] {
+        reduce(into: [:]) { all, one in if let process = one.key.first { all[process] = one.value } }
     }
 }
 

@@ -5,14 +5,20 @@ import SyncModel
 enum Health {
     /// How far behind a slice may be (milliseconds) before that is worth a look.
     static let patience: UInt64 = 30_000
+    /// How far a clock may be from the coordinator's (seconds) before that is worth a look; `SluiceClockOff` says the same.
+    static let clockPatience = 2.0
     /// Names that one finding gives; of more it says how many.
     static let named = 5
 
     /// Completes a picture with what its figures and the slices say.
     ///
-    /// - Parameter storeObstacle: what keeps the control store from answering; nil if nothing does.
+    /// - Parameters:
+    ///   - storeObstacle: what keeps the control store from answering; nil if nothing does.
+    ///   - processes: what the processes have said of themselves.
+    ///   - clocks: how far the clocks of processes are from the coordinator's, in seconds.
     static func describe(
-        _ picture: inout OverviewDocument, _ slices: [SliceDocument], isBrokerUp: Bool, storeObstacle: String? = nil
+        _ picture: inout OverviewDocument, _ slices: [SliceDocument], isBrokerUp: Bool, storeObstacle: String? = nil,
+        processes: [ProcessDocument] = [], clocks: [String: Double] = [:]
     ) {
         let now = picture.at
         let ownerless = slices.filter { $0.owner == nil }
@@ -44,6 +50,10 @@ enum Health {
                 .warning, "resets of \(held.prefix(named).joined(separator: ", ")) wait for your permission",
                 page: "apps", alert: "SluiceResetsHeld")
         }
+        // Without the broker nobody is heard, and without the store nobody is ready: then that is what to look at.
+        if isBrokerUp {
+            findings += troubled(processes, isStoreUp: storeObstacle == nil) + wrong(clocks)
+        }
         if let letters = picture.deadLetters, letters > 0 {
             find(.warning, counted(letters, "dead letter"), page: "dead-letters", alert: "SluiceDeadLetters")
         }
@@ -53,6 +63,36 @@ enum Health {
         picture.waiting = slices.reduce(0) { $0 + $1.waiting }
         picture.sentence =
             isBrokerUp ? sentence(picture) : "the broker is away: how slices and queues stand is not known"
+    }
+
+    /// Processes that are silent, or say that something keeps them from being ready, in their own words.
+    private static func troubled(_ processes: [ProcessDocument], isStoreUp: Bool) -> [OverviewDocument.Finding] {
+        var findings: [OverviewDocument.Finding] = []
+        let silent = processes.filter { $0.state == .silent }.map { "\($0.role.rawValue) \($0.id)" }
+        if !silent.isEmpty {
+            let text = "\(some(silent)) \(silent.count == 1 ? "is" : "are") silent, and did not say goodbye"
+            findings.append(.init(.warning, text, page: "processes", alert: "SluiceProcessDown"))
+        }
+        // What coordinators lack is among the other findings.
+        let unready = processes.filter { $0.state == .notReady && $0.role != .coordinator }
+        guard isStoreUp, let first = unready.first else { return findings }
+        let rest = unready.count > 1 ? ", and \(counted(unready.count - 1, "other")) likewise" : ""
+        let why = first.notReady?.first.map { ": \($0)" } ?? ""
+        findings.append(
+            .init(
+                .warning, "\(first.role.rawValue) \(first.id) is not ready\(rest)\(why)", page: "processes",
+                alert: "SluiceNotReady"))
+        return findings
+    }
+
+    private static func wrong(_ clocks: [String: Double]) -> [OverviewDocument.Finding] {
+        let wrong = clocks.filter { abs($0.value) > clockPatience }.sorted { $0.key < $1.key }
+        guard !wrong.isEmpty else { return [] }
+        let text = some(wrong.map { "\($0.key) (\(Int($0.value.rounded())) s)" })
+        return [
+            .init(
+                .warning, "clocks are off from the coordinator's: \(text)", page: "doctor", alert: "SluiceClockOff")
+        ]
     }
 
     private static func sentence(_ picture: OverviewDocument) -> String {
@@ -82,7 +122,9 @@ enum Health {
 
     static func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
 
-    private static func names(_ slices: [SliceNumber]) -> String {
-        slices.prefix(named).map(\.description).joined(separator: ", ") + (slices.count > named ? " ..." : "")
+    private static func names(_ slices: [SliceNumber]) -> String { some(slices.map(\.description)) }
+
+    private static func some(_ names: [String]) -> String {
+        names.prefix(named).joined(separator: ", ") + (names.count > named ? " ..." : "")
     }
 }

@@ -142,6 +142,41 @@ import Testing
             ])
         expectEqual(picture.findings.map(\.level), [.fault, .fault, .warning, .warning, .warning])
     }
+
+    @Test func whatProcessesSayOfThemselvesIsAmongTheFindings() {
+        func process(_ role: ProcessDocument.Role, _ id: String, _ state: ProcessDocument.State) -> ProcessDocument {
+            var process = ProcessDocument(role, id, lastHeardAt: 1)
+            process.state = state
+            return process
+        }
+        var full = process(.worker, "w1", .notReady)
+        full.notReady = ["worker.store: the disk is full", "worker.slices: slice 0 waits"]
+        let processes = [
+            process(.coordinator, "c2", .notReady), full, process(.worker, "w2", .silent),
+            process(.gateway, "g1", .ready),
+            process(.gateway, "g2", .notReady),
+        ]
+        let clocks = ["w3": 9.9, "g1": -1.9]
+        var picture = OverviewDocument(coordinator: "c1", active: true, at: 10_000_000, slices: 1)
+        Health.describe(&picture, [slice(0)], isBrokerUp: true, processes: processes, clocks: clocks)
+        expectEqual(
+            picture.findings.map(\.text),
+            [
+                "worker w2 is silent, and did not say goodbye",
+                "worker w1 is not ready, and 1 other likewise: worker.store: the disk is full",
+                "clocks are off from the coordinator's: w3 (10 s)",
+            ])
+        expectEqual(
+            picture.findings.map(\.alert), ["SluiceProcessDown", "SluiceNotReady", "SluiceClockOff"])
+        expectTrue(picture.findings.allSatisfy { $0.level == .warning })
+        // What the store's or the broker's absence does to all of them is one finding.
+        Health.describe(
+            &picture, [slice(0)], isBrokerUp: true, storeObstacle: "connection refused", processes: processes,
+            clocks: clocks)
+        expectTrue(!picture.findings.contains { $0.text.contains("not ready") })
+        Health.describe(&picture, [slice(0)], isBrokerUp: false, processes: processes, clocks: clocks)
+        expectEqual(picture.findings.count, 1)
+    }
 }
 
 @Suite(.needsBroker, .hangGuard) struct PictureRoutesTests {
