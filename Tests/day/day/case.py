@@ -118,6 +118,7 @@ class Case:
         self.day.nothing_lost(self)
 
 
-def shortened(text, most=150):
+def shortened(text, most=220):
+    """The beginning and the end: what is wrong stands in one, and what to do in the other."""
     text = " ".join(text.split())
-    return text if len(text) <= most else text[:most - 4] + " ..."
+    return text if len(text) <= most else text[:most * 2 // 3] + " ... " + text[-most // 3:]

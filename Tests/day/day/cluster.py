@@ -212,6 +212,11 @@ class Cluster:
 
     # MARK: The admin API
 
+    def log_in(self, coordinator):
+        """As the dashboard's own page does."""
+        address = f"http://127.0.0.1:{self.addresses[coordinator]}"
+        return web.ask(f"{address}/api/admin/v1/session", "POST", {"token": self.token}, {"Origin": address, "X-Sluice-Dashboard": "1"})
+
     def admin(self, path, method="GET", body=None, coordinator=None, timeout=30, token=None):
         names = [coordinator] if coordinator else ["c1", "c2"]
         answer = web.Answer(0, "no coordinator")

@@ -25,8 +25,8 @@ class Day:
         self.prometheus = None
         self.streams = {}
         self.cases = []
-        # What ends with the day: functions, the last first.
-        self.endings = []
+        # Processes that a case has started beside the cluster's.
+        self.temporary = []
 
     def start(self):
         began = time.monotonic()
@@ -50,8 +50,8 @@ class Day:
         self.load.end()
         for stream in self.streams.values():
             stream.is_wanted = False
-        for ending in reversed(self.endings):
-            ending()
+        for process in self.temporary:
+            process.kill()
         if self.prometheus:
             self.prometheus.stop()
         self.cluster.stop()
@@ -77,6 +77,8 @@ class Day:
 
     def recover(self, case):
         """Whatever a case has left: all processes run, and are ready, before the next."""
+        while self.temporary:
+            self.temporary.pop().kill()
         self.cluster.start_broker()
         self.cluster.start_postgres()
         for process in self.cluster.processes.values():
