@@ -51,8 +51,13 @@ extension SharedClusterTests {
             await expect(65, "gateway.port", "gateway", "--port", "\(cluster.gatewayPort)")
             let url = cluster.amqpURL.replacing(/:[^:@]*@/, with: ":wrong@")
             await expect(77, "broker", "dead-letters", "list", settings: ["SLUICE_AMQP_URL": url])
+            let nobody = "http://127.0.0.1:\(FreePort.next())"
             await expect(
-                69, "does not answer", "apps", "list", "--coordinator-url", "http://127.0.0.1:\(FreePort.next())")
+                69, "does not answer: the connection is refused", "apps", "list", "--coordinator-url", nobody)
+            // Of several coordinators the next is asked.
+            await expect(
+                66, "no-such-app", "apps", "show", "no-such-app", "--coordinator-url",
+                "\(nobody),http://127.0.0.1:\(cluster.coordinatorPort)")
             // Nothing of all that reached a worker. Other suites have letters of their apps.
             struct Letter: Decodable { var app: String? }
             let letters = try await cluster.operateJSON([Letter].self, "dead-letters", "list")

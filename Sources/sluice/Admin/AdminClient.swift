@@ -5,7 +5,6 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
-import NIOPosix
 import Operations
 import Synchronization
 
@@ -97,17 +96,13 @@ final class AdminClient: Sendable {
                 return try await HTTPAnswer.of(
                     request, timeout: timeout, maxBytes: Self.maxAnswerBytes, trusting: authorities)
             } catch {
-                problems.append("the coordinator at \(baseURL) does not answer: \(error)")
-                guard attempt + 1 < urls.count, Self.wasNotReached(error) else { break }
+                problems.append("the coordinator at \(baseURL) does not answer: \(HTTPAnswer.words(for: error))")
+                guard attempt + 1 < urls.count, HTTPAnswer.wasNotReached(error) else { break }
                 chosen.withLock { $0 = ($0 + 1) % urls.count }
             }
         }
         throw CommandFailure(
             .unreachable, "\(problems.joined(separator: "; ")); is it running, is the URL right?")
-    }
-
-    private static func wasNotReached(_ error: any Error) -> Bool {
-        error is NIOConnectionError || (error as? HTTPClientError) == .connectTimeout
     }
 
     static func failure(

@@ -155,7 +155,8 @@ struct ProcessDoctor {
             }
             return Diagnosis(.cluster, "gateway", .ok, "\(url) answers")
         } catch {
-            return Diagnosis(.cluster, "gateway", .fault, "\(url) does not answer: \(error)", advice)
+            return Diagnosis(
+                .cluster, "gateway", .fault, "\(url) does not answer: \(HTTPAnswer.words(for: error))", advice)
         }
     }
 
@@ -181,7 +182,8 @@ struct ProcessDoctor {
                 "see the process's log for what it names")
         } catch {
             return Diagnosis(
-                .cluster, name, subject == nil ? .fault : .unchecked, "/ready does not answer: \(error)",
+                .cluster, name, subject == nil ? .fault : .unchecked,
+                "/ready does not answer: \(HTTPAnswer.words(for: error))",
                 "see that the process runs, and its operations port")
         }
     }

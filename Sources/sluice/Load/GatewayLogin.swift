@@ -31,7 +31,8 @@ struct GatewayLogin {
                 answer = try await HTTPAnswer.of(
                     request, timeout: .seconds(30), maxBytes: 1 << 20, trusting: authorities)
             } catch {
-                throw CommandFailure(.unreachable, "the gateway at \(origin) does not answer: \(error)")
+                throw CommandFailure(
+                    .unreachable, "the gateway at \(origin) does not answer: \(HTTPAnswer.words(for: error))")
             }
             switch answer.status.code {
             case 200, 201:

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
 import SyncModel
 
@@ -53,6 +54,31 @@ struct HTTPAnswer {
             let response = try await client.execute(request, timeout: timeout)
             let body = try await response.body.collect(upTo: maxBytes)
             return HTTPAnswer(status: response.status, headers: response.headers, body: Data(buffer: body))
+        }
+    }
+}
+
+// MARK: Servers that do not answer
+
+extension HTTPAnswer {
+    /// Whether an error says that nobody was reached, so that nothing of a request can have been done. An address in figures is connected
+    /// to directly, and then the system's own error comes.
+    static func wasNotReached(_ error: any Error) -> Bool {
+        if error is NIOConnectionError || (error as? HTTPClientError) == .connectTimeout { return true }
+        return (error as? IOError).map { [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains($0.errnoCode) } ?? false
+    }
+
+    /// Why a server has not answered, for a person.
+    static func words(for error: any Error) -> String {
+        switch error {
+        case let error as IOError where error.errnoCode == ECONNREFUSED: "the connection is refused"
+        case let error as IOError where error.errnoCode == EHOSTUNREACH || error.errnoCode == ENETUNREACH:
+            "there is no way to it"
+        case let error as NIOConnectionError:
+            error.connectionErrors.first.map { words(for: $0.error) } ?? "\(error.host) is not known"
+        case let error as HTTPClientError where error == .connectTimeout: "it cannot be reached in time"
+        case let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout: "it takes too long"
+        default: "\(error)"
         }
     }
 }

@@ -1,6 +1,7 @@
 import AMQP
 import Logging
 import Messages
+import Metrics
 import Operations
 import Storage
 import StorageSQLite
@@ -86,6 +87,8 @@ struct ClusterEntrance {
             } catch {
                 guard error.isRetriable, inspector.files == nil else { throw error }
                 waits(.store, error.words)
+                // The watch of the store begins when the process has entered.
+                Gauge(label: "sluice.store.up").record(0)
                 logger.warning("the store cannot be reached", metadata: ["error": "\(error)"])
             }
             try await Task.sleep(for: pause)
