@@ -97,12 +97,13 @@ class Case:
                 self.check(
                     False, f"{notice.who} says /{notice.words.pattern}/ within {notice.within * slack:.0f} s", notice.text or "nothing")
 
-    def said(self, who, texts, words):
-        """What somebody says at once, who was asked a moment ago."""
-        after = self.elapsed()
+    def said(self, who, said, words):
+        """What somebody who was asked says: a command that has ended, or texts."""
+        after = getattr(said, "took", None)
+        texts = said.words.splitlines() if after is not None else said
         for text in texts:
             if re.search(words, text, re.IGNORECASE | re.DOTALL):
-                self.noticed(who, after, text)
+                self.noticed(who, self.elapsed() if after is None else after, text)
                 return
         self.check(False, f"{who} says /{words}/", " | ".join(texts) or "nothing")
 

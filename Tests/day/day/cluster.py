@@ -3,6 +3,7 @@ import json
 import os
 import secrets
 import subprocess
+import time
 import urllib.parse
 
 from . import machine, web
@@ -16,11 +17,11 @@ MOST_LETTERS = 50
 class Done:
     """How a command of an operator's shell ended."""
 
-    def __init__(self, code, out, err, arguments):
+    def __init__(self, code, out, err, took):
         self.code = code
         self.out = out
         self.err = err
-        self.arguments = arguments
+        self.took = took
 
     @property
     def words(self):
@@ -184,10 +185,11 @@ class Cluster:
             return machine.variables(file.read())["SLUICE_AMQP_URL"]
 
     def run(self, *arguments, env=None, text=None, timeout=300):
+        start = time.monotonic()
         done = subprocess.run(
             [self.sluice, *arguments], input=text, stdin=None if text is not None else subprocess.DEVNULL, capture_output=True,
             text=True, timeout=timeout, env={**self.shell(), **(env or {})}, cwd=self.folder, check=False)
-        return Done(done.returncode, done.stdout, done.stderr, arguments)
+        return Done(done.returncode, done.stdout, done.stderr, time.monotonic() - start)
 
     def require(self, *arguments, **options):
         done = self.run(*arguments, **options)

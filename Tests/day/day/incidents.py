@@ -264,7 +264,7 @@ def broker_password(day, case):
     case.begin()
     done = cluster.run("broker", "init", *cluster.broker_options(), "--new-passwords", "--role", "worker")
     case.check(done.code == 0 and read(cluster, "worker.password") != before["worker"], "--new-passwords makes another password", done.words)
-    case.said("sluice broker init", done.words.splitlines(), "sluice-worker")
+    case.said("sluice broker init", done, "sluice-worker")
     case.check(
         all(read(cluster, f"{role}.password") == before[role] for role in ("gateway", "coordinator")), "--role leaves the other passwords")
     case.check(cluster.is_ready(), "connections that are open go on", cluster.obstacles())
@@ -316,7 +316,7 @@ def store_password(day, case):
     cluster.passwords["gateway"] = new = old[::-1] + "x"
     done = cluster.run("store", "init", env={"SLUICE_STORE_GATEWAY_PASSWORD": new})
     case.check(done.code == 0, "store init gives a role another password", done.words)
-    case.said("sluice store init", done.words.splitlines(), "roles")
+    case.said("sluice store init", done, "roles")
     cluster.passwords["gateway"] = old
     refused = cluster.process("g9", "gateway")
     cluster.passwords["gateway"] = new
