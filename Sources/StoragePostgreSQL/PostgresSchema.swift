@@ -50,7 +50,7 @@ package struct PostgresSchema: Sendable {
                 PostgresPipeline(Self.reading, [.text(part)]), hurry: PostgresControlDatabase.hurry)[0].first.map(
                     Level.init)
         } catch {
-            guard error.kind == .undefinedTable else { throw StoreError(error, place(client)) }
+            guard error.kind == .undefinedTable else { throw StoreError(error, "\(place(client)) cannot be read") }
             return nil
         }
     }
