@@ -17,14 +17,17 @@ class Notice:
         self.every = every
         self.after = None
         self.text = ""
+        # Where in the text the words are.
+        self.at = 0
 
     def watch(self, start, patience):
         while time.monotonic() - start < patience:
             texts = self.probe()
             texts = [texts] if isinstance(texts, str) else (texts or [])
             for text in texts:
-                if self.words.search(text):
-                    self.after, self.text = time.monotonic() - start, text
+                found = self.words.search(text)
+                if found:
+                    self.after, self.text, self.at = time.monotonic() - start, text, found.start()
                     return
             if texts:
                 self.text = " | ".join(texts)
@@ -77,9 +80,14 @@ class Case:
             self.say(f"FAILED  {self.failures[-1]}")
         return bool(holds)
 
-    def noticed(self, who, after, words):
-        self.rows.append((who, after, shortened(words)))
-        self.say(f"ok      {who} after {after:.1f} s: {shortened(words)}")
+    def noticed(self, who, after, words, at=0):
+        # What differs from run to run and says nothing: the time of a log line, the folder, ports.
+        stamp = re.match(r"\d{4}-\d\d-\d\dT\S+ ", words)
+        if stamp:
+            words, at = words[stamp.end():], max(0, at - stamp.end())
+        begin, rest = (re.sub(r"127\.0\.0\.1:\d{4,5}", "HOST:PORT", part.replace(self.day.folder, "")) for part in (words[:at], words[at:]))
+        self.rows.append((who, after, begin + rest, len(begin)))
+        self.say(f"ok      {who} after {after:.1f} s: {excerpt(begin + rest, len(begin), 220)}")
 
     def notices(self, *notices):
         """Waits side by side until each has noticed, or has had its time."""
@@ -92,7 +100,7 @@ class Case:
             thread.join()
         for notice in notices:
             if notice.after is not None:
-                self.noticed(notice.who, notice.after, notice.text)
+                self.noticed(notice.who, notice.after, notice.text, notice.at)
             else:
                 self.check(
                     False, f"{notice.who} says /{notice.words.pattern}/ within {notice.within * slack:.0f} s", notice.text or "nothing")
@@ -102,8 +110,9 @@ class Case:
         after = getattr(said, "took", None)
         texts = said.words.splitlines() if after is not None else said
         for text in texts:
-            if re.search(words, text, re.IGNORECASE | re.DOTALL):
-                self.noticed(who, self.elapsed() if after is None else after, text)
+            found = re.search(words, text, re.IGNORECASE | re.DOTALL)
+            if found:
+                self.noticed(who, self.elapsed() if after is None else after, text, found.start())
                 return
         self.check(False, f"{who} says /{words}/", " | ".join(texts) or "nothing")
 
@@ -119,7 +128,14 @@ class Case:
         self.day.nothing_lost(self)
 
 
-def shortened(text, most=220):
-    """The beginning and the end: what is wrong stands in one, and what to do in the other."""
-    text = " ".join(text.split())
-    return text if len(text) <= most else text[:most * 2 // 3] + " ... " + text[-most // 3:]
+def excerpt(text, at, most):
+    """Of a long text the part in which the words are that somebody looks for."""
+    begin, rest = " ".join(text[:at].split()), " ".join(text[at:].split())
+    space = " " if begin and (text[:at][-1:].isspace() or text[at:][:1].isspace()) else ""
+    whole = begin + space + rest
+    if len(whole) <= most:
+        return whole
+    # The words stand in the middle, as far as there is enough on both sides.
+    first = max(0, min(len(begin) - most // 3, len(whole) - most + 4))
+    part = whole[first:first + most - (8 if first else 4)]
+    return ("... " if first else "") + part + (" ..." if first + len(part) < len(whole) else "")

@@ -326,9 +326,12 @@ def store_password(day, case):
     case.said("gateway with the old password", refused.logged().splitlines()[-3:], "password")
     refused.kill()
     mended = time.monotonic()
-    for name in ("g1", "g2"):
+    # The others' passwords are what they were.
+    for name in ("g1", "g2", "w1", "c1"):
         cluster.restart(name)
-        machine.until(lambda name=name: cluster.is_ready([name]), 60 * day.slack)
+        case.check(
+            machine.until(lambda name=name: cluster.is_ready([name]), 60 * day.slack)[0], f"{name} is ready with its role's password",
+            cluster.obstacles())
     case.heals(since=mended, within=60)
     case.check(login(cluster, "g1") == 200, "users log in", login(cluster, "g1"))
     case.nothing_lost()
