@@ -111,7 +111,7 @@ def full(day, case, small):
     case.notices(
         Notice("/ready", lambda: small.obstacle(), "disk is full|full", 30),
         Notice("log", lambda: small.process.logged(small_log(case)).splitlines(), "store cannot be used; the slice waits.*full", 30),
-        Notice("dashboard's overview", small.overview, "store|behind", 60),
+        Notice("dashboard's overview", small.overview, "not ready: .*full", 60),
         Notice(
             "sluice doctor", lambda: [
                 f"{one['level'].upper()} {one['subject']}: {one['finding']} -> {one.get('advice', '')}"

@@ -119,7 +119,6 @@ def exit_codes(day, case):
     def ends(name, role, code, words, drop=(), **changes):
         process = cluster.process(name, role, **changes)
         process.environment = {key: value for key, value in process.environment.items() if key not in drop}
-        process.name, process.log = name, process.log
         day.temporary.append(process)
         begin = process.size_of_log()
         start = time.monotonic()
@@ -160,7 +159,7 @@ def processes_known(day, case):
     cluster = day.cluster
     case.begin()
     done = cluster.run("processes", "--json")
-    listed = {one["id"]: one for one in done.json()} if isinstance(done.json(), list) else {one["id"]: one for one in done.json()["processes"]}
+    listed = {one["id"]: one for one in done.json()}
     case.check(set(ROLES) <= set(listed), "sluice processes lists all", sorted(listed))
     for name in ROLES:
         one = listed.get(name, {})
