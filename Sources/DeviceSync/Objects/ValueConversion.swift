@@ -233,9 +233,13 @@ struct ValueConversion {
 extension Value {
     /// A set of the values; of those that compare as equal, the first.
     static func set(ofDistinct values: [Value]) -> Value {
+        let sorted = values.enumerated().sorted { left, right in
+            let order = compare(left.element, right.element)
+            return order == 0 ? left.offset < right.offset : order < 0
+        }
         var members: [Value] = []
-        for value in values where !members.contains(where: { compare($0, value) == 0 }) { members.append(value) }
-        return .set(members.sorted(by: setOrder))
+        for (_, value) in sorted where members.last.map({ compare($0, value) != 0 }) ?? true { members.append(value) }
+        return .set(members)
     }
 }
 

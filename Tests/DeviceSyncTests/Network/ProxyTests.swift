@@ -60,15 +60,16 @@ struct ProxyTests {
     }
 
     @Test func callsGoOverAProxy() async throws {
-        let proxy = TestProxy()
+        let (origin, proxy) = (TestProxy(), TestProxy())
         let configuration = AppConfiguration(
-            baseURL: "http://app.example.test:1234", proxy: .http(host: "127.0.0.1", port: proxy.port))
+            baseURL: "http://app.example.test:\(origin.port)", proxy: .http(host: "127.0.0.1", port: proxy.port))
         let transport = HTTPClientTransport(trusting: nil) { configuration.proxy(for: $0) }
         let answer = try await transport.send(
             NetworkRequest(
                 method: "GET", url: configuration.baseURL + "/x", headers: [:], body: Data(), timeoutMS: 60_000))
         expectEqual(answer.status, 200)
-        expectEqual(proxy.requests, ["GET http://app.example.test:1234/x"])
+        expectEqual(proxy.requests, ["CONNECT app.example.test:\(origin.port)"])
+        expectEqual(origin.requests, ["GET /x"])
     }
 
     @Test func theEnvironmentNamesAProxy() {
