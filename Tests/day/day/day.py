@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import time
 
-from . import machine
+from . import machine, web
 from .case import Case, Notice
 from .cluster import ROLES, SLICES, Cluster
 from .load import Load
@@ -128,6 +128,14 @@ class Day:
         """Prometheus has an alert as pending or firing. How long it then pends is a matter of its rule."""
         return Notice(f"alert {name}", self.alerts, rf"^{name} (pending|firing)", within)
 
+    def scaling_is_off(self, within):
+        """What workers are scaled by is not there: more of them would not help."""
+        def probe():
+            answer = self.prometheus.ask("query?query=" + web.quoted("sluice:scaling_lag_messages:sum or sluice:scaling_lag_seconds:max"))
+            return [] if answer.status != 200 or answer.json().get("data", {}).get("result") else ["no figure to scale workers by"]
+
+        return Notice("autoscaling", probe, "no figure", within)
+
     def alerts(self):
         return self.prometheus.alerts()
 
@@ -164,7 +172,7 @@ class Day:
 
     def with_alerts(self, *notices):
         """These where there is a Prometheus; the others anyway."""
-        return [notice for notice in notices if self.prometheus or not notice.who.startswith("alert ")]
+        return [notice for notice in notices if self.prometheus or not notice.who.startswith(("alert ", "autoscaling"))]
 
     def await_quiet(self, *alerts):
         """No such alert stands before the incident that is to raise it."""

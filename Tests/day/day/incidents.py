@@ -65,7 +65,7 @@ def broker_away(seconds, kill):
         case.notices(*day.with_alerts(
             day.all_ready_say("both coordinators", ("c1", "c2"), words, 15), day.all_ready_say("all workers", WORKERS, words, 15),
             day.all_ready_say("both gateways", ("g1", "g2"), words, 15), day.dashboards_say("fault: the broker is away", 15),
-            day.alert("SluiceBrokerAway", 20),
+            day.alert("SluiceBrokerAway", 20), day.scaling_is_off(20),
             day.doctor_says("FAULT broker connection.*refused.*see that the broker runs", 30),
             # No figure goes on as if all were well.
             Notice(
@@ -100,7 +100,7 @@ def database_away(seconds, kill):
             day.ready_says(active, rf"coordinator\.store: .*{refused}", 6),
             day.ready_says(standby, rf"coordinator\.store: .*{refused}", 6),
             day.dashboards_say(f"fault: the store is away: .*{refused}", 6),
-            day.alert("SluiceStoreAway", 15),
+            day.alert("SluiceStoreAway", 15), day.scaling_is_off(20),
             Notice("metric", lambda: [f"sluice_store_up {cluster.figure('g1', 'sluice_store_up')} of g1"], r"up 0\.0", 10),
             day.doctor_says("FAULT store database: .*-> see that the database runs", 20)))
         case.acted()
