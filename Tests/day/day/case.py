@@ -121,8 +121,10 @@ class Case:
         probe = probe or self.day.is_healthy
         well, _ = machine.until(probe, within * self.day.slack)
         if self.check(well, f"{what} within {within * self.day.slack:.0f} s", "" if well else self.day.what_is_wrong()):
-            self.healthy_after = time.monotonic() - since
-            self.say(f"healthy again after {self.healthy_after:.1f} s")
+            after = time.monotonic() - since
+            # Of several the first: what comes later is no incident.
+            self.healthy_after = after if self.healthy_after is None else self.healthy_after
+            self.say(f"healthy again after {after:.1f} s")
 
     def nothing_lost(self):
         self.day.nothing_lost(self)
