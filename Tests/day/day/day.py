@@ -128,13 +128,13 @@ class Day:
         """Prometheus has an alert as pending or firing. How long it then pends is a matter of its rule."""
         return Notice(f"alert {name}", self.alerts, rf"^{name} (pending|firing)", within)
 
-    def scaling_is_off(self, within):
-        """What workers are scaled by is not there: more of them would not help."""
-        def probe():
-            answer = self.prometheus.ask("query?query=" + web.quoted("sluice:scaling_lag_messages:sum or sluice:scaling_lag_seconds:max"))
-            return [] if answer.status != 200 or answer.json().get("data", {}).get("result") else ["no figure to scale workers by"]
+    def scaling_figures(self):
+        """What workers are scaled by; nothing while more of them would not help."""
+        return self.prometheus.ask(
+            "query?query=" + web.quoted("sluice:scaling_lag_messages:sum or sluice:scaling_lag_seconds:max")).json().get("data", {}).get("result")
 
-        return Notice("autoscaling", probe, "no figure", within)
+    def scaling_is_off(self, within):
+        return Notice("autoscaling", lambda: ["no figure to scale workers by"] if self.scaling_figures() == [] else [], "no figure", within)
 
     def alerts(self):
         return self.prometheus.alerts()
@@ -177,6 +177,7 @@ class Day:
     def await_quiet(self, *alerts):
         """No such alert stands before the incident that is to raise it."""
         if self.prometheus:
+            machine.until(self.scaling_figures, 60 * self.slack, every=0.5)
             return machine.until(
                 lambda: not [text for text in self.alerts() if text.split(" ")[0] in alerts], 60 * self.slack, every=0.5)[0]
         return True
