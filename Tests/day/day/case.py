@@ -85,7 +85,7 @@ class Case:
         stamp = re.match(r"\d{4}-\d\d-\d\dT\S+ ", words)
         if stamp:
             words, at = words[stamp.end():], max(0, at - stamp.end())
-        begin, rest = (re.sub(r"127\.0\.0\.1(:|\", port )\d{4,5}", r"HOST\1PORT", part.replace(self.day.folder, "")) for part in (words[:at], words[at:]))
+        begin, rest = (re.sub(r"127\.0\.0\.1(:|\\*\", port )\d{4,5}", r"HOST\1PORT", part.replace(self.day.folder, "")) for part in (words[:at], words[at:]))
         self.rows.append((who, after, begin + rest, len(begin)))
         self.say(f"ok      {who} after {after:.1f} s: {excerpt(begin + rest, len(begin), 220)}")
 
