@@ -331,7 +331,7 @@ def audit(day, case):
     def entries():
         return [json.dumps(one) for one in cluster.run("audit", "--json", "--limit", "200").json().get("entries", [])]
 
-    case.said("audit", entries(), 'apps/drill".*dry run|dry run.*apps/drill')
+    case.said("audit", entries(), 'apps/drill".*dry ?run|dry ?run.*apps/drill')
     case.said("audit", entries(), "apps/drill/sync/terminate|sync/terminate.*drill")
     found, _ = machine.until(
         lambda: [text for text in entries() if "by-shell-1" in text], 20 * day.slack, every=1)
