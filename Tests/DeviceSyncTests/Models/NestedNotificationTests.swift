@@ -65,7 +65,7 @@ struct NestedNotificationTests {
         await expectTrue(heard.ends(with: "3 -[] +[1] ~[]"))
         // What is inside of an element is the element.
         try realm.write { steps[2].listValue?.append("c") }
-        await expectTrue(heard.ends(with: "3 -[2] +[2] ~[]"))
+        await expectTrue(heard.ends(with: "3 -[] +[] ~[2]"))
         try realm.write { note.content.dictionaryValue?["map"] = 1 }
         try realm.write { note.content.dictionaryValue?["steps"] = "no list" }
         await expectTrue(heard.ends(with: "0 -[0, 1, 2] +[] ~[]"))

@@ -94,11 +94,10 @@ def full(day, case, small):
     published = BATCH
     machine.until(lambda: small.objects() == published, 60 * day.slack, every=1)
     filler = os.path.join(small.folder, "filler")
-    with open(filler, "wb") as file:
+    with open(filler, "wb", buffering=0) as file:
         try:
             while True:
                 file.write(b"\0" * 65_536)
-                file.flush()
         except OSError:
             pass
     taken = []
