@@ -54,7 +54,7 @@ extension SharedClusterTests {
             let nobody = "http://127.0.0.1:\(FreePort.next())"
             await expect(
                 69, "does not answer: the connection is refused", "apps", "list", "--coordinator-url", nobody)
-            // Of several coordinators the next is asked.
+            // The next of several coordinators is asked.
             await expect(
                 66, "no-such-app", "apps", "show", "no-such-app", "--coordinator-url",
                 "\(nobody),http://127.0.0.1:\(cluster.coordinatorPort)")

@@ -80,8 +80,12 @@ package struct ObjectPast: Sendable {
 
     /// Judges what the client has done to the object (`WriteVerdict`).
     ///
-    /// - Parameter base: the version that the write is based on; one of those that the past was read for.
-    package func verdict(on write: ObjectWrite, basedOn base: ServerVersion) -> WriteVerdict {
+    /// - Parameters:
+    ///   - base: the version that the write is based on; one of those that the past was read for.
+    ///   - mayBeRecovered: whether the client may have made the write before a reset, and go on with it.
+    package func verdict(
+        on write: ObjectWrite, basedOn base: ServerVersion, mayBeRecovered: Bool = false
+    ) -> WriteVerdict {
         // A client that erases the object first knew of it, also if another object takes its place.
         let knew = !write.creates || write.beginsWithErasure
         var hadIt = false
@@ -89,9 +93,12 @@ package struct ObjectPast: Sendable {
         if let own, own.version > base {
             hadIt = own.exists
             always = hadIt && lackedSince.map { $0 < own.version } ?? true
-        } else if let stood = knew ? standings[base]?.knowing : standings[base]?.making {
+        } else if let standing = standings[base], let stood = knew ? standing.knowing : standing.making {
             hadIt = true
             always = stood && lackedSince.map { $0 <= latest } ?? true
+            // What a client recovers is no sign that its fresh copy has the object. If only the newer of two views has it, the newer one's data have
+            // brought it, over the client's write and with a later time.
+            if mayBeRecovered, standing.making == nil { always = false }
         }
         let wasReplaced = replacedAfter.map { base <= $0 } ?? false
         if hadIt, always || knew {

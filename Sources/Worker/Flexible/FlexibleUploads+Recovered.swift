@@ -7,6 +7,13 @@ import Views
 
 /// What clients go on with after a reset (docs/flexible.md, "What comes again after a reset").
 extension FlexibleUploads {
+    /// Whether a client may have written a changeset before it asked for its client file: recovered changesets keep their times. Of a file that
+    /// was asked for after a reset, for a day more, since the client's clock may be ahead.
+    func mayBeRecovered(_ entry: UploadedChangeset, by file: ClientFileRecord) -> Bool {
+        let (limit, isBeyond) = file.createdAt.addingReportingOverflow(file.resetOf == nil ? 0 : AheadTime.patience)
+        return isBeyond || entry.timestamp < SyncTimestamp(unixMilliseconds: Int64(clamping: limit))
+    }
+
     /// Leaves out what a changeset does to objects that others have changed so that it does not fit any more. Were the upload refused for that, the
     /// client would have to reset, and would send the same again.
     func leaveOutWhatDoesNotFit(

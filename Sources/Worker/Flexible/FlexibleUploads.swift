@@ -132,7 +132,8 @@ struct FlexibleUploads: SlicePart {
             }
             let trial = try WriteTrial(
                 changeset, of: entry.clientVersion, base: max(entry.serverVersion, start), seen: entry.serverVersion,
-                views: views, asymmetric: asymmetric, schema: schema, places: course.places)
+                mayBeRecovered: mayBeRecovered(entry, by: file), views: views, asymmetric: asymmetric, schema: schema,
+                places: course.places)
             stretch.parts.append(Part(entry: entry, trial: trial, settled: settled))
         }
         return stretch

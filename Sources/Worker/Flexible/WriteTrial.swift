@@ -33,6 +33,8 @@ struct WriteTrial {
     private let writes: [ObjectAddress: ObjectWrite]
     /// What the client had seen when it wrote.
     private let seen: ServerVersion
+    /// Whether the client may have written before a reset, and goes on with that.
+    private let mayBeRecovered: Bool
     private var courses: [ObjectAddress: Course] = [:]
     private var isResynced: Set<ObjectAddress> = []
     private(set) var refused: [RefusedWrite] = []
@@ -55,11 +57,13 @@ struct WriteTrial {
     /// The objects as they were when they were last there, as far as views and roles look at them.
     private var pasts: [ObjectAddress: StoredObject] = [:]
 
-    /// - Parameter asymmetric: the realm's classes that are.
+    /// - Parameters:
+    ///   - asymmetric: the realm's classes that are.
+    ///   - mayBeRecovered: whether the client may have written before a reset.
     /// - Throws: `BadChangesetError`.
     init(
         _ changeset: Changeset, of clientVersion: ClientVersion, base: ServerVersion, seen: ServerVersion,
-        views: UploadViews, asymmetric: Set<ByteString>, schema: Schema, places: PlaceCheck? = nil
+        mayBeRecovered: Bool, views: UploadViews, asymmetric: Set<ByteString>, schema: Schema, places: PlaceCheck? = nil
     ) throws {
         guard let writes = changeset.writes() else {
             throw BadChangesetError(reason: "an instruction names a string that the changeset does not have")
@@ -68,6 +72,7 @@ struct WriteTrial {
         self.clientVersion = clientVersion
         self.base = base
         self.seen = seen
+        self.mayBeRecovered = mayBeRecovered
         self.views = views
         self.places = places
         addresses = writes.map(\.address)
@@ -106,7 +111,8 @@ struct WriteTrial {
         if let there, clientVersion <= there { return .repeated }
         // Before anything is made of it: whether it fits the object would tell of what the user may not see.
         guard views.role(ofClass: address.className)?.mayWrite(write.fields) == true else { return .denied }
-        return there != nil ? .recovered : .verdict(past.verdict(on: write, basedOn: base))
+        if there != nil { return .recovered }
+        return .verdict(past.verdict(on: write, basedOn: base, mayBeRecovered: mayBeRecovered))
     }
 
     /// Whether the changeset makes the object, and leaves it.

@@ -1,3 +1,4 @@
+import Changesets
 import RealmState
 import SeededRandom
 import SyncModel
@@ -57,6 +58,23 @@ import Testing
             }
         }
         expectTrue(appended > 1_000, "\(appended)")
+    }
+
+    /// A client that goes on with what it did before a reset asks for another set at once. Its fresh copy lacked the object; the set's data brought
+    /// the object with a later time than the client's write has, which counts all the same: the client is sent what comes of both.
+    @Test func whatMayBeRecoveredIsNoSignOfTheOlderView() {
+        let object = StoredObject([ColumnID(rawValue: 0): .int(1)])
+        let write = ObjectWrite(fields: ["a"])
+        func verdict(having older: Bool, _ mayBeRecovered: Bool) -> WriteVerdict {
+            let views = ViewHistory<Int>([.init(start: 2, view: 0), .init(start: 2, view: 1, since: 2)])
+            let judge = WriteJudge(views: views, isIn: { _, view in view == 1 || older })
+            var reader = judge.reader(bases: [2], latest: 2, now: object)
+            return reader.finish().verdict(on: write, basedOn: 2, mayBeRecovered: mayBeRecovered)
+        }
+        expectEqual(verdict(having: false, true), .merge(resyncs: true))
+        // A client changes what it has, and so has the newer view's data.
+        expectEqual(verdict(having: false, false), .merge(resyncs: false))
+        expectEqual(verdict(having: true, true), .merge(resyncs: false))
     }
 
     /// What costs is asking: each view about each state that it may have shown, and not again about what has not changed.
