@@ -7,10 +7,11 @@ import Views
 
 /// What clients go on with after a reset (docs/flexible.md, "What comes again after a reset").
 extension FlexibleUploads {
-    /// Whether a client may have written a changeset before it asked for its client file: recovered changesets keep their times. Of a file that
-    /// was asked for after a reset, for a day more, since the client's clock may be ahead.
+    /// Whether a client may have written a changeset before its reset: recovered changesets keep their times, and the client's clock may be a day
+    /// ahead.
     func mayBeRecovered(_ entry: UploadedChangeset, by file: ClientFileRecord) -> Bool {
-        let (limit, isBeyond) = file.createdAt.addingReportingOverflow(file.resetOf == nil ? 0 : AheadTime.patience)
+        guard file.resetOf != nil else { return false }
+        let (limit, isBeyond) = file.createdAt.addingReportingOverflow(AheadTime.patience)
         return isBeyond || entry.timestamp < SyncTimestamp(unixMilliseconds: Int64(clamping: limit))
     }
 
