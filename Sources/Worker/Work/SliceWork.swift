@@ -255,11 +255,11 @@ final class SliceWork {
         batch.usage = memory.usage.add(kept.batch.usage, due: usersDue)
         batch.usageAt = environment.clock.now()
         if !batch.isEmpty {
-            let start = ContinuousClock.now
+            let (start, uptime) = (ContinuousClock.now, environment.clock.uptime())
             try await commit(batch)
-            let time = start.duration(to: .now)
-            environment.metrics.committed(in: time)
-            for (realm, milliseconds) in toll.owed(after: time) {
+            environment.metrics.committed(in: start.duration(to: .now))
+            let held = Duration.milliseconds(environment.clock.uptime() &- uptime)
+            for (realm, milliseconds) in toll.owed(after: held) {
                 memory.shares.owes(milliseconds: milliseconds, realm)
             }
             memory.outbox.arrived.subtract(arrived)
