@@ -46,7 +46,7 @@ extension GatewaySession {
         guard phase == .live, paging == .none, latest.version > progress.download.serverVersion else { return }
         heardOf = max(heardOf, latest.version)
         progress.download.serverVersion = latest.version
-        progress.latest = latest
+        progress.latest.salt = latest.salt
         if environment.now >= sentAt &+ context.limits.idleProgress { download([], downloadableBytes: 0) }
     }
 
@@ -99,7 +99,7 @@ extension GatewaySession {
 
     private mutating func finish(_ bootstrap: FlexibleSubscriptions.Bootstrap, with page: PageAnswer) {
         progress.download = page.download
-        progress.latest = page.latest
+        progress.latest.salt = page.latest.salt
         var batches = page.entries.batches(maxBytes: context.limits.pageBytes * 4)
         var last = batches.popLast() ?? []
         if last.isEmpty, bootstrap.sent == 0 {

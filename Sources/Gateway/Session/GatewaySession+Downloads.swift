@@ -41,7 +41,7 @@ extension GatewaySession {
         else { return wantPage() }
         if let part = page.view?.bootstrap { return receive(page, part) }
         progress.download = page.download
-        progress.latest = page.latest
+        progress.latest.salt = page.latest.salt
         acknowledge(page.upload)
         let entries = page.entries
         let isComplete = page.isComplete
@@ -94,7 +94,7 @@ extension GatewaySession {
     mutating func pass(_ view: FannedNotice.View, upTo latest: SaltedServerVersion) {
         progress.download = DownloadCursor(
             serverVersion: latest.version, clientVersion: max(progress.download.clientVersion, view.clientVersion))
-        progress.latest = latest
+        progress.latest.salt = latest.salt
         if !view.entries.isEmpty || uploads.owesAcknowledgement {
             download(view.entries, packed: view.packed, downloadableBytes: 0)
         }
@@ -161,6 +161,9 @@ extension GatewaySession {
     }
 
     mutating func send(_ entries: [HistoryEntry], packed: PackedEntries? = nil, _ detail: DownloadDetail) {
+        // A client that is reset goes on from the latest version that its fresh copy has heard of, not from the one that the copy has come to, and may
+        // close the copy behind any message: so none names a version beyond its own.
+        progress.latest.version = max(progress.latest.version, progress.download.serverVersion)
         sent = progress
         sentAt = environment.now
         uploads.acknowledgementSent()

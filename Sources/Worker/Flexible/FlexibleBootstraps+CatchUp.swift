@@ -72,6 +72,8 @@ extension FlexibleBootstraps {
         // What past states take there says nothing of what is to be brought.
         new.meter?.forgive()
         let version = end == latest ? latest : cursor.serverVersion
+        // A page before brought objects as they were then, which may be in the view only by what this page is about.
+        if request.position != nil { for (slot, found) in touched where found.isIn { touched[slot]?.mayHold = true } }
         var part = try replacing(touched, in: new, at: cursor, of: version)
         if request.position == nil {
             part.entries.insert(schemaEntry(of: version, integrated(at: cursor), in: new), at: 0)

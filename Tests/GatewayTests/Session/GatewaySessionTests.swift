@@ -117,6 +117,19 @@ import Testing
         expectEqual(download.progress.latest.version, 1)
     }
 
+    /// A client that closes its fresh copy between two pages goes on from the latest version that the copy has heard of.
+    @Test func noPageNamesAVersionBeyondItsOwn() throws {
+        var script = try SessionScript.live()
+        script.pageEntries = 1
+        script.realm.history = [1, 2, 3].map { (version: ServerVersion) in SessionScript.entry(version) }
+        try script.client(.mark(session: 1, request: 1))
+        let named = script.takeLog().compactMap { message -> [ServerVersion]? in
+            guard case .download(let download) = message else { return nil }
+            return [download.progress.download.serverVersion, download.progress.latest.version]
+        }
+        expectEqual(named, [[1, 1], [2, 2], [3, 3]])
+    }
+
     @Test func aMarkThatComesAgainIsAnsweredOnce() throws {
         var script = try SessionScript.live()
         for request in [1, 1, 3, 2, 3] as [RequestIdent] { try script.client(.mark(session: 1, request: request)) }

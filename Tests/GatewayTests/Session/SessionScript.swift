@@ -15,6 +15,8 @@ struct SessionScript {
     /// Whether the clients say that they know rules of Sluice's.
     var isOurs = true
     var environment = SessionEnvironment(now: 1_000_000, isCongested: false, isLinkUp: true)
+    /// How many entries a page of the owner has at most.
+    var pageEntries = 100
     /// Messages of the owner that are not delivered, by kind.
     var holdsAnswers = false
     private(set) var heldRequests: [(Int, SessionAction)] = []
@@ -136,7 +138,7 @@ struct SessionScript {
                         lockedServerVersion: 0, latest: realm.latest)), ident, on: socket)
         case .page(let request):
             try cluster(
-                .page(realm.page(for: request.clientFile, after: request.after, maxEntries: 100)),
+                .page(realm.page(for: request.clientFile, after: request.after, maxEntries: pageEntries)),
                 session(of: request.context.session, socket), on: socket)
         case .publish(let message, let number):
             guard let upload = message.upload else { return }

@@ -16,10 +16,12 @@ enum FlexibleItems {
     struct Item: Equatable, CustomStringConvertible {
         var owner: Int64
         var a: Int64
-        var description: String { "\(owner)/\(a)" }
+        /// Only where the schema has them.
+        var tags: [Int64] = []
+        var description: String { "\(owner)/\(a)\(tags.isEmpty ? "" : "\(tags)")" }
     }
 
-    static func schema() -> [UInt8] {
+    static func schema(hasTags: Bool = false) -> [UInt8] {
         var changeset = Changeset()
         let item = changeset.strings.intern("Item")
         changeset.instructions.append(
@@ -35,6 +37,13 @@ enum FlexibleItems {
                     .init(
                         table: item, field: changeset.strings.intern(ByteString(name)), type: .int, nullable: false,
                         collection: .single)))
+        }
+        if hasTags {
+            changeset.instructions.append(
+                .addColumn(
+                    .init(
+                        table: item, field: changeset.strings.intern("tags"), type: .int, nullable: false,
+                        collection: .list)))
         }
         return changeset.encoded()
     }
@@ -58,6 +67,30 @@ enum FlexibleItems {
         }
     }
 
+    static func add(_ key: Int64, _ field: ByteString, _ delta: Int64) -> (inout Changeset) -> Void {
+        { changeset in
+            let path = FieldPath(
+                table: changeset.strings.intern("Item"), object: .int(key), field: changeset.strings.intern(field))
+            changeset.instructions.append(.addInteger(path, delta: delta))
+        }
+    }
+
+    /// Puts a tag in an item's list, or takes one out.
+    ///
+    /// - Parameters:
+    ///   - tag: nil: the one at the index is taken out.
+    ///   - count: how many there are before.
+    static func tag(_ key: Int64, _ tag: Int64?, at index: Int, of count: Int) -> (inout Changeset) -> Void {
+        { changeset in
+            let path = FieldPath(
+                table: changeset.strings.intern("Item"), object: .int(key), field: changeset.strings.intern("tags"),
+                path: [.index(UInt32(index))])
+            changeset.instructions.append(
+                tag.map { .arrayInsert(path, value: .int($0), priorSize: UInt32(count)) }
+                    ?? .arrayErase(path, priorSize: UInt32(count)))
+        }
+    }
+
     static func erase(_ key: Int64) -> (inout Changeset) -> Void {
         { changeset in
             let table = changeset.strings.intern("Item")
@@ -65,9 +98,11 @@ enum FlexibleItems {
         }
     }
 
-    static func query(_ owners: Set<Int64>) -> String {
-        let text =
+    /// - Parameter minA: nil: whatever `a` is.
+    static func query(_ owners: Set<Int64>, minA: Int64? = nil) -> String {
+        var text =
             owners.isEmpty ? "FALSEPREDICATE" : owners.sorted().map { "owner == \($0)" }.joined(separator: " or ")
+        if let minA { text = "(\(text)) and a >= \(minA)" }
         return "{\"Item\": \"\(text)\"}"
     }
 
@@ -89,9 +124,20 @@ enum FlexibleItems {
         }
         let all = #""read": true, "write": true"#
         let access = hidesA ? #""fields": {"a": {"read": false, "write": false}, "owner": {\#(all)}}"# : all
+        return try roles(access, read: filter(reads), write: filter(writes))
+    }
+
+    /// The roles of a user who may read and write the items of one owner, and read those with so great an `a`.
+    static func ownRoles(of owner: Int64, publicA: Int64) throws -> String {
+        let own = "{\"owner\": \(owner)}"
+        return try roles(
+            #""read": true, "write": true"#, read: "{\"$or\": [\(own), {\"a\": {\"$gte\": \(publicA)}}]}", write: own)
+    }
+
+    private static func roles(_ access: String, read: String, write: String) throws -> String {
         let text = """
             {"queryable": {"global": ["owner", "a"]}, "defaultRoles": [{"name": "r", "apply_when": {}, \(access),
-             "document_filters": {"read": \(filter(reads)), "write": \(filter(writes))}}]}
+             "document_filters": {"read": \(read), "write": \(write)}}]}
             """
         let check = RulesCheck(Array(text.utf8))
         return try #require(check.document, "\(check.findings)").closedRoles(of: RuleUser(id: "u")).text
@@ -129,6 +175,9 @@ enum FlexibleItems {
             guard case .int(let key) = key, case .int(let owner) = object[owner] else { continue }
             var item = Item(owner: owner, a: 0)
             if case .int(let a) = object[a] { item.a = a }
+            if let tags = table.column("tags"), case .list(let tags) = object[tags] {
+                item.tags = tags.compactMap { if case .int(let tag) = $0 { tag } else { nil } }
+            }
             items[key] = item
         }
         return items

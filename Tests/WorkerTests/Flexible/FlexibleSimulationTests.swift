@@ -34,4 +34,19 @@ import Testing
         }
         expectTrue(early > 0 && resets > 0)
     }
+
+    /// Clients that write whatever they like, under roles that change, and often have to reset.
+    @Test(arguments: 1...seeds) func everyCopyOfAWildClientIsItsView(seed: UInt64) async throws {
+        var resets = 0
+        for round in 0..<10 {
+            let number = seed * 100 + UInt64(round)
+            let simulation = try await QuickClientSimulation(seed: number, isHonest: false)
+            do {
+                try await simulation.run()
+                try await simulation.finish()
+            } catch { Issue.record("seed \(number): \(error)") }
+            resets += simulation.resets
+        }
+        expectTrue(resets > 0)
+    }
 }

@@ -1,6 +1,7 @@
 import AMQP
 import Changesets
 import DequeModule
+import Foundation
 import Messages
 import SeededRandom
 import Storage
@@ -14,13 +15,25 @@ import Views
 @testable import Worker
 
 /// One random schedule of clients that send as fast as they can, MARK, QUERY and UPLOAD without a pause, through sessions of a gateway to a realm's
-/// owner. They are honest: their roles let them write everything, and they make only what their newest subscription set selects. So none of
-/// their writes may ever be said not to count, nor after sync was terminated and they have recovered what was not acknowledged to them.
+/// owner.
+///
+/// Honest clients have roles that let them write everything, and make only what their newest subscription set selects. So none of their writes
+/// may ever be said not to count, nor after sync was terminated and they have recovered what was not acknowledged to them. Wild clients
+/// write whatever they like, under roles that change, by clocks that agree with the server's; all that is asked of them is that their copies agree.
 final class QuickClientSimulation {
     private typealias Items = FlexibleItems
 
+    /// What a subscription set selects.
+    private struct Wish {
+        var owners: Set<Int64>
+        var minA: Int64?
+
+        var text: String { Items.query(owners, minA: minA) }
+        func selects(_ item: Items.Item) -> Bool { owners.contains(item.owner) && item.a >= minA ?? .min }
+    }
+
     private struct Peer {
-        typealias Sets = [(version: UInt64, owners: Set<Int64>, snapshot: ClientVersion)]
+        typealias Sets = [(version: UInt64, wish: Wish, snapshot: ClientVersion)]
 
         let index: Int
         var client: ViewingClient?
@@ -44,8 +57,13 @@ final class QuickClientSimulation {
         var markReceived: UInt64 = 0
         var mayUpload = false
         var keys: Int64 = 0
+        /// Its user may read and write everything. Wild clients' users may not always.
+        var isAdmin = true
 
-        var owners: Set<Int64> { sets.last?.owners ?? [] }
+        var wish: Wish { sets.last?.wish ?? Wish(owners: []) }
+        func mayRead(_ item: Items.Item) -> Bool {
+            isAdmin || item.owner == Int64(index) || item.a >= QuickClientSimulation.publicA
+        }
         /// The file that its session is about, and what is asked for in that.
         var synced: ViewingClient? {
             get { isResetting ? copy : client }
@@ -53,17 +71,20 @@ final class QuickClientSimulation {
         }
         var syncedSets: Sets { isResetting ? copySets : sets }
         var texts: [UInt64: String] {
-            let known = syncedSets.map { ($0.version, FlexibleItems.query($0.owners)) }
+            let known = syncedSets.map { ($0.version, $0.wish.text) }
             return Dictionary(uniqueKeysWithValues: known + [(0, "{}")])
         }
     }
 
     private static let all: Set<Int64> = [0, 1, 2]
     private static let sets: [Set<Int64>] = [[0], [1], [0, 1], [1, 2], [0, 2], all]
+    /// Items with so great an `a` everybody may read.
+    private static let publicA: Int64 = 7
     /// Keys that all clients use. Their objects' owner never changes, so that who makes one sees the one that is there.
     private static let shared: ClosedRange<Int64> = 1...6
 
     private let seed: UInt64
+    private let isHonest: Bool
     private let hasResets: Bool
     private var random: SeededGenerator
     private var harness: OwnerHarness
@@ -76,7 +97,9 @@ final class QuickClientSimulation {
     private var generation: UInt64 = 1
     private var time: UInt64 = 100
     private let app = AppRecord(id: OwnerHarness.app, syncMode: .flexible, createdAt: 1)
-    private let roles: String
+    private let openRoles: String
+    /// Whether what happens is printed: `SLUICE_FLEXIBLE_STORY` names the schedule's seed.
+    private let isTold: Bool
     /// The writes that clients were told do not count, by client and reason.
     private(set) var undone: [String] = []
     /// Resets that were carried through.
@@ -84,23 +107,29 @@ final class QuickClientSimulation {
     /// Writes that were made while the data of the set that they were made under had still to come.
     private(set) var early = 0
 
-    init(seed: UInt64) async throws {
+    init(seed: UInt64, isHonest: Bool = true) async throws {
         self.seed = seed
+        self.isHonest = isHonest
         random = SeededGenerator(seed: seed)
-        hasResets = seed.isMultiple(of: 2)
+        isTold = ProcessInfo.processInfo.environment["SLUICE_FLEXIBLE_STORY"] == "\(seed)"
+        hasResets = !isHonest || seed.isMultiple(of: 2)
         limits.indexStepBytes = 1 << 10
         if seed % 4 == 1 { limits.maxViewArrears = 200 }
         // Before images have only what versions change, or next to nothing.
         if seed % 5 > 2 { limits.images.smallObject = 0 }
-        if seed % 5 == 4 { (limits.images.smallValue, limits.images.maxValue) = (0, 0) }
+        if isHonest, seed % 5 == 4 { (limits.images.smallValue, limits.images.maxValue) = (0, 0) }
         harness = try await OwnerHarness.make(limits: limits, realm: RealmName(flexible: OwnerHarness.app))
         let time = harness.time
         fans = FlexibleFans(clock: GatewayClock(unixMilliseconds: { time.now() }))
-        roles = try limits.images.maxValue > 0 ? Items.roles(reads: Self.all, writes: Self.all) : Items.openRoles()
+        openRoles = try limits.images.maxValue > 0 ? Items.roles(reads: Self.all, writes: Self.all) : Items.openRoles()
         peers = (0..<3).map { Peer(index: $0) }
     }
 
     private func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+
+    private func tell(_ text: @autoclosure () -> String) {
+        if isTold { print("[\(harness.time.now())]", text()) }
+    }
 
     // MARK: Schedule
 
@@ -120,6 +149,10 @@ final class QuickClientSimulation {
             case 8...12: for _ in 0..<pick(1...4) { try await deliverRequest() }
             case 13, 14: try await deliverNotice()
             case 15...17: for _ in 0..<pick(1...4) { try await read(index) }
+            case 18 where !isHonest && pick(0...2) == 0:
+                try await loseConnection(index)
+                peers[index].isAdmin.toggle()
+                tell("client \(index) may do everything: \(peers[index].isAdmin)")
             case 18:
                 switch pick(0...9) {
                 case 0, 1: try await loseConnection(index)
@@ -160,13 +193,14 @@ final class QuickClientSimulation {
             try await tick()
         }
         let items = try await Items.items(harness)
+        tell("the realm has \(items)")
         for peer in peers {
             let client = try #require(peer.client, "seed \(seed), client \(peer.index)")
             expectTrue(client.active.version == peer.sets.last?.version ?? 0, "seed \(seed), client \(peer.index)")
-            let view = items.filter { peer.owners.contains($0.value.owner) }
+            let view = items.filter { peer.mayRead($0.value) && peer.wish.selects($0.value) }
             expectEqual(Items.items(client.state), view, "seed \(seed), client \(peer.index)")
         }
-        expectTrue(undone.isEmpty, "seed \(seed)")
+        if isHonest { expectTrue(undone.isEmpty, "seed \(seed)") }
     }
 
     private func tick() async throws {
@@ -177,6 +211,7 @@ final class QuickClientSimulation {
     // MARK: Clients
 
     private func write(_ index: Int) throws {
+        guard isHonest else { return try writeWildly(index) }
         let peer = peers[index]
         guard var client = peer.client else { return }
         let items = Items.items(client.state)
@@ -184,7 +219,7 @@ final class QuickClientSimulation {
         let key = items.keys.sorted().randomElement(using: &random)
         switch pick(0...9) {
         case 0...4:
-            guard let owner = peer.owners.sorted().randomElement(using: &random) else { return }
+            guard let owner = peer.wish.owners.sorted().randomElement(using: &random) else { return }
             peers[index].keys += 1
             var new = Int64(index + 1) * 1_000 + peer.keys
             if pick(0...3) == 0, let free = Self.shared.first(where: { $0 % 3 == owner && items[$0] == nil }) {
@@ -207,13 +242,51 @@ final class QuickClientSimulation {
         peers[index].client = client
     }
 
+    private func writeWildly(_ index: Int) throws {
+        guard var client = peers[index].client else { return }
+        let items = Items.items(client.state)
+        let now = SyncTimestamp(unixMilliseconds: Int64(harness.time.now()))
+        let timestamp = SyncTimestamp(now.rawValue + UInt64(pick(0...6)))
+        let key = items.keys.sorted().randomElement(using: &random)
+        let owner = Int64(pick(0...2) == 0 ? pick(0...2) : index)
+        let (a, new) = (Int64(pick(0...9)), Int64(pick(1...8)))
+        let count = key.flatMap { items[$0]?.tags.count } ?? 0
+        switch (pick(0...14), key) {
+        case (0...3, _) where items[new] == nil:
+            try client.write(at: timestamp, Items.create(new, owner: owner, a: a))
+        case (4, let key?): try client.write(at: timestamp, Items.set(key, "owner", owner))
+        case (5, let key?): try client.write(at: timestamp, Items.erase(key))
+        case (6, let key?):
+            try client.write(at: timestamp) {
+                Items.erase(key)(&$0)
+                Items.create(key, owner: owner, a: a)(&$0)
+            }
+        case (7, let key?): try client.write(at: timestamp, Items.add(key, "a", Int64(pick(1...3))))
+        case (8, let key?) where count > 0:
+            try client.write(at: timestamp, Items.tag(key, nil, at: pick(0...count - 1), of: count))
+        case (9...11, let key?):
+            let index = pick(0...1) == 0 ? count : pick(0...count)
+            try client.write(at: timestamp, Items.tag(key, a, at: index, of: count))
+        case (_, let key?): try client.write(at: timestamp, Items.set(key, "a", a))
+        case (_, nil): return
+        }
+        tell("client \(index) writes version \(client.written): \(Items.items(client.state))")
+        peers[index].client = client
+    }
+
     private func subscribe(_ index: Int) {
         guard let client = peers[index].client else { return }
+        var wish = Wish(owners: Self.sets[pick(0...Self.sets.count - 1)])
+        if !isHonest {
+            if pick(0...2) == 0 { wish.minA = Int64(pick(0...9)) }
+            if pick(0...5) == 0 { wish.owners = [] }
+        }
         peers[index].sets.append(
-            (
-                version: UInt64(peers[index].sets.count + 1), owners: Self.sets[pick(0...Self.sets.count - 1)],
-                snapshot: client.written
-            ))
+            (version: UInt64(peers[index].sets.count + 1), wish: wish, snapshot: client.written))
+    }
+
+    private func roles(_ index: Int) throws -> String {
+        peers[index].isAdmin ? openRoles : try Items.ownRoles(of: Int64(index), publicA: Self.publicA)
     }
 
     /// Sends all that there is to send, in the order in which clients do.
@@ -240,7 +313,7 @@ final class QuickClientSimulation {
         guard let next else { return nil }
         peers[index].askedFor = next.version
         peers[index].markTarget += 1
-        let set = QuerySet(version: QueryVersion(next.version), text: Items.query(next.owners))
+        let set = QuerySet(version: QueryVersion(next.version), text: next.wish.text)
         return .query(SyncProtocol.Query(session: 1, query: set))
     }
 
@@ -252,7 +325,7 @@ final class QuickClientSimulation {
             limits: .init(pageBytes: pick(1...60)))
         peers[index].number = numbers
         peers[index].checker = ServerConnectionChecker(mode: .flexible)
-        peers[index].session = GatewaySession(session: 1, context: context, rights: .all, roles: roles)
+        peers[index].session = GatewaySession(session: 1, context: context, rights: .all, roles: try roles(index))
         peers[index].markSent = peers[index].markReceived
         let needsIdent = peers[index].synced == nil
         try await receive(
@@ -288,10 +361,12 @@ final class QuickClientSimulation {
     /// A client reads a message.
     private func read(_ index: Int) async throws {
         guard let message = peers[index].mail.popFirst() else { return }
+        tell("client \(index)\(peers[index].isResetting ? " (fresh copy)" : "") reads \(Items.text(of: message))")
         switch message {
         case .ident(_, let file):
-            var client = ViewingClient(file: file, session: peers[index].number, user: "u\(index)", roles: roles)
-            if !peers[index].isResetting { try client.make(Items.schema(), at: 1) }
+            var client = ViewingClient(
+                file: file, session: peers[index].number, user: "u\(index)", roles: try roles(index))
+            if !peers[index].isResetting { try client.make(Items.schema(hasTags: !isHonest), at: 1) }
             peers[index].synced = client
             peers[index].markTarget += 1
             try await identify(index)
@@ -360,7 +435,7 @@ final class QuickClientSimulation {
         guard let client = peers[index].client else { return }
         peers[index].isResetting = true
         peers[index].copySets = peers[index].sets.filter { $0.version == client.active.version }.map {
-            (version: 1, owners: $0.owners, snapshot: 0)
+            (version: 1, wish: $0.wish, snapshot: 0)
         }
     }
 
@@ -373,6 +448,7 @@ final class QuickClientSimulation {
         try await receive(.unbind(session: 1), index)
         peers[index].mail = []
         peers[index].client = try client.recovered(onto: copy)
+        tell("client \(index) has recovered: \(peers[index].client.map { Items.items($0.state) } ?? [:])")
         peers[index].isResetting = false
         peers[index].copy = nil
         peers[index].mayUpload = true
@@ -382,6 +458,7 @@ final class QuickClientSimulation {
     // MARK: The gateway
 
     private func receive(_ message: ClientMessage, _ index: Int) async throws {
+        tell("client \(index)\(peers[index].isResetting ? " (fresh copy)" : "") sends \(Items.text(of: message))")
         switch (peers[index].checker.receive(message), message) {
         case (.accept, .bind(let bind)): try await perform(.bind(needsIdent: bind.needsIdent, app: app), index)
         case (.accept, .ident(let ident)): try await perform(.ident(ident), index)

@@ -148,7 +148,7 @@ import Views
         try pair.author.write(at: 21, Items.set(5, "a", 9))
         try await pair.reset(.ofAll)
         try await pair.settle()
-        try await pair.expectQuiet([5: .init(owner: 1, a: 9)])
+        try await pair.expectQuiet([5: .init(owner: 1, a: 9, tags: [1, 2])])
         pair.other = try await pair.other.reset(in: pair.harness, sessions: 20)
         let tags = try #require(pair.other.state.schema.table("Item")?.column("tags"))
         let item = try #require(pair.other.state.objects(of: "Item").first?.object)
