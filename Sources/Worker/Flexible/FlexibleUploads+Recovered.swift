@@ -7,14 +7,6 @@ import Views
 
 /// What clients go on with after a reset (docs/flexible.md, "What comes again after a reset").
 extension FlexibleUploads {
-    /// Whether a client may have written a changeset before its reset: recovered changesets keep their times, and the client's clock may be a day
-    /// ahead.
-    func mayBeRecovered(_ entry: UploadedChangeset, by file: ClientFileRecord) -> Bool {
-        guard file.resetOf != nil else { return false }
-        let (limit, isBeyond) = file.createdAt.addingReportingOverflow(AheadTime.patience)
-        return isBeyond || entry.timestamp < SyncTimestamp(unixMilliseconds: Int64(clamping: limit))
-    }
-
     /// Leaves out what a changeset does to objects that others have changed so that it does not fit any more. Were the upload refused for that, the
     /// client would have to reset, and would send the same again.
     func leaveOutWhatDoesNotFit(

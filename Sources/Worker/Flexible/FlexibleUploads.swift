@@ -33,6 +33,9 @@ struct FlexibleUploads: SlicePart {
         var views: ClientViews
         var putRight: PutRight
         let places: PlaceCheck?
+        /// What recovered writes have come to, and when the oldest of them was made.
+        var restatement = Restatement()
+        var recoveredSince: SyncTimestamp?
         /// Taken by merging so far, and by judging.
         var steps: UInt64 = 0
         var judging: UInt64 = 0
@@ -132,7 +135,7 @@ struct FlexibleUploads: SlicePart {
             }
             let trial = try WriteTrial(
                 changeset, of: entry.clientVersion, base: max(entry.serverVersion, start), seen: entry.serverVersion,
-                mayBeRecovered: mayBeRecovered(entry, by: file), views: views, asymmetric: asymmetric, schema: schema,
+                mayBeRecovered: file.mayHaveRecovered(entry), views: views, asymmetric: asymmetric, schema: schema,
                 places: course.places)
             stretch.parts.append(Part(entry: entry, trial: trial, settled: settled))
         }
@@ -182,6 +185,7 @@ struct FlexibleUploads: SlicePart {
             try waitIfDue(context)
             try await integrate(part, trial, merged[index], stretch, file, &course, &pasts)
         }
+        try restate(&course, stretch, &pasts)
         work.steps += stretch.views.steps - asked
         return integration.outcome
     }
@@ -242,6 +246,10 @@ struct FlexibleUploads: SlicePart {
         try append(
             final, origin: file.ident, clientVersion: entry.clientVersion, timestamp: entry.timestamp, stretch, &pasts)
         work.steps += Uploads.steps(toApply: final)
+        if file.beginsWithRecovered(entry), !final.isEmpty {
+            judged.resync(course.restatement.add(final, context.state.schema))
+            course.recoveredSince = min(course.recoveredSince ?? entry.timestamp, entry.timestamp)
+        }
         if let told = try told(of: final, by: stretch.views.mapping) {
             try append(told, origin: .server, clientVersion: 0, timestamp: entry.timestamp, stretch, &pasts)
         }
@@ -266,6 +274,21 @@ struct FlexibleUploads: SlicePart {
         }
         if !judged.refusedIngests.isEmpty { reportIngests(judged, entry, by: file, &course.views) }
         if !judged.lateIngests.isEmpty { reportLate(judged, by: file) }
+    }
+
+    /// Makes the version that says once more what recovered writes have come to. It is as old as the oldest of them, so that nothing which is newer
+    /// is undone.
+    private func restate(
+        _ course: inout Course, _ stretch: Stretch, _ pasts: inout [ObjectAddress: ObjectPast]
+    ) throws {
+        guard let since = course.recoveredSince else { return }
+        let changeset = try WorkerError.reading("what was recovered") {
+            try course.restatement.changeset(of: context.state)
+        }
+        course.restatement = Restatement()
+        course.recoveredSince = nil
+        work.steps += Uploads.steps(toApply: changeset)
+        try append(changeset, origin: .server, clientVersion: 0, timestamp: since, stretch, &pasts)
     }
 
     /// Makes a changeset the next version, and part of its objects' pasts.

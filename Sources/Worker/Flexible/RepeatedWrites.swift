@@ -60,9 +60,9 @@ struct RepeatedWriteSearch: SlicePart {
         }
         guard !taken.isEmpty || !goneOn.isEmpty else { return repeated }
         let before = try await before()
-        for address in goneOn where before.through > 0 && !before.refused.contains(address) {
-            // An upload before this one has brought it again.
-            repeated.note(address, through: before.through)
+        for address in goneOn {
+            // An upload before this one has brought it again, and the client cannot know yet how it is.
+            repeated.note(address, through: before.refused.contains(address) ? 0 : before.through)
         }
         for (address, index) in taken where !before.refused.contains(address) {
             let entry = parts[index].entry

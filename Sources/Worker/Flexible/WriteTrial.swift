@@ -185,6 +185,9 @@ struct WriteTrial {
     /// Drops what the client does to an object that it goes on with. Nobody is told: the object stays, and the client's copy is put right.
     mutating func leaveOut(_ address: ObjectAddress) { courses[address] = .drop }
 
+    /// Has the client sent objects anew.
+    mutating func resync(_ addresses: Set<ObjectAddress>) { isResynced.formUnion(addresses) }
+
     private mutating func refuseIngest(_ address: ObjectAddress) {
         courses[address] = .drop
         refusedIngests.append(RefusedWrite(className: address.className, key: address.key, reason: .permission))

@@ -227,8 +227,31 @@ struct Uploads: SlicePart {
                     changeset, origin: file.ident, clientVersion: ClientVersion(merged.version),
                     timestamp: SyncTimestamp(merged.originTimestamp), as: applied)
             }
+            try restate(entries.map(\.0), by: file, as: integration.changesets, in: context)
         }
         return integration.outcome
+    }
+
+    /// Makes the version that says once more what recovered writes have come to. It is as old as the oldest of them, so that nothing which is newer
+    /// is undone.
+    private func restate(
+        _ entries: [UploadedChangeset], by file: ClientFileRecord, as merged: [IncomingChangeset],
+        in context: RealmContext
+    ) throws {
+        let recovered = entries.filter { file.beginsWithRecovered($0) }
+        guard let since = recovered.map(\.timestamp).min() else { return }
+        let versions = Set(recovered.map(\.clientVersion.rawValue))
+        var restatement = Restatement()
+        for changeset in merged where versions.contains(changeset.version) {
+            _ = restatement.add(changeset.changeset, context.state.schema)
+        }
+        guard !restatement.isEmpty else { return }
+        let changeset = try WorkerError.reading("what was recovered") {
+            try restatement.changeset(of: context.state)
+        }
+        work.steps += Self.steps(toApply: changeset)
+        let applied = try work.apply(changeset, to: context)
+        work.change(context).append(changeset, origin: .server, clientVersion: 0, timestamp: since, as: applied)
     }
 
     /// What applying and writing an upload takes, in steps of merging: a client can make that as dear as merging.

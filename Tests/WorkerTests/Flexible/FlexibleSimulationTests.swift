@@ -10,6 +10,13 @@ import Testing
     private static let seeds =
         ProcessInfo.processInfo.environment["SLUICE_FLEXIBLE_SEEDS"].flatMap { UInt64($0) } ?? 15
 
+    /// A schedule that is told of (`QuickClientSimulation`) is the only one that runs of its seed's.
+    private func schedules(_ seed: UInt64) -> [UInt64] {
+        let all = (0..<10).map { seed * 100 + $0 }
+        guard let told = QuickClientSimulation.told else { return all }
+        return all.filter { $0 == told }
+    }
+
     @Test(arguments: 1...seeds) func everyCopyIsItsView(seed: UInt64) async throws {
         var used = 0
         for round in 0..<10 {
@@ -25,21 +32,22 @@ import Testing
     @Test(arguments: 1...seeds) func noWriteOfAnHonestClientIsUndone(seed: UInt64) async throws {
         var early = 0
         var resets = 0
-        for round in 0..<10 {
-            let simulation = try await QuickClientSimulation(seed: seed * 100 + UInt64(round))
-            try await simulation.run()
-            try await simulation.finish()
+        for number in schedules(seed) {
+            let simulation = try await QuickClientSimulation(seed: number)
+            do {
+                try await simulation.run()
+                try await simulation.finish()
+            } catch { Issue.record("seed \(number): \(error)") }
             early += simulation.early
             resets += simulation.resets
         }
-        expectTrue(early > 0 && resets > 0)
+        expectTrue(QuickClientSimulation.told != nil || early > 0 && resets > 0)
     }
 
     /// Clients that write whatever they like, under roles that change, and often have to reset.
     @Test(arguments: 1...seeds) func everyCopyOfAWildClientIsItsView(seed: UInt64) async throws {
         var resets = 0
-        for round in 0..<10 {
-            let number = seed * 100 + UInt64(round)
+        for number in schedules(seed) {
             let simulation = try await QuickClientSimulation(seed: number, isHonest: false)
             do {
                 try await simulation.run()
@@ -47,6 +55,6 @@ import Testing
             } catch { Issue.record("seed \(number): \(error)") }
             resets += simulation.resets
         }
-        expectTrue(resets > 0)
+        expectTrue(QuickClientSimulation.told != nil || resets > 0)
     }
 }

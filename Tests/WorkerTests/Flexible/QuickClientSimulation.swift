@@ -98,7 +98,8 @@ final class QuickClientSimulation {
     private var time: UInt64 = 100
     private let app = AppRecord(id: OwnerHarness.app, syncMode: .flexible, createdAt: 1)
     private let openRoles: String
-    /// Whether what happens is printed: `SLUICE_FLEXIBLE_STORY` names the schedule's seed.
+    /// The seed of the schedule of which everything that happens is printed.
+    static let told = ProcessInfo.processInfo.environment["SLUICE_FLEXIBLE_STORY"].flatMap { UInt64($0) }
     private let isTold: Bool
     /// The writes that clients were told do not count, by client and reason.
     private(set) var undone: [String] = []
@@ -111,7 +112,7 @@ final class QuickClientSimulation {
         self.seed = seed
         self.isHonest = isHonest
         random = SeededGenerator(seed: seed)
-        isTold = ProcessInfo.processInfo.environment["SLUICE_FLEXIBLE_STORY"] == "\(seed)"
+        isTold = Self.told == seed
         hasResets = !isHonest || seed.isMultiple(of: 2)
         limits.indexStepBytes = 1 << 10
         if seed % 4 == 1 { limits.maxViewArrears = 200 }

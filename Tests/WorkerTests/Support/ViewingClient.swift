@@ -406,13 +406,15 @@ struct ViewingClient {
         return client
     }
 
-    /// The client after a reset with recovery (docs/resets.md, "Merge").
+    /// The client after a reset with recovery (docs/resets.md, "Merge"). As stock clients do, it uploads as it was written what others' changes have
+    /// left nothing of at the client, if it has recovered something that it had written before.
     ///
     /// - Parameter fresh: its fresh copy, which has the data of the set in force.
     func recovered(onto fresh: ViewingClient) throws -> ViewingClient {
         var replay = ChangesetReplay(onto: fresh.state, local: state)
         var recovered: [ClientVersion: [UInt8]] = [:]
         for entry in history where entry.version > progress.upload.clientVersion && !entry.original.isEmpty {
+            guard !entry.changeset.instructions.isEmpty else { continue }
             recovered[entry.version] = try replay.replay(entry.changeset)
         }
         let latest = fresh.progress.latest
@@ -425,10 +427,10 @@ struct ViewingClient {
             download: DownloadCursor(serverVersion: latest.version, clientVersion: 0), latest: latest,
             upload: UploadCursor(clientVersion: 0, serverVersion: latest.version))
         client.history = []
-        if let first = recovered.filter({ !$0.value.isEmpty }).keys.min() {
+        if let first = recovered.keys.min() {
             client.history = try history.filter { $0.version >= first }.map { entry in
                 var entry = entry
-                entry.original = recovered[entry.version] ?? []
+                entry.original = recovered[entry.version] ?? entry.original
                 entry.changeset = try Changeset(parsing: entry.original)
                 entry.serverVersion = latest.version
                 return entry
