@@ -135,7 +135,9 @@ struct FlexibleUploads: SlicePart {
             }
             let trial = try WriteTrial(
                 changeset, of: entry.clientVersion, base: max(entry.serverVersion, start), seen: entry.serverVersion,
-                mayBeRecovered: file.mayHaveRecovered(entry), views: views, asymmetric: asymmetric, schema: schema,
+                mayBeRecovered: file.mayHaveRecovered(entry),
+                beginsWithRecovered: file.beginsWithRecovered(entry), views: views, asymmetric: asymmetric,
+                schema: schema,
                 places: course.places)
             stretch.parts.append(Part(entry: entry, trial: trial, settled: settled))
         }

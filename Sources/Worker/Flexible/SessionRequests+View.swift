@@ -37,7 +37,8 @@ extension SessionRequests {
         views.partition = request.migratedPartition
         let cursor = request.download.serverVersion
         let sent = views.views.latest?.version ?? 0
-        if sent > said.version {
+        // What the client may have of the set from another session it has to forget first.
+        if sent > said.version, views.begun.map({ $0.version < sent }) ?? true {
             // Only in this session may the client be sent that again.
             views.begun = BegunBootstrap(version: sent, of: request.context.session)
         }

@@ -12,7 +12,7 @@ struct WriteTrial {
     enum Judgement {
         /// A write to an asymmetric class, which may only make new objects (`mayBe`).
         case ingest(mayBe: Bool)
-        /// The client has not seen yet that what it did to the object before does not count.
+        /// The client has not seen yet that what it did to the object before does not count, or had lost the object before it was reset.
         case isGone
         /// The realm has the write already (`RepeatedWrites`).
         case repeated
@@ -35,6 +35,8 @@ struct WriteTrial {
     private let seen: ServerVersion
     /// Whether the client may have written before a reset, and goes on with that.
     private let mayBeRecovered: Bool
+    /// Whether it does so in its first uploads after the reset.
+    private let beginsWithRecovered: Bool
     private var courses: [ObjectAddress: Course] = [:]
     private var isResynced: Set<ObjectAddress> = []
     private(set) var refused: [RefusedWrite] = []
@@ -60,10 +62,12 @@ struct WriteTrial {
     /// - Parameters:
     ///   - asymmetric: the realm's classes that are.
     ///   - mayBeRecovered: whether the client may have written before a reset.
+    ///   - beginsWithRecovered: and whether it comes with what it had then.
     /// - Throws: `BadChangesetError`.
     init(
         _ changeset: Changeset, of clientVersion: ClientVersion, base: ServerVersion, seen: ServerVersion,
-        mayBeRecovered: Bool, views: UploadViews, asymmetric: Set<ByteString>, schema: Schema, places: PlaceCheck? = nil
+        mayBeRecovered: Bool, beginsWithRecovered: Bool, views: UploadViews, asymmetric: Set<ByteString>,
+        schema: Schema, places: PlaceCheck? = nil
     ) throws {
         guard let writes = changeset.writes() else {
             throw BadChangesetError(reason: "an instruction names a string that the changeset does not have")
@@ -73,6 +77,7 @@ struct WriteTrial {
         self.base = base
         self.seen = seen
         self.mayBeRecovered = mayBeRecovered
+        self.beginsWithRecovered = beginsWithRecovered
         self.views = views
         self.places = places
         addresses = writes.map(\.address)
@@ -112,7 +117,10 @@ struct WriteTrial {
         // Before anything is made of it: whether it fits the object would tell of what the user may not see.
         guard views.role(ofClass: address.className)?.mayWrite(write.fields) == true else { return .denied }
         if there != nil { return .recovered }
-        return .verdict(past.verdict(on: write, basedOn: base, mayBeRecovered: mayBeRecovered))
+        let verdict = past.verdict(on: write, basedOn: base, mayBeRecovered: mayBeRecovered)
+        // No recovery changes what the fresh copy lacks: the client had lost the object before, and does not know what it uploads.
+        if verdict == .refuse, beginsWithRecovered, !write.creates { return .isGone }
+        return .verdict(verdict)
     }
 
     /// Whether the changeset makes the object, and leaves it.
