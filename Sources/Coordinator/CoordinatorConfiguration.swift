@@ -1,4 +1,5 @@
 package import AMQP
+import Inspection
 package import Messages
 package import Operations
 package import Storage
@@ -32,6 +33,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var prefetch: Int
     /// How many dead letters are kept; see `DeadLetterQuota`.
     package var maxDeadLetters: Int
+    /// The bytes of changes that the broker keeps for one follower.
+    package var followerBytes = ChangeTap.maxBytes
     /// The values of quotas that the settings have, for apps without values of their own.
     package var quotas = QuotaValues()
     /// The slices' stores, from which terminations are planned; nil: plans cannot be made.

@@ -17,11 +17,13 @@ import Testing
     private static let realm = RealmName(app: "tasks", partition: "\"nw\"")
 
     private func publish(
-        _ harness: CoordinatorHarness, _ place: String, class className: String = "Task", app: String = "tasks"
+        _ harness: CoordinatorHarness, _ place: String, class className: String = "Task", app: String = "tasks",
+        bytes: Int = 0
     ) async throws {
         let place = try #require(ChangePlace(place))
         let realm = RealmName(app: app, partition: "\"nw\"")
-        let change: BSONDocument = ["class": BSONValue(className), "operation": "delete", "key": 7]
+        var change: BSONDocument = ["class": BSONValue(className), "operation": "delete", "key": 7]
+        if bytes > 0 { change["document"] = ["x": BSONValue(String(repeating: "x", count: bytes))] }
         let message = try AMQPMessage(
             ChangeMessage(realm: realm, place: place, writtenAt: 5, change: change),
             id: ChangeMessage.id(realm: realm, place: place))
@@ -40,13 +42,13 @@ import Testing
     }
 
     private func withFollowed(
-        _ body: (CoordinatorHarness, RunningCoordinator) async throws -> Void
+        followerBytes: Int64? = nil, _ body: (CoordinatorHarness, RunningCoordinator) async throws -> Void
     ) async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(
                 AppRecord(id: "tasks", changeFeed: ChangeFeedSetting(.keys, since: 1), createdAt: 1))
             try await harness.makeRealm(Self.realm)
-            try await harness.withCoordinator { coordinator in
+            try await harness.withCoordinator(followerBytes: followerBytes) { coordinator in
                 try await eventually { coordinator.isServing }
                 try await body(harness, coordinator)
             }
@@ -108,6 +110,31 @@ import Testing
             _ = try await harness.store.updateApp("tasks") { $0.changeFeed.set(.off, at: 5) }
             let text = try await read(stream, until: "never")
             expectTrue(text.contains("event: error") && text.contains("feed_off"), "\(text)")
+        }
+    }
+
+    /// Whoever reads too slowly is told so, and nothing behind what is missing.
+    @Test func aFollowerWhoseChangesTakeTooMuchIsToldThatItIsTooSlow() async throws {
+        try await withFollowed(followerBytes: 1 << 20) { harness, coordinator in
+            let stream = try await coordinator.execute("GET", "apps/tasks/changes?partition=nw")
+            // More than connections and buffers hold while nobody reads.
+            for version in 1...64 { try await publish(harness, "1.\(version).0", bytes: 1 << 20) }
+            var lines: [String] = []
+            var rest: [UInt8] = []
+            for try await chunk in stream.body {
+                var parts = Array(chunk.readableBytesView).split(
+                    separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                let last = parts.removeLast()
+                if let first = parts.first {
+                    lines.append(String(decoding: (rest + first).prefix(200), as: UTF8.self))
+                    lines += parts.dropFirst().map { String(decoding: $0.prefix(200), as: UTF8.self) }
+                    rest = []
+                }
+                rest += last
+            }
+            let ids = lines.filter { $0.hasPrefix("id: ") }
+            expectTrue(ids.count < 64 && ids == (1...64).prefix(ids.count).map { "id: 1.\($0).0" }, "\(ids)")
+            expectTrue(lines.suffix(3).contains { $0.contains("too_slow") }, "\(lines.suffix(3))")
         }
     }
 }

@@ -45,15 +45,17 @@ struct CoordinatorHarness: Sendable {
     /// Runs a coordinator for as long as `body` takes.
     func withCoordinator(
         _ id: String = "c1", tick: Duration = .milliseconds(200), keyRotation: Duration? = nil,
-        maxDeadLetters: Int = 10_000,
+        maxDeadLetters: Int = 10_000, followerBytes: Int64? = nil,
         _ body: (RunningCoordinator) async throws -> Void
     ) async throws {
         let readiness = Readiness()
+        var configuration = CoordinatorConfiguration(
+            id: id, port: 0, adminToken: Secret(Self.token), amqp: amqp, topology: topology, slices: slices,
+            tickInterval: tick, keyRotation: keyRotation, maxDeadLetters: maxDeadLetters,
+            stores: SQLiteStores(folder: folder).inspector())
+        if let followerBytes { configuration.followerBytes = followerBytes }
         let service = CoordinatorService(
-            configuration: CoordinatorConfiguration(
-                id: id, port: 0, adminToken: Secret(Self.token), amqp: amqp, topology: topology, slices: slices,
-                tickInterval: tick, keyRotation: keyRotation, maxDeadLetters: maxDeadLetters,
-                stores: SQLiteStores(folder: folder).inspector()),
+            configuration: configuration,
             control: store, readiness: readiness, logger: TestTopology.logger)
         let group = ServiceGroup(services: [service], logger: TestTopology.logger)
         let task = Task { try await group.run() }

@@ -22,7 +22,8 @@ struct ChangeRoutes: Sendable {
             let stores = try await stores(for: wanted)
             guard
                 let tap = try await ChangeTap.open(
-                    on: context.link.consumer, topology: context.topology, app: wanted.app, class: wanted.className)
+                    on: context.link.consumer, topology: context.topology, app: wanted.app, class: wanted.className,
+                    maxBytes: context.configuration.followerBytes)
             else { throw AdminError.unavailable("broker_unavailable", "the broker is away") }
             let stream = ChangeStream(context: context, wanted: wanted, stores: stores, tap: tap)
             return place.response(headers: [.contentType: "text/event-stream", .cacheControl: "no-store"]) { writer in

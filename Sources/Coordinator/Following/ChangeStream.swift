@@ -105,6 +105,8 @@ struct ChangeStream: Sendable {
             guard let batch = try await consumer.nextBatch(max: 64, maxBytes: Self.writeBytes) else {
                 throw StreamEnd(watch.end ?? .interrupted)
             }
+            // Nothing is told behind what is missing: whoever goes on from the last place gets it.
+            if try await tap.hasLost() { throw StreamEnd(.tooSlow) }
             var buffer = ByteBuffer()
             for delivery in batch {
                 guard tap.holds(delivery) else { throw StreamEnd(.interrupted) }

@@ -17,7 +17,10 @@ final class ChangeWatch: Sendable {
         var message: String {
             switch self {
             case .tooSlow:
-                "more than \(ChangeTap.maxWaiting) changes waited: read faster, or make a feed; go on from the last place"
+                """
+                more than \(ChangeTap.maxWaiting) changes, or \(ChangeTap.maxBytes >> 20) MiB of them, waited: read faster, or make a \
+                feed; go on from the last place
+                """
             case .interrupted:
                 "the broker was away, or this coordinator stood still: go on from the last place, or start anew"
             case .feedOff: "the app's change feed was turned off, or the app is gone"
@@ -71,8 +74,8 @@ final class ChangeWatch: Sendable {
 
     private func look(withApp: Bool) async -> End? {
         if context.state.isStopping { return .stopping }
-        guard let waiting = try? await tap.waiting() else { return .interrupted }
-        if waiting > ChangeTap.maxWaiting { return .tooSlow }
+        guard let waiting = try? await tap.waiting(), let hasLost = try? await tap.hasLost() else { return .interrupted }
+        if waiting > ChangeTap.maxWaiting || hasLost { return .tooSlow }
         guard withApp else { return nil }
         // A control store that is away says nothing of the feed.
         guard case .success(let found) = await Result(catching: { try await context.store.app(app) }) else {
