@@ -24,29 +24,21 @@ struct WorkerPublisher: Sendable {
                     let (exchange, key) = address(of: publication.target)
                     return (publication.message, exchange: exchange, routingKey: key)
                 }, timeout: .seconds(10))
-            var failed: [Publication] = []
+            let round = PublishingRound(left, results, attempt: attempt)
+            left = round.left
             var reason = ""
-            var isBehindLostChange = false
-            for (publication, error) in zip(left, results) {
-                guard let error else {
-                    // Repeated, so that whoever has missed the change before gets them in order.
-                    if isBehindLostChange, publication.isChange { failed.append(publication) }
-                    continue
-                }
-                isBehindLostChange = isBehindLostChange || publication.isChange
-                let isExpendable = publication.isExpendable(after: error, attempt: attempt)
+            for failure in round.failures {
+                let target = name(of: failure.publication.target)
                 logger.warning(
                     "message not published",
                     metadata: [
-                        "type": "\(publication.message.properties.type ?? "")", "error": "\(error)",
-                        "again": "\(!isExpendable)",
+                        "type": "\(failure.publication.message.properties.type ?? "")", "error": "\(failure.error)",
+                        "again": "\(!failure.isExpendable)",
                     ])
-                guard !isExpendable else { continue }
-                failed.append(publication)
-                reason = "\(name(of: publication.target)) does not take a message: \(error)"
-                metrics.publishesAgain(to: name(of: publication.target))
+                guard !failure.isExpendable else { continue }
+                reason = "\(target) does not take a message: \(failure.error)"
+                metrics.publishesAgain(to: target)
             }
-            left = failed
             guard !left.isEmpty else { return }
             if await stuck(reason) || Task.isCancelled {
                 throw WorkerError(.stopping, "\(left.count) reports are not published; the slice's next owner does it")
