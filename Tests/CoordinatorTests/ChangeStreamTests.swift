@@ -15,6 +15,7 @@ import Testing
 /// What is done to an app's documents, followed over HTTP.
 @Suite(.hangGuard) struct ChangeStreamTests {
     private static let realm = RealmName(app: "tasks", partition: "\"nw\"")
+    private static let history = AppRecord(id: "tasks", createdAt: 1).history(after: nil)
 
     private func publish(
         _ harness: CoordinatorHarness, _ place: String, class className: String = "Task", app: String = "tasks",
@@ -25,8 +26,8 @@ import Testing
         var change: BSONDocument = ["class": BSONValue(className), "operation": "delete", "key": 7]
         if bytes > 0 { change["document"] = ["x": BSONValue(String(repeating: "x", count: bytes))] }
         let message = try AMQPMessage(
-            ChangeMessage(realm: realm, place: place, writtenAt: 5, change: change),
-            id: ChangeMessage.id(realm: realm, place: place))
+            ChangeMessage(realm: realm, history: Self.history, place: place, writtenAt: 5, change: change),
+            id: ChangeMessage.id(realm: realm, at: FeedPlace(place, of: Self.history)))
         try await harness.channel.publish(
             message, exchange: harness.topology.changes,
             routingKey: Topology.changeKey(app: app, class: .init(className), operation: "delete"))
@@ -77,7 +78,8 @@ import Testing
             try await publish(harness, "0.9.0")
             try await publish(harness, "1.1.0")
             let text = try await read(stream, until: "id: 1.1.0")
-            expectTrue(text.hasPrefix("event: state\nid: 1.0\n"), "\(text)")
+            expectTrue(text.hasPrefix("event: state\nid: 1.0@\(Self.history)\n"), "\(text)")
+            expectTrue(text.contains("\"history\":\"\(Self.history)\""), "\(text)")
             expectTrue(
                 text.contains("event: ready") && !text.contains("id: 1.0.0") && !text.contains("0.9.0"), "\(text)")
         }
@@ -89,6 +91,7 @@ import Testing
                 ("?from=never", 400, "invalid_request"), ("?from=1.2.0", 400, "invalid_request"),
                 ("?from=1.2.0&partition=nw", 410, "place_gone"), ("?from=2.0&partition=nw", 410, "place_gone"),
                 ("?from=1.0&partition=se", 410, "place_gone"),
+                ("?from=1.0@0&partition=nw", 410, "place_gone"), ("?from=1.0@&partition=nw", 400, "invalid_request"),
             ] {
                 let answer = try await coordinator.request("GET", "apps/tasks/changes\(query)")
                 expectTrue(answer.status == status && answer["error"] == error, "\(query): \(answer)")
@@ -133,7 +136,7 @@ import Testing
                 rest += last
             }
             let ids = lines.filter { $0.hasPrefix("id: ") }
-            expectTrue(ids.count < 64 && ids == (1...64).prefix(ids.count).map { "id: 1.\($0).0" }, "\(ids)")
+            expectTrue(ids.count < 64 && ids == (1...64).prefix(ids.count).map { "id: 1.\($0).0@\(Self.history)" }, "\(ids)")
             expectTrue(lines.suffix(3).contains { $0.contains("too_slow") }, "\(lines.suffix(3))")
         }
     }

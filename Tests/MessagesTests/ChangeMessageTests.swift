@@ -15,9 +15,10 @@ struct ChangeMessageTests {
             "class": "Task", "operation": "update", "key": 7, "set": ["title": "milk"], "removed": ["meta.k"],
         ]
         let place = ChangePlace(generation: 2, version: 17, index: 3)
-        let message = ChangeMessage(realm: Self.realm, place: place, writtenAt: 77, change: change)
+        let message = ChangeMessage(
+            realm: Self.realm, history: "9c2f01ab", place: place, writtenAt: 77, change: change)
         let text =
-            #"{"realm":{"app":"tasks","partition":"\"store\""},"generation":2,"version":17,"index":3,"writtenAt":77,"#
+            #"{"realm":{"app":"tasks","partition":"\"store\""},"history":"9c2f01ab","generation":2,"version":17,"index":3,"writtenAt":77,"#
             + #""class":"Task","operation":"update","key":7,"set":{"title":"milk"},"removed":["meta.k"]}"#
         expectEqual(String(decoding: message.jsonBody(), as: UTF8.self), text)
         expectEqual(try AMQPMessage(message).decode(ChangeMessage.self), message)
@@ -31,6 +32,16 @@ struct ChangeMessageTests {
         expectEqual(places.sorted(), places)
         for wrong in ["", "1", "1.2.3.4", "1.-2", "1.x.0", "1..0", "1.2.-1", "1.18446744073709551615"] {
             expectTrue(ChangePlace(wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test func aPlaceMaySayItsHistory() throws {
+        for text in ["1.2.0", "1.2", "1.2.0@9c2f01ab", "1.2@a"] {
+            expectEqual(FeedPlace(text)?.description, text)
+        }
+        expectEqual(FeedPlace("1.2.0@9c2f01ab")?.history, "9c2f01ab")
+        for wrong in ["", "@a", "1.2.0@", "1.2.0@A", "1.2.0@a@b", "1.x@a", "1.2.0@" + String(repeating: "a", count: 65)] {
+            expectTrue(FeedPlace(wrong) == nil, "\(wrong)")
         }
     }
 

@@ -22,7 +22,7 @@ struct ChangeRoutes: Sendable {
             let stores = try await stores(for: wanted)
             guard
                 let tap = try await ChangeTap.open(
-                    on: context.link.consumer, topology: context.topology, app: wanted.app, class: wanted.className,
+                    on: context.link.consumer, topology: context.topology, app: wanted.app.id, class: wanted.className,
                     maxBytes: context.configuration.followerBytes)
             else { throw AdminError.unavailable("broker_unavailable", "the broker is away") }
             let stream = ChangeStream(context: context, wanted: wanted, stores: stores, tap: tap)
@@ -41,7 +41,7 @@ struct ChangeRoutes: Sendable {
     private func wanted(_ request: Request, _ app: AppRecord) throws -> WantedChanges {
         let choice = try RealmChoice(request)
         var wanted = WantedChanges(
-            app: app.id, className: AdminRequest.query(.className, request).map { ByteString($0) })
+            app: app, className: AdminRequest.query(.className, request).map { ByteString($0) })
         if choice.partition != nil || choice.flexible == true || app.syncMode == .flexible {
             wanted.realm = try choice.name(in: app)
         }
@@ -50,8 +50,8 @@ struct ChangeRoutes: Sendable {
         case "now": break
         case "start": wanted.beginning = .start
         case let text:
-            guard let place = ChangePlace(text) else {
-                throw AdminError.invalid("from: expected now, start, or a place such as 1.17.0")
+            guard let place = FeedPlace(text) else {
+                throw AdminError.invalid("from: expected now, start, or a place such as 1.17.0@9c2f01ab")
             }
             guard wanted.realm != nil else {
                 throw AdminError.invalid(
@@ -79,11 +79,14 @@ struct ChangeRoutes: Sendable {
     private func stores(for wanted: WantedChanges) async throws -> SliceStores? {
         guard wanted.beginning != .now else { return nil }
         let stores = try await context.stores(for: ", from which documents are read")
-        if case .place(let place) = wanted.beginning, let name = wanted.realm {
+        if case .place(let from) = wanted.beginning, let name = wanted.realm {
+            let place = from.place
             guard let reader = try await stores.reader(of: name, in: context.slices),
                 let record = try await reader.realm(name), record.generation == place.generation,
-                place.version <= record.latest.version, place.version >= record.historyBase
-            else { throw AdminError.placeGone("what came behind \(place) is not told any more") }
+                place.version <= record.latest.version, place.version >= record.historyBase,
+                case let history = wanted.app.history(after: try await reader.restore()),
+                from.history == nil || from.history == history
+            else { throw AdminError.placeGone("what came behind \(from) is not told any more") }
         }
         return stores
     }
@@ -96,10 +99,10 @@ struct WantedChanges: Sendable {
         /// All documents come first.
         case start
         /// The documents come first that were touched since.
-        case place(ChangePlace)
+        case place(FeedPlace)
     }
 
-    var app: String
+    var app: AppRecord
     /// Nil: of all realms.
     var realm: RealmName?
     /// Nil: of all classes.

@@ -22,7 +22,7 @@ struct ChangeStream: Sendable {
     private static let writeBytes = 256 << 10
 
     func write(to writer: inout any ResponseBodyWriter) async throws {
-        let watch = ChangeWatch(tap, context, app: wanted.app)
+        let watch = ChangeWatch(tap, context, app: wanted.app.id)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
         do {
@@ -53,7 +53,7 @@ struct ChangeStream: Sendable {
             _ = try await tellState(of: name, in: reader, watch, &places, to: &writer)
             return
         }
-        try await stores.forEachRealm(of: wanted.app) { record, reader in
+        try await stores.forEachRealm(of: wanted.app.id) { record, reader in
             // Something may be left of an app that has moved from the other mode.
             guard !record.name.isFlexible else { return }
             let isThere = try await tellState(of: record.name, in: reader, watch, &places, to: &writer)
@@ -70,9 +70,9 @@ struct ChangeStream: Sendable {
         of name: RealmName, in reader: any SliceReader, _ watch: ChangeWatch, _ places: inout FollowedPlaces,
         to writer: inout any ResponseBodyWriter
     ) async throws -> Bool {
-        var since: ChangePlace?
+        var since: FeedPlace?
         if case .place(let place) = wanted.beginning { since = place }
-        let place = try await FollowedRealm.read(name, of: wanted.className, since: since, in: reader) {
+        let place = try await FollowedRealm.read(name, of: wanted.className, since: since, in: reader, app: wanted.app) {
             documents, place in
             if let end = watch.end { throw StreamEnd(end) }
             var buffer = ByteBuffer()
@@ -82,7 +82,7 @@ struct ChangeStream: Sendable {
             if buffer.readableBytes > 0 { try await writer.write(buffer) }
         }
         guard let place else { return false }
-        places.told(name.topicKey, at: place)
+        places.told(name.topicKey, at: place.place)
         try await writer.write(ServerSentEvent(stateOf: name, at: place, hasID: wanted.realm != nil).buffer)
         return true
     }
@@ -144,7 +144,7 @@ struct ServerSentEvent {
     }
 
     /// A document as it is, or that it is gone.
-    init(_ document: FollowedRealm.Document, of realm: RealmName, at place: ChangePlace) {
+    init(_ document: FollowedRealm.Document, of realm: RealmName, at place: FeedPlace) {
         var data = Self.place(realm, place)
         data["class"] = .string(document.className)
         data["key"] = document.key
@@ -153,7 +153,7 @@ struct ServerSentEvent {
     }
 
     /// All documents of a realm were told.
-    init(stateOf realm: RealmName, at place: ChangePlace, hasID: Bool) {
+    init(stateOf realm: RealmName, at place: FeedPlace, hasID: Bool) {
         self.init(
             "state", id: hasID ? place.description : nil,
             data: ExtendedJSONWriter.bytes(of: .document(Self.place(realm, place))))
@@ -173,10 +173,11 @@ struct ServerSentEvent {
         }
     }
 
-    private static func place(_ realm: RealmName, _ place: ChangePlace) -> BSONDocument {
-        [
-            "realm": .document(realm.document), "generation": BSONValue(Int64(clamping: place.generation)),
-            "version": BSONValue(Int64(clamping: place.version.rawValue)),
-        ]
+    private static func place(_ realm: RealmName, _ place: FeedPlace) -> BSONDocument {
+        var document: BSONDocument = ["realm": .document(realm.document)]
+        document["history"] = place.history.map { BSONValue($0) }
+        document["generation"] = BSONValue(Int64(clamping: place.place.generation))
+        document["version"] = BSONValue(Int64(clamping: place.place.version.rawValue))
+        return document
     }
 }

@@ -6,12 +6,12 @@ package import Messages
 package struct PassingChange: Sendable {
     /// The `topicKey` of its realm.
     package var realm: String
-    package var place: ChangePlace
+    package var place: FeedPlace
     package var isErasure: Bool
     /// JSON.
     package var body: [UInt8]
 
-    package init(realm: String, place: ChangePlace, isErasure: Bool, body: [UInt8]) {
+    package init(realm: String, place: FeedPlace, isErasure: Bool, body: [UInt8]) {
         self.realm = realm
         self.place = place
         self.isErasure = isErasure
@@ -22,7 +22,7 @@ package struct PassingChange: Sendable {
     package init?(_ delivery: AMQPDelivery) {
         guard delivery.message.properties.type == ChangeMessage.type,
             let id = delivery.message.properties.messageID, let slash = id.lastIndex(of: "/"),
-            let place = ChangePlace(String(id[id.index(after: slash)...]))
+            let place = FeedPlace(String(id[id.index(after: slash)...]))
         else { return nil }
         self.init(
             realm: String(id[..<slash]), place: place,

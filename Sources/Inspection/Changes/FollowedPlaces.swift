@@ -28,7 +28,7 @@ package struct FollowedPlaces: Sendable {
     package mutating func accepts(_ change: PassingChange) -> Bool {
         switch realms[change.realm] {
         case nil: return true
-        case .upTo(let place)?: return change.place > place
+        case .upTo(let place)?: return change.place.place > place
         case .gone?:
             if change.isErasure { realms[change.realm] = nil }
             return false

@@ -37,6 +37,7 @@ package struct FollowedRealm: Sendable {
     private let record: RealmRecord
     private let mapping: DocumentMapping
     private let className: ByteString?
+    private let history: String
     private let deadline = ContinuousClock.now + FollowedRealm.patience
 
     /// Tells a realm's documents, all of them as they are at one version.
@@ -44,13 +45,14 @@ package struct FollowedRealm: Sendable {
     /// - Parameters:
     ///   - className: nil: of all classes.
     ///   - place: tells only documents that were touched behind it; nil: all.
+    ///   - app: the realm's.
     ///   - tell: is given documents of about a page at once, none if there is nothing.
     /// - Returns: the place of the version; nil if there is no such realm.
     /// - Throws: `Failure`.
     package static func read(
-        _ name: RealmName, of className: ByteString?, since place: ChangePlace? = nil, in reader: any SliceReader,
-        tell: ([Document], ChangePlace) async throws -> Void
-    ) async throws -> ChangePlace? {
+        _ name: RealmName, of className: ByteString?, since place: FeedPlace? = nil, in reader: any SliceReader,
+        app: AppRecord, tell: ([Document], FeedPlace) async throws -> Void
+    ) async throws -> FeedPlace? {
         try await reader.withSnapshot { snapshot in
             guard let record = try await snapshot.realm(name) else {
                 if place != nil { throw Failure.placeGone("there is no such realm any more") }
@@ -58,30 +60,33 @@ package struct FollowedRealm: Sendable {
             }
             let realm = FollowedRealm(
                 snapshot: snapshot, record: record, mapping: DocumentMapping(schema: try record.storedSchema()),
-                className: className)
+                className: className, history: app.history(after: try await snapshot.restore()))
             if let place { try await realm.tellMissed(since: place, tell) } else { try await realm.tellAll(tell) }
             return realm.place
         }
     }
 
     private init(
-        snapshot: any SliceReader, record: RealmRecord, mapping: DocumentMapping, className: ByteString?
+        snapshot: any SliceReader, record: RealmRecord, mapping: DocumentMapping, className: ByteString?,
+        history: String
     ) {
         self.snapshot = snapshot
         self.record = record
         self.mapping = mapping
         self.className = className
+        self.history = history
     }
 
-    private var place: ChangePlace {
-        ChangePlace(generation: record.generation, version: record.latest.version, index: .max)
+    private var place: FeedPlace {
+        FeedPlace(
+            ChangePlace(generation: record.generation, version: record.latest.version, index: .max), of: history)
     }
 
     private func requireTime() throws(Failure) {
         guard ContinuousClock.now < deadline else { throw .tooSlow }
     }
 
-    private func tellAll(_ tell: ([Document], ChangePlace) async throws -> Void) async throws {
+    private func tellAll(_ tell: ([Document], FeedPlace) async throws -> Void) async throws {
         for table in mapping.schema.tables {
             guard className == nil || table.name == className, (try? mapping.table(table.name)) != nil else { continue }
             var last: ObjectRow?
@@ -104,7 +109,7 @@ package struct FollowedRealm: Sendable {
     // MARK: Coming back
 
     private func tellMissed(
-        since place: ChangePlace, _ tell: ([Document], ChangePlace) async throws -> Void
+        since place: FeedPlace, _ tell: ([Document], FeedPlace) async throws -> Void
     ) async throws {
         let addresses = try await missed(since: place)
         var waiting = addresses[...]
@@ -131,8 +136,12 @@ package struct FollowedRealm: Sendable {
     }
 
     /// The documents that versions behind a place have touched.
-    private func missed(since place: ChangePlace) async throws -> [ObjectAddress] {
+    private func missed(since from: FeedPlace) async throws -> [ObjectAddress] {
         let latest = record.latest.version
+        guard from.history == nil || from.history == history else {
+            throw Failure.placeGone("the store was put back to an earlier state since, or the app was made anew")
+        }
+        let place = from.place
         guard place.generation == record.generation, place.version <= latest else {
             throw Failure.placeGone(
                 "the realm's versions began anew since: sync was terminated, or the store was put back")

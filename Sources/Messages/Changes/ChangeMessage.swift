@@ -11,14 +11,19 @@ package struct ChangeMessage: Message, Equatable {
     package static let erase = "erase"
 
     package var realm: RealmName
+    /// Which history the place is of: another one where the slice was put back, or the app made anew. Nil of workers that do not say.
+    package var history: String?
     package var place: ChangePlace
     /// When it was written, by its author's clock; milliseconds of Unix time.
     package var writtenAt: UInt64
     /// `class`, `operation`, `key`, `set`, `removed`, `document`, `omitted`.
     package var change: BSONDocument
 
-    package init(realm: RealmName, place: ChangePlace, writtenAt: UInt64, change: BSONDocument) {
+    package init(
+        realm: RealmName, history: String? = nil, place: ChangePlace, writtenAt: UInt64, change: BSONDocument
+    ) {
         self.realm = realm
+        self.history = history
         self.place = place
         self.writtenAt = writtenAt
         self.change = change
@@ -26,16 +31,20 @@ package struct ChangeMessage: Message, Equatable {
 
     package func jsonBody() -> [UInt8] {
         Self.body(
-            realm: realm, place: place, writtenAt: writtenAt, change: ExtendedJSONWriter.bytes(of: .document(change)))
+            realm: realm, history: history, place: place, writtenAt: writtenAt,
+            change: ExtendedJSONWriter.bytes(of: .document(change)))
     }
 
     /// - Parameter change: an object that is not empty.
-    package static func body(realm: RealmName, place: ChangePlace, writtenAt: UInt64, change: [UInt8]) -> [UInt8] {
-        let head: BSONDocument = [
-            "realm": .document(realm.document), "generation": BSONValue(Int64(clamping: place.generation)),
-            "version": BSONValue(Int64(clamping: place.version.rawValue)), "index": BSONValue(Int64(place.index)),
-            "writtenAt": BSONValue(Int64(clamping: writtenAt)),
-        ]
+    package static func body(
+        realm: RealmName, history: String?, place: ChangePlace, writtenAt: UInt64, change: [UInt8]
+    ) -> [UInt8] {
+        var head: BSONDocument = ["realm": .document(realm.document)]
+        head["history"] = history.map { BSONValue($0) }
+        head["generation"] = BSONValue(Int64(clamping: place.generation))
+        head["version"] = BSONValue(Int64(clamping: place.version.rawValue))
+        head["index"] = BSONValue(Int64(place.index))
+        head["writtenAt"] = BSONValue(Int64(clamping: writtenAt))
         var body = ExtendedJSONWriter.bytes(of: .document(head))
         body[body.count - 1] = UInt8(ascii: ",")
         body += change.dropFirst()
@@ -45,12 +54,13 @@ package struct ChangeMessage: Message, Equatable {
     package init(jsonBody: [UInt8]) throws {
         let body = try DocumentBody(jsonBody, of: Self.type)
         realm = try body.realm("realm")
+        history = body.document["history"]?.string?.string
         place = ChangePlace(
             generation: try body.number("generation"), version: ServerVersion(try body.number("version")),
             index: Int(clamping: try body.number("index")))
         writtenAt = try body.number("writtenAt")
         change = body.document
-        for key in ["realm", "generation", "version", "index", "writtenAt", "type", "id"] as [ByteString] {
+        for key in ["realm", "history", "generation", "version", "index", "writtenAt", "type", "id"] as [ByteString] {
             change[key] = nil
         }
         guard change["operation"]?.string != nil else {
@@ -59,5 +69,5 @@ package struct ChangeMessage: Message, Equatable {
     }
 
     /// The message's id: the same whenever the change is published.
-    package static func id(realm: RealmName, place: ChangePlace) -> String { "\(realm.topicKey)/\(place)" }
+    package static func id(realm: RealmName, at place: FeedPlace) -> String { "\(realm.topicKey)/\(place)" }
 }

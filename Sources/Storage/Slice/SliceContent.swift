@@ -12,6 +12,8 @@ package protocol SliceContent: Sendable {
 
     /// Returns the slice's owner; nil if the slice was never owned.
     func ownership() async throws(StoreError) -> SliceOwnership?
+    /// The last time that the slice was put back; nil if it never was.
+    func restore() async throws(StoreError) -> RestoreRecord?
     /// The latest changes of owner, newest first; `OwnershipChange.kept` are kept.
     func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange]
     /// The next realms in the order of their numbers.

@@ -28,8 +28,6 @@ package protocol SliceOwnershipStore: Sendable {
     /// Makes the slice, whose store is an earlier state of itself, ready for what has gone on since: takes it from whoever has
     /// it, so that its next owner's epoch is above this one, and gives no ident out again.
     func putBack(_ restore: RestoreRecord, epoch: Epoch) async throws(StoreError)
-    /// The last time that the slice was put back; nil if it never was.
-    func restore() async throws(StoreError) -> RestoreRecord?
 
     /// The id of the cluster that the slice belongs to; nil if it was made by a version without ids.
     func cluster() async throws(StoreError) -> String?

@@ -40,6 +40,13 @@ extension PostgresSliceContent {
         try await query(SliceOwnership.selecting).first.flatMap(SliceOwnership.init)
     }
 
+    func restore() async throws(StoreError) -> RestoreRecord? {
+        let rows = try await query(
+            "SELECT key, value FROM meta WHERE slice = $1 AND key IN ('restore', 'restore.at') ORDER BY key")
+        guard rows.count == 2, let at = UInt64(rows[1].string(1)) else { return nil }
+        return RestoreRecord(id: rows[0].string(1), at: at)
+    }
+
     func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange] {
         try await query(
             """

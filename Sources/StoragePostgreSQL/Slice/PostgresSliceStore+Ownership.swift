@@ -100,13 +100,6 @@ extension PostgresSliceStore {
         _ = try await write(pipeline)
     }
 
-    func restore() async throws(StoreError) -> RestoreRecord? {
-        let rows = try await query(
-            "SELECT key, value FROM meta WHERE slice = $1 AND key IN ('restore', 'restore.at') ORDER BY key")
-        guard rows.count == 2, let at = UInt64(rows[1].string(1)) else { return nil }
-        return RestoreRecord(id: rows[0].string(1), at: at)
-    }
-
     func cluster() async throws(StoreError) -> String? {
         try await query("SELECT value FROM meta WHERE slice = $1 AND key = 'cluster'").first?.string(0)
     }

@@ -44,6 +44,16 @@ extension SQLiteSliceContent {
         try await query { try SliceOwnership.current($0) }
     }
 
+    func restore() async throws(StoreError) -> RestoreRecord? {
+        try await query { db in
+            let get = "SELECT value FROM meta WHERE key = ?"
+            guard let id = try String.fetchOne(db, sql: get, arguments: ["restore"]),
+                let at = try String.fetchOne(db, sql: get, arguments: ["restore.at"]).flatMap(UInt64.init)
+            else { return nil }
+            return RestoreRecord(id: id, at: at)
+        }
+    }
+
     func ownershipHistory(limit: Int) async throws(StoreError) -> [OwnershipChange] {
         try await rows(
             "SELECT epoch, owner, at, reason, released_at FROM ownership_history ORDER BY epoch DESC LIMIT ?", limit

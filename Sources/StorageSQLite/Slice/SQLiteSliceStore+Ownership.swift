@@ -65,16 +65,6 @@ extension SQLiteSliceStore {
         }
     }
 
-    func restore() async throws(StoreError) -> RestoreRecord? {
-        try await query { db in
-            let get = "SELECT value FROM meta WHERE key = ?"
-            guard let id = try String.fetchOne(db, sql: get, arguments: ["restore"]),
-                let at = try String.fetchOne(db, sql: get, arguments: ["restore.at"]).flatMap(UInt64.init)
-            else { return nil }
-            return RestoreRecord(id: id, at: at)
-        }
-    }
-
     func cluster() async throws(StoreError) -> String? {
         try await query { try String.fetchOne($0, sql: "SELECT value FROM meta WHERE key = 'cluster'") }
     }

@@ -32,20 +32,23 @@ extension RealmContext {
             return PlacedChange(
                 routingKey: Topology.changeKey(
                     app: name.app, class: change.className, operation: change.operation.rawValue),
-                id: ChangeMessage.id(realm: name, place: place),
+                id: ChangeMessage.id(realm: name, at: FeedPlace(place, of: history)),
                 body: ChangeMessage.body(
-                    realm: name, place: place, writtenAt: UInt64(clamping: timestamp.unixMilliseconds),
+                    realm: name, history: history, place: place, writtenAt: UInt64(clamping: timestamp.unixMilliseconds),
                     change: change.body))
         }
     }
 
     /// What says that the realm is gone, with a place behind all of its versions and before those of a realm of its name to come.
-    func erasureChange(at now: UInt64) -> PlacedChange {
+    ///
+    /// - Parameter history: the app's.
+    func erasureChange(of history: String, at now: UInt64) -> PlacedChange {
         let place = ChangePlace(generation: record.generation, version: record.latest.version + 1, index: 0)
         let message = ChangeMessage(
-            realm: name, place: place, writtenAt: now, change: ["operation": .string(ByteString(ChangeMessage.erase))])
+            realm: name, history: history, place: place, writtenAt: now,
+            change: ["operation": .string(ByteString(ChangeMessage.erase))])
         return PlacedChange(
             routingKey: Topology.changeKey(app: name.app, class: nil, operation: ChangeMessage.erase),
-            id: ChangeMessage.id(realm: name, place: place), body: message.jsonBody())
+            id: ChangeMessage.id(realm: name, at: FeedPlace(place, of: history)), body: message.jsonBody())
     }
 }

@@ -36,8 +36,9 @@ struct Erasures: SlicePart {
         try await erase(context.record, campaign: campaign)
         if app.changeFeed.isOn {
             let now = clock.now()
+            let history = try await work.history(of: app)
             var told: [Publication] = []
-            work.stage { told = ChangeRecord.stage([context.erasureChange(at: now)], at: now, in: &$0) }
+            work.stage { told = ChangeRecord.stage([context.erasureChange(of: history, at: now)], at: now, in: &$0) }
             told.forEach(work.publish)
         }
         try await work.flush()

@@ -8,7 +8,7 @@ import Views
 // What clients of each schema version have of the realm (docs/flexible.md, "Schema versions").
 extension RealmContext {
     /// Has the realm deal with a message.
-    func ready(for app: AppRecord, in work: SliceWork) -> RealmContext {
+    func ready(for app: AppRecord, in work: SliceWork) async throws -> RealmContext {
         if name.isFlexible {
             let findings = work.memory.asides.findings(of: name)
             let limits = work.environment.limits.evaluation
@@ -16,11 +16,12 @@ extension RealmContext {
                 findings.views,
                 work.looksMayWait && findings.mayWait ? EvaluationPatience(limits, answers: findings.answers) : nil)
         }
-        return knowing(app)
+        return try await knowing(app, in: work)
     }
 
-    /// Takes in the app's schema versions, for a message.
-    func knowing(_ app: AppRecord) -> RealmContext {
+    /// Takes in the app's schema versions and what is told of changes, for a message.
+    func knowing(_ app: AppRecord, in work: SliceWork) async throws -> RealmContext {
+        history = try await work.history(of: app)
         let versions = app.schemas?.versions ?? []
         if schemas != versions { schemas = versions }
         feed = app.changeFeed.mode
@@ -91,7 +92,7 @@ extension SessionRequests {
         guard let version, let known = app.clientSchemas, version > known.newest,
             let latest = try await work.latestSettings(of: app.id)
         else { return app }
-        _ = context.knowing(latest)
+        _ = try await context.knowing(latest, in: work)
         return latest
     }
 }

@@ -105,6 +105,9 @@ final class RealmContext {
     /// What is told of changes, as the app's settings were when the realm was last asked for.
     var feed = ChangeFeedSetting.Mode.off
 
+    /// Which history the places of changes are of, where any are told.
+    var history = ""
+
     /// - Parameter version: the schema version of the client's copy.
     func view(_ definition: ViewDefinition, as version: SchemaVersion?) throws(ViewError) -> View {
         try view(definition, as: version, in: state.schema)

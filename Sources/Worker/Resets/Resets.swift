@@ -17,7 +17,7 @@ struct Resets: SlicePart {
         var generation = try await work.generation(of: app).generation
         // As it is: in one that an app's new generation has not reached yet nobody is live, and a restart would cost as much as
         // it is large.
-        let context = try await work.storedRealm(message.realm)?.knowing(app)
+        let context = try await work.storedRealm(message.realm)?.knowing(app, in: work)
         if let context { generation = max(generation, context.record.generation) }
         let found = FoundCampaign(
             kind: ResetMessage.type, campaign: campaign, app: app.id, generation: generation, reason: message.reason)

@@ -29,7 +29,9 @@ extension SliceWork {
         guard let context = try await storedRealm(name) else {
             return try await create(name, of: app, generation).ready(for: app, in: self)
         }
-        guard context.record.generation < generation.generation else { return context.ready(for: app, in: self) }
+        guard context.record.generation < generation.generation else {
+            return try await context.ready(for: app, in: self)
+        }
         return try await RealmRestart(work: self).restarted(context, generation: generation.generation).ready(
             for: app, in: self)
     }
@@ -37,7 +39,7 @@ extension SliceWork {
     /// The realm for the sake of a client file that there is already. In a realm of an earlier generation than its app's there
     /// are none but those that must reset: to tell them so it need not restart, which costs as much as it is large.
     func unrestartedRealm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
-        if let context = try await storedRealm(name) { return context.ready(for: app, in: self) }
+        if let context = try await storedRealm(name) { return try await context.ready(for: app, in: self) }
         return try await realm(name, of: app)
     }
 
@@ -121,6 +123,11 @@ extension SliceWork {
         let restore = try await environment.store.restore()
         memory.restore = .some(restore)
         return restore
+    }
+
+    /// Returns which history the places of an app's changes are of; empty where nothing is told.
+    func history(of app: AppRecord) async throws -> String {
+        app.changeFeed.isOn ? app.history(after: try await restore()) : ""
     }
 
     /// Returns the idents that a realm which comes into being takes for lost: there may have been such a realm before the slice

@@ -28,7 +28,7 @@ struct ChangesFollow: AdminCommand {
     @Argument(help: "The app.") var app: String
     @Option(name: .customLong("class"), help: "Only changes of this class.") var className: String?
     @Option(help: "Only those of this realm: a partition value.") var partition: String?
-    @Option(help: "now, start, or a place such as 1.17.0.") var from = "now"
+    @Option(help: "now, start, or a place such as 1.17.0@9c2f01ab.") var from = "now"
     @Option(help: "End after so many documents and changes.") var count: Int?
 
     func run(_ admin: AdminClient) async throws {
@@ -62,11 +62,12 @@ struct ChangesFollow: AdminCommand {
         guard let data = try? ExtendedJSONParser.parse(event.data).document else { return Printing.line(text) }
         let realm = data["realm"]?.document?["partition"]?.string.map { " \(RealmName.shown($0.string))" } ?? ""
         let version = "\(data["generation"]?.integer ?? 0).\(data["version"]?.integer ?? 0)"
+        let history = data["history"]?.string.map { "@\($0.string)" } ?? ""
         let key = data["key"].map { " \(ExtendedJSONWriter.text(of: $0))" } ?? ""
         let className = data["class"]?.string?.string ?? "-"
         switch event.name {
         case "ready": Printing.note("following \(app); interrupt to end")
-        case "state": Printing.line("\(version)\(realm) all documents")
+        case "state": Printing.line("\(version)\(history)\(realm) all documents")
         case "document":
             let document = data["document"].map { ExtendedJSONWriter.text(of: $0) } ?? ""
             Printing.line("\(version)\(realm) \(className)\(key) \(document)")
@@ -75,7 +76,7 @@ struct ChangesFollow: AdminCommand {
             if let set = data["set"] { rest += " set \(ExtendedJSONWriter.text(of: set))" }
             if let removed = data["removed"] { rest += " removed \(ExtendedJSONWriter.text(of: removed))" }
             if let document = data["document"] { rest += " \(ExtendedJSONWriter.text(of: document))" }
-            let place = "\(version).\(data["index"]?.integer ?? 0)"
+            let place = "\(version).\(data["index"]?.integer ?? 0)\(history)"
             Printing.line(
                 "\(place)\(realm) \(data["operation"]?.string?.string ?? event.name) \(className)\(key)\(rest)")
         }

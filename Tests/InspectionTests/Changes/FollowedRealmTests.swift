@@ -12,13 +12,15 @@ import Testing
 
 /// What somebody is told of a realm's documents who goes on with the changes behind them.
 @Suite struct FollowedRealmTests {
+    private static let app = AppRecord(id: "tasks", createdAt: 1)
+
     private func read(
         _ realm: StoredRealm, class className: ByteString? = nil, since place: String? = nil
-    ) async throws -> (documents: [String], place: ChangePlace?) {
+    ) async throws -> (documents: [String], place: FeedPlace?) {
         let reader = try await realm.readers.reader(for: SliceNumber(0))
         var told: [String] = []
         let place = try await FollowedRealm.read(
-            StoredRealm.name, of: className, since: place.flatMap { ChangePlace($0) }, in: reader
+            StoredRealm.name, of: className, since: place.flatMap { FeedPlace($0) }, in: reader, app: Self.app
         ) { documents, _ in
             told += documents.map {
                 "\($0.className) \(ExtendedJSONWriter.text(of: $0.key)) \($0.content == nil ? "gone" : "there")"
@@ -31,11 +33,12 @@ import Testing
         let realm = try await StoredRealm()
         let all = try await read(realm)
         expectEqual(all.documents, ["Dog 7 there", "Dog 8 there", "Dog 9 there"])
-        expectEqual(all.place, ChangePlace("1.3"))
+        expectEqual(all.place?.place, ChangePlace("1.3"))
+        expectEqual(all.place?.history, Self.app.history(after: nil))
         try await expectEqual(read(realm, class: "Cat").documents, [])
         let reader = try await realm.readers.reader(for: SliceNumber(0))
         let none = try await FollowedRealm.read(
-            RealmName(app: "tasks", partition: "\"other\""), of: nil, in: reader, tell: { _, _ in })
+            RealmName(app: "tasks", partition: "\"other\""), of: nil, in: reader, app: Self.app, tell: { _, _ in })
         expectTrue(none == nil)
     }
 
@@ -64,11 +67,28 @@ import Testing
         try await expectEqual(read(realm, since: "1.2").documents, ["Dog 9 there"])
     }
 
+    /// A realm that was put back has versions of the same numbers with other changes.
+    @Test func aPlaceFromBeforeTheStoreWasPutBackIsGone() async throws {
+        let realm = try await StoredRealm()
+        let before = try #require(try await read(realm).place)
+        try await expectEqual(read(realm, since: "1.2@\(before.history ?? "")").documents, ["Dog 9 there"])
+        try await realm.store.putBack(RestoreRecord(id: "restore-1", at: 5), epoch: Epoch(1_000))
+        await #expect(throws: FollowedRealm.Failure.self) {
+            _ = try await read(realm, since: "1.2@\(before.history ?? "")")
+        }
+        let after = try #require(try await read(realm).place)
+        expectTrue(after.place == before.place && after.history != before.history)
+        try await expectEqual(read(realm, since: "1.2@\(after.history ?? "")").documents, ["Dog 9 there"])
+        // Of an app that was made anew, too.
+        expectTrue(AppRecord(id: "tasks", createdAt: 2).history(after: nil) != before.history)
+    }
+
     @Test func onlyChangesBehindWhatWasToldCount() {
         var places = FollowedPlaces()
         func change(_ realm: String, _ place: String, isErasure: Bool = false) -> PassingChange {
             PassingChange(
-                realm: realm, place: ChangePlace(place) ?? ChangePlace(generation: 0, version: 0, index: 0),
+                realm: realm,
+                place: FeedPlace(place) ?? FeedPlace(ChangePlace(generation: 0, version: 0, index: 0), of: nil),
                 isErasure: isErasure, body: [])
         }
         places.told("a", at: ChangePlace(generation: 1, version: 5, index: .max))

@@ -138,6 +138,30 @@ import Testing
         try await expectTrue(next.store.outbox(after: 0, maxBytes: .max).isEmpty)
     }
 
+    /// A slice that was put back makes versions anew that have been told with other changes.
+    @Test(arguments: [partition, flexible])
+    func changesOfASliceThatWasPutBackAreOfAnotherHistory(realm: RealmName) async throws {
+        let harness = try await make(.keys, realm: realm)
+        let before = try await harness.send(
+            changesets(harness, Changes.schema(), Changes.create(1, title: "a"))
+        ).one(ChangeMessage.self)
+        // The backup has this one in its outbox.
+        let waiting = Published(
+            try await harness.owner.process([AMQPMessage(changesets(harness, Changes.set(1, title: "b")), id: "m-1")]))
+        expectEqual(try waiting.one(ChangeMessage.self).history, before.history)
+        try await harness.store.putBack(RestoreRecord(id: "restore-1", at: harness.time.now()), epoch: Epoch(2_000))
+        let next = try await OwnerHarness.make(on: harness.store, control: harness.control, realm: realm)
+        let published = try await next.send(changesets(harness, Changes.set(1, title: "c")))
+        let told = try published.every(ChangeMessage.self)
+        expectEqual(told.map(\.history).first, before.history)
+        let after = try #require(told.last)
+        expectTrue(after.history != nil && after.history != before.history)
+        // The place alone may come twice; with the history it is never that of another change.
+        let ids = published.all.filter(\.isChange).compactMap(\.message.properties.messageID)
+        expectTrue(ids.last?.hasSuffix("@\(after.history ?? "")") == true && Set(ids).count == ids.count)
+        expectEqual(told.map(\.place.version), [3, 4])
+    }
+
     @Test func whatIsLargeIsToldByItsKey() async throws {
         let harness = try await make(.documents)
         try await harness.send(changesets(harness, Changes.schema()))

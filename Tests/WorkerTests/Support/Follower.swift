@@ -16,6 +16,8 @@ import Testing
 struct Follower {
     private(set) var documents = ReplayedDocuments()
     private(set) var last: ChangePlace?
+    /// The history of the last place: what a place of another one means nobody knows.
+    private(set) var history: String?
     private(set) var repetitions = 0
     /// The changes that counted.
     private(set) var changes: [ChangeMessage] = []
@@ -24,7 +26,9 @@ struct Follower {
         for publication in published.all where publication.isChange {
             let change = try publication.message.decode(ChangeMessage.self)
             expectEqual(
-                publication.message.properties.messageID, ChangeMessage.id(realm: change.realm, place: change.place))
+                publication.message.properties.messageID, ChangeMessage.id(realm: change.realm, at: FeedPlace(change.place, of: change.history)))
+            expectTrue(change.history != nil && (history == nil || history == change.history), comment)
+            history = change.history
             if let last, change.place <= last {
                 repetitions += 1
                 continue
