@@ -18,6 +18,7 @@ extension AdminRoute {
         case (.session, _), (.sessionLink, _): .read
         // What users have written is there to be read.
         case (.deadLetter, _), (.realmObjects, _), (.documents, _), (.documentCount, _),
+            (.documentDistinct, _), (.documentAggregate, _), (.documentExplanation, _), (.documentStream, _),
             (.changes, _):
             .operate
         case (_, "GET"), (_, "HEAD"): .read

@@ -67,6 +67,10 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case realmObjects = "apps/:app/realm/objects"
     case documents = "apps/:app/documents"
     case documentCount = "apps/:app/documents/count"
+    case documentDistinct = "apps/:app/documents/distinct"
+    case documentAggregate = "apps/:app/documents/aggregate"
+    case documentExplanation = "apps/:app/documents/explain"
+    case documentStream = "apps/:app/documents/stream"
     case changes = "apps/:app/changes"
     case session = "session"
     case sessionLink = "session/link"
@@ -132,9 +136,15 @@ package enum AdminQuery: String, Sendable {
     case search
     /// Only documents that a filter selects, as MongoDB writes filters.
     case filter
+    /// Only documents that a query selects, in the language of subscriptions.
+    case query
+    /// The field whose values are wanted.
+    case field
+    /// The stages of an aggregation.
+    case pipeline
     /// The properties that documents are sorted by, each with 1 or -1; what realms are sorted by.
     case sort
-    /// The properties to show, with commas between.
+    /// What to show of documents: properties with commas between, or an object as MongoDB has it.
     case fields
     /// Where a follower of changes begins: `now`, `start`, or the place of the last change that it has dealt with.
     case from

@@ -14,6 +14,8 @@ package struct DocumentError: Error, Hashable, Sendable, CustomStringConvertible
         case unsupportedOperator = "unsupported_operator"
         case unknownClass = "unknown_class"
         case unknownField = "unknown_field"
+        /// A property that the user may not read.
+        case unreadableField = "unreadable_field"
         /// A value of another type than the property's.
         case wrongType = "wrong_type"
         /// A new object without a property that it has to have.

@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// Whoever reads too slowly is told so, and nothing behind what is missing.
+    /// A follower that reads too slowly is told so, and nothing behind what is missing.
     @Test func aFollowerWhoseChangesTakeTooMuchIsToldThatItIsTooSlow() async throws {
         try await withFollowed(followerBytes: 1 << 20) { harness, coordinator in
             let stream = try await coordinator.execute("GET", "apps/tasks/changes?partition=nw")
@@ -136,7 +136,8 @@ import Testing
                 rest += last
             }
             let ids = lines.filter { $0.hasPrefix("id: ") }
-            expectTrue(ids.count < 64 && ids == (1...64).prefix(ids.count).map { "id: 1.\($0).0@\(Self.history)" }, "\(ids)")
+            let told = (1...64).prefix(ids.count).map { "id: 1.\($0).0@\(Self.history)" }
+            expectTrue(ids.count < 64 && ids == told, "\(ids)")
             expectTrue(lines.suffix(3).contains { $0.contains("too_slow") }, "\(lines.suffix(3))")
         }
     }

@@ -40,7 +40,8 @@ struct ChangeMessageTests {
             expectEqual(FeedPlace(text)?.description, text)
         }
         expectEqual(FeedPlace("1.2.0@9c2f01ab")?.history, "9c2f01ab")
-        for wrong in ["", "@a", "1.2.0@", "1.2.0@A", "1.2.0@a@b", "1.x@a", "1.2.0@" + String(repeating: "a", count: 65)] {
+        let long = "1.2.0@" + String(repeating: "a", count: 65)
+        for wrong in ["", "@a", "1.2.0@", "1.2.0@A", "1.2.0@a@b", "1.x@a", long] {
             expectTrue(FeedPlace(wrong) == nil, "\(wrong)")
         }
     }

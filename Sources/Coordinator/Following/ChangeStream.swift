@@ -72,7 +72,8 @@ struct ChangeStream: Sendable {
     ) async throws -> Bool {
         var since: FeedPlace?
         if case .place(let place) = wanted.beginning { since = place }
-        let place = try await FollowedRealm.read(name, of: wanted.className, since: since, in: reader, app: wanted.app) {
+        let place = try await FollowedRealm.read(name, of: wanted.className, since: since, in: reader, app: wanted.app)
+        {
             documents, place in
             if let end = watch.end { throw StreamEnd(end) }
             var buffer = ByteBuffer()

@@ -74,7 +74,9 @@ final class ChangeWatch: Sendable {
 
     private func look(withApp: Bool) async -> End? {
         if context.state.isStopping { return .stopping }
-        guard let waiting = try? await tap.waiting(), let hasLost = try? await tap.hasLost() else { return .interrupted }
+        guard let waiting = try? await tap.waiting(), let hasLost = try? await tap.hasLost() else {
+            return .interrupted
+        }
         if waiting > ChangeTap.maxWaiting || hasLost { return .tooSlow }
         guard withApp else { return nil }
         // A control store that is away says nothing of the feed.

@@ -37,7 +37,8 @@ indirect enum PipelineExpression: Hashable, Sendable {
                 guard first.key == "$literal", document.count == 1 else {
                     throw DocumentError(
                         .unsupportedOperator,
-                        "\(first.key.string.shortened) is not supported here, expected a field, a constant, or $literal")
+                        "\(first.key.string.shortened) is not supported here, expected a field, a constant, or $literal"
+                    )
                 }
                 self = .constant(first.value)
                 return

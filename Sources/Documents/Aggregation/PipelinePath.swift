@@ -26,7 +26,7 @@ struct PipelinePath: Hashable, Sendable {
         }
     }
 
-    /// All that the path leads to, for conditions, which hold if they do for any of it: the elements of an array beside the array itself.
+    /// Returns what the path leads to, for conditions, which hold if they do for any of it: the elements of an array beside the array itself.
     func candidates(in document: BSONDocument) -> [BSONValue] {
         var found: [BSONValue] = []
         Self.add(.document(document), elements[...], to: &found)

@@ -22,6 +22,22 @@ package struct DocumentFilter: Sendable {
         try self.init(filter, on: table, DocumentMapping(schema: schema), QuerySchema(schema), limits)
     }
 
+    /// What a query in the language of subscriptions selects (docs/queries.md), which looks at an object alone.
+    ///
+    /// - Throws: `invalidWrite` for a text that is no such query.
+    package init(query text: ByteString, on table: TableSchema, schema: Schema) throws(DocumentError) {
+        do throws(QueryError) {
+            let query = try ObjectQuery(text, on: table.name, schema: QuerySchema(schema))
+            guard query.arrangement.isEmpty else {
+                throw QueryError(.query, "SORT, DISTINCT and LIMIT are said beside the query", at: 0)
+            }
+            try query.checkSubscription()
+            self.query = query
+        } catch {
+            throw DocumentError(.invalidWrite, error.message)
+        }
+    }
+
     /// A filter with an order, which is the query's arrangement.
     ///
     /// - Parameters:
@@ -89,6 +105,13 @@ package struct DocumentFilter: Sendable {
     }
 
     package func matches(_ object: StoredObject, key: ObjectKey) -> Bool { query.matches(object, key: key) }
+
+    /// - Returns: nil if that takes more than the meter allows.
+    package func matches(_ object: StoredObject, key: ObjectKey, meter: EvaluationMeter) -> Bool? {
+        meter.trial(
+            { query.matches(object, key: key, meter: meter) },
+            explain: { query.explanation(of: object, key: key, perObject: meter.perObject) ?? "the filter" })
+    }
 
     /// The primary keys of which an object has to have one to be selected; nil if the filter names none.
     package var keys: [ObjectKey]? {

@@ -1,44 +1,37 @@
 package import Changesets
-import Documents
+package import Documents
 package import ExtendedJSON
 import Query
 import RealmState
+package import Rules
 package import Storage
-import SyncModel
+package import SyncModel
 
 /// Finds documents of one class in a stored realm, beside the realm's owner: what was committed when the search began.
 package struct DocumentSearch: Sendable {
-    /// The objects that one page looks at, in bytes: a search for little in much is cut into pages that may be empty.
-    static let pageBytes = 16 << 20
-    /// What is read from the store at once.
-    static let readBytes = 1 << 20
-    /// The objects that a sorted search or a count looks at: they cannot be cut into pages.
-    static let maxExamined = 5_000_000
-    /// What the objects may take that a sorted search holds.
-    static let maxSortedBytes = 64 << 20
-    /// Objects that are read by their keys at once.
-    static let keysAtOnce = 16
-
     /// What to look for.
     package struct Wanted: Sendable {
         /// The primary key of the one document that is wanted; nil: what the filter selects.
         package var id: BSONValue?
         package var filter: BSONDocument
+        /// A query in the language of subscriptions, in the filter's place.
+        package var query: ByteString?
         package var sort: [SortField]
-        /// The properties to show beside the primary key; nil: all.
-        package var fields: [ByteString]?
+        /// What to show of each document, as MongoDB writes it; nil: all.
+        package var projection: BSONDocument?
         package var limit: Int
-        /// The last object that the page before looked at.
-        package var after: ObjectRow?
+        /// Where the page before ended.
+        package var after: SearchPlace?
 
         package init(
-            id: BSONValue? = nil, filter: BSONDocument = [:], sort: [SortField] = [], fields: [ByteString]? = nil,
-            limit: Int, after: ObjectRow? = nil
+            id: BSONValue? = nil, filter: BSONDocument = [:], query: ByteString? = nil, sort: [SortField] = [],
+            projection: BSONDocument? = nil, limit: Int = .max, after: SearchPlace? = nil
         ) {
             self.id = id
             self.filter = filter
+            self.query = query
             self.sort = sort
-            self.fields = fields
+            self.projection = projection
             self.limit = limit
             self.after = after
         }
@@ -58,29 +51,61 @@ package struct DocumentSearch: Sendable {
     package struct Page: Sendable {
         package var documents: [BSONDocument] = []
         /// Where the next page goes on; nil: there is nothing more.
-        package var next: ObjectRow?
+        package var next: SearchPlace?
         /// The objects that were looked at.
         package var examined = 0
     }
 
-    private let reader: any SliceReader
-    private let realm: RealmRecord
-    private let table: TableSchema
-    private let mapping: DocumentMapping
+    let reader: any SliceReader
+    let realm: RealmRecord
+    let table: TableSchema
+    let mapping: DocumentMapping
+    let scope: SearchScope
+    let meter: EvaluationMeter
+    let limits: SearchLimits
+    let deadline: ContinuousClock.Instant
+
+    /// Searches a realm as it is at one moment.
+    ///
+    /// - Parameter roles: of the user who searches, in an app in flexible mode; nil: all is seen.
+    /// - Returns: nil if there is no such realm.
+    /// - Throws: `DocumentError` for a class that has no documents.
+    package static func run<Result>(
+        in name: RealmName, of className: ByteString, reader: any SliceReader, as roles: ClosedRoles? = nil,
+        limits: SearchLimits = SearchLimits(), _ body: (DocumentSearch) async throws -> Result
+    ) async throws -> Result? {
+        try await reader.withSnapshot { snapshot in
+            guard let record = try await snapshot.realm(name) else { return nil }
+            return try await body(
+                DocumentSearch(in: record, of: className, reader: snapshot, as: roles, limits: limits))
+        }
+    }
 
     /// - Throws: `DocumentError` for a class that has no documents.
-    package init(in realm: RealmRecord, of className: ByteString, reader: any SliceReader) throws {
+    package init(
+        in realm: RealmRecord, of className: ByteString, reader: any SliceReader, as roles: ClosedRoles? = nil,
+        limits: SearchLimits = SearchLimits()
+    ) throws {
         self.reader = reader
         self.realm = realm
-        mapping = DocumentMapping(schema: try realm.storedSchema())
-        table = try mapping.table(className)
+        self.limits = limits
+        deadline = .now + limits.patience
+        let mapping = DocumentMapping(schema: try realm.storedSchema())
+        let table = try mapping.table(className)
+        let meter = EvaluationMeter(limit: limits.steps)
+        scope = try SearchScope(roles, on: table, schema: mapping.schema, meter: meter)
+        self.meter = meter
+        self.mapping = mapping
+        self.table = table
     }
 
     /// - Throws: `DocumentError`, also for a sorted search through too much.
     package func page(_ wanted: Wanted) async throws -> Page {
-        let way = try way(wanted.id.map { [table.key?.name ?? "": $0] } ?? wanted.filter)
-        let columns = try wanted.fields.map { try $0.compactMap { try column($0)?.id } }
-        guard wanted.sort.isEmpty else { return try await sortedPage(way, wanted, columns) }
+        let filter = try filter(wanted)
+        let shown = try shown(wanted.projection)
+        let order = wanted.sort.isEmpty ? nil : try order(wanted.sort)
+        let way = try await way(filter, after: wanted.after)
+        if let order { return try await sortedPage(way, wanted, by: order, shown) }
         var page = Page()
         var bytes = 0
         var last = wanted.after
@@ -89,80 +114,103 @@ package struct DocumentSearch: Sendable {
             for found in stretch.objects {
                 page.examined += 1
                 bytes += found.bytes
-                guard way.filter.matches(found.object, key: found.row.key) else { continue }
-                page.documents.append(document(found.object, found.row.key, columns))
+                guard try holds(filter, found) else { continue }
+                page.documents.append(document(found, shown))
                 if page.documents.count == wanted.limit {
-                    page.next = found.row
+                    page.next = found.place
                     return page
                 }
             }
             last = stretch.end
-        } while last != nil && bytes < Self.pageBytes
+        } while last != nil && bytes < limits.pageBytes && meter.steps < limits.pageSteps
         page.next = last
         return page
     }
 
-    /// How many documents a filter selects.
-    package func count(_ filter: BSONDocument) async throws -> Int {
-        if filter.isEmpty {
+    /// How many documents are selected.
+    package func count(_ wanted: Wanted) async throws -> Int {
+        let isAll = wanted.id == nil && wanted.query == nil && wanted.filter.isEmpty
+        if isAll, scope.isEverything {
             return try await reader.countObjects(in: realm.id, of: table.id.rawValue, limit: .max)
         }
-        let way = try way(filter)
+        let filter = try filter(wanted)
         var count = 0
-        try await forEach(way) { _ in count += 1 }
+        try await forEach(filter, try await way(filter)) { _ in
+            count += 1
+            return true
+        }
         return count
     }
 
-    // MARK: Ways through the objects
+    /// The realm's version that is searched.
+    package var version: UInt64 { realm.latest.version.rawValue }
 
-    /// A filter, and the objects that have to be looked at for it.
-    private struct Way {
-        var filter: DocumentFilter
-        /// The keys of the objects, ascending; nil: all objects of the class.
-        var keys: [ObjectKey]?
+    /// - Throws: `DocumentError` for what can never be searched for.
+    package func check(_ wanted: Wanted) throws(DocumentError) {
+        _ = try filter(wanted)
+        _ = try shown(wanted.projection)
+        _ = try order(wanted.sort)
     }
 
-    private struct Found {
-        var row: ObjectRow
-        var object: StoredObject
-        var bytes: Int
+    // MARK: What is asked for
+
+    /// What selects the documents.
+    ///
+    /// - Throws: `DocumentError`, also for a property that the user may not read.
+    func filter(_ wanted: Wanted) throws(DocumentError) -> DocumentFilter {
+        let filter =
+            if let id = wanted.id {
+                try DocumentFilter([table.key?.name ?? "": id], on: table, schema: mapping.schema)
+            } else if let query = wanted.query {
+                try DocumentFilter(query: query, on: table, schema: mapping.schema)
+            } else {
+                try DocumentFilter(wanted.filter, on: table, schema: mapping.schema)
+            }
+        try scope.requireReadable(filter.query.columns)
+        return filter
     }
 
-    /// Objects that were read at once, in the order of their keys.
-    private struct Stretch {
-        var objects: [Found]
-        /// Where the next stretch goes on; nil: there is nothing more.
-        var end: ObjectRow?
-    }
-
-    private func way(_ filter: BSONDocument) throws -> Way {
-        let filter = try DocumentFilter(filter, on: table, schema: mapping.schema)
-        return Way(filter: filter, keys: filter.keys.map { Set($0).sorted() })
-    }
-
-    private func read(_ way: Way, after last: ObjectRow?) async throws -> Stretch {
-        guard let keys = way.keys else {
-            let found = try await reader.objects(
-                in: realm.id, of: table.id.rawValue, after: last, maxBytes: Self.readBytes)
-            return Stretch(objects: try found.map { try self.found($0.row, $0.body) }, end: found.last?.row)
+    /// Whether an object is selected.
+    ///
+    /// - Throws: `limit` if that takes too long.
+    func holds(_ filter: DocumentFilter, _ found: Found) throws(DocumentError) -> Bool {
+        guard let sees = scope.sees(found.object, found.row.key),
+            let holds = sees ? filter.matches(found.object, key: found.row.key, meter: meter) : false
+        else {
+            throw DocumentError(
+                .limit, "the search takes too long: \(meter.explanation ?? "there is too much to look at")")
         }
-        let rest = last.map { last in keys.drop { $0 <= last.key } } ?? keys[...]
-        let rows = rest.prefix(Self.keysAtOnce).map { ObjectRow(table: table.id.rawValue, key: $0) }
-        let bodies = try await reader.objects(in: realm.id, at: rows)
-        return Stretch(
-            objects: try rows.compactMap { row in try bodies[row].map { try found(row, $0) } },
-            end: rows.count < rest.count ? rows.last : nil)
+        return holds
     }
 
-    private func found(_ row: ObjectRow, _ body: [UInt8]) throws -> Found {
-        Found(row: row, object: try StoredObject(decoding: body), bytes: body.count)
+    // MARK: What is shown
+
+    /// What is shown of documents.
+    struct Shown {
+        /// Columns that are not read.
+        var hidden: Set<ColumnID>
+        var projection: DocumentProjection?
     }
 
-    private func sortedPage(_ way: Way, _ wanted: Wanted, _ columns: [ColumnID]?) async throws -> Page {
+    func shown(_ projection: BSONDocument?) throws(DocumentError) -> Shown {
+        guard let projection else { return Shown(hidden: scope.hidden) }
+        let read = try DocumentProjection(projection, of: table, schema: mapping.schema)
+        return Shown(hidden: read.hidden(of: table).union(scope.hidden), projection: read)
+    }
+
+    func document(_ found: Found, _ shown: Shown) -> BSONDocument {
+        let document = mapping.document(of: found.object, key: found.row.key, table, hiding: shown.hidden)
+        return shown.projection?.applied(to: document) ?? document
+    }
+
+    // MARK: Sorting
+
+    private func sortedPage(
+        _ way: Way, _ wanted: Wanted, by order: (Found, Found) -> Bool, _ shown: Shown
+    ) async throws -> Page {
         guard wanted.after == nil else {
             throw DocumentError(.invalidWrite, "a sorted search has one page: ask for more at once, or without sort")
         }
-        let order = try order(wanted.sort)
         var best: [Found] = []
         var bytes = 0
         /// Keeps only the first so many.
@@ -170,63 +218,38 @@ package struct DocumentSearch: Sendable {
             best.sort(by: order)
             best.removeLast(max(0, best.count - wanted.limit))
             bytes = best.reduce(0) { $0 + $1.bytes }
-            guard bytes <= Self.maxSortedBytes else {
+            guard bytes <= limits.sortedBytes else {
                 throw DocumentError(
                     .limit,
-                    "expected at most \(Self.maxSortedBytes) bytes of objects to sort, came \(bytes): ask for fewer, or without sort"
+                    "expected at most \(limits.sortedBytes) bytes of objects to sort, came \(bytes): ask for fewer, or without sort"
                 )
             }
         }
-        let examined = try await forEach(way) { found in
+        let examined = try await forEach(try filter(wanted), way) { found in
             best.append(found)
             bytes += found.bytes
-            if best.count >= 2 * wanted.limit + 1_000 || bytes > Self.maxSortedBytes { try trim() }
+            if best.count - 1_000 >= 2 * min(wanted.limit, 1 << 30) || bytes > limits.sortedBytes { try trim() }
+            return true
         }
         try trim()
-        return Page(
-            documents: best.map { document($0.object, $0.row.key, columns) }, next: nil, examined: examined)
-    }
-
-    /// Visits what a filter selects.
-    ///
-    /// - Returns: how many objects were looked at.
-    @discardableResult private func forEach(_ way: Way, _ body: (Found) throws -> Void) async throws -> Int {
-        var last: ObjectRow?
-        var examined = 0
-        repeat {
-            let stretch = try await read(way, after: last)
-            for found in stretch.objects where way.filter.matches(found.object, key: found.row.key) { try body(found) }
-            examined += stretch.objects.count
-            guard examined <= Self.maxExamined else {
-                throw DocumentError(
-                    .limit, "expected at most \(Self.maxExamined) objects of \(table.name) to look through")
-            }
-            last = stretch.end
-        } while last != nil
-        return examined
-    }
-
-    // MARK: What is shown
-
-    private func document(_ object: StoredObject, _ key: ObjectKey, _ columns: [ColumnID]?) -> BSONDocument {
-        guard let columns else { return mapping.document(of: object, key: key, table) }
-        let hidden = Set(table.columns.map(\.id)).subtracting(columns)
-        return mapping.document(of: object, key: key, table, hiding: hidden)
+        return Page(documents: best.map { document($0, shown) }, next: nil, examined: examined)
     }
 
     /// The column of a property; nil for the primary key, which is always shown.
-    private func column(_ name: ByteString) throws -> ColumnSchema? {
+    private func column(_ name: ByteString) throws(DocumentError) -> ColumnSchema? {
         if name == table.key?.name { return nil }
         guard let column = table.column(name) else {
             throw DocumentError(.unknownField, "\(table.name) has no property \(name)")
         }
+        try scope.requireReadable(CollectionOfOne(column.id))
         return column
     }
 
     /// The order in which a sorted search has objects: by the properties, then by the primary key.
-    private func order(_ fields: [SortField]) throws -> (Found, Found) -> Bool {
-        let columns = try fields.map { (column: try column($0.name), isAscending: $0.isAscending) }
-        return { left, right in
+    private func order(_ fields: [SortField]) throws(DocumentError) -> (Found, Found) -> Bool {
+        var columns: [(column: ColumnSchema?, isAscending: Bool)] = []
+        for field in fields { columns.append((try column(field.name), field.isAscending)) }
+        return { [columns] left, right in
             for (column, isAscending) in columns {
                 let order =
                     if let column {

@@ -11,7 +11,7 @@ package struct ChangeMessage: Message, Equatable {
     package static let erase = "erase"
 
     package var realm: RealmName
-    /// Which history the place is of: another one where the slice was put back, or the app made anew. Nil of workers that do not say.
+    /// The history that the place is of: another one where the slice was put back, or the app made anew. Nil of workers that do not say.
     package var history: String?
     package var place: ChangePlace
     /// When it was written, by its author's clock; milliseconds of Unix time.

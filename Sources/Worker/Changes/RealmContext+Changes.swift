@@ -34,7 +34,8 @@ extension RealmContext {
                     app: name.app, class: change.className, operation: change.operation.rawValue),
                 id: ChangeMessage.id(realm: name, at: FeedPlace(place, of: history)),
                 body: ChangeMessage.body(
-                    realm: name, history: history, place: place, writtenAt: UInt64(clamping: timestamp.unixMilliseconds),
+                    realm: name, history: history, place: place,
+                    writtenAt: UInt64(clamping: timestamp.unixMilliseconds),
                     change: change.body))
         }
     }

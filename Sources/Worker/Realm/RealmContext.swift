@@ -105,7 +105,7 @@ final class RealmContext {
     /// What is told of changes, as the app's settings were when the realm was last asked for.
     var feed = ChangeFeedSetting.Mode.off
 
-    /// Which history the places of changes are of, where any are told.
+    /// The history that the places of changes are of, where any are told.
     var history = ""
 
     /// - Parameter version: the schema version of the client's copy.

@@ -20,7 +20,8 @@ struct DocumentsCommand: AsyncParsableCommand {
             What is written merges with what devices have done offline, as if another device had written it.
             """,
         subcommands: [
-            DocumentsGet.self, DocumentsFind.self, DocumentsCount.self, DocumentsInsert.self, DocumentsPut.self,
+            DocumentsGet.self, DocumentsFind.self, DocumentsCount.self, DocumentsDistinct.self,
+            DocumentsAggregate.self, DocumentsExplain.self, DocumentsInsert.self, DocumentsPut.self,
             DocumentsUpdate.self, DocumentsDelete.self, DocumentsWrite.self, DocumentsImport.self,
             DocumentsExport.self,
         ])

@@ -1,4 +1,5 @@
 import AMQP
+import Changesets
 import Messages
 import SyncModel
 import TestSupport
@@ -28,10 +29,12 @@ import Testing
             }
             let (small, large) = (try await open(10_000), try await open(100_000))
             try await publish(0..<5, bytes: 1_000, broker)
-            try await expectTrue(!small.hasLost() && !large.hasLost())
+            for tap in [small, large] { try await expectTrue(!tap.hasLost()) }
             try await publish(5..<20, bytes: 1_000, broker)
             try await eventually { try await small.hasLost() }
-            try await expectTrue(small.waiting() == 10 && large.waiting() == 20 && !large.hasLost())
+            try await expectEqual(small.waiting(), 10)
+            try await expectEqual(large.waiting(), 20)
+            try await expectTrue(!large.hasLost())
             let consumer = try await small.consume()
             let first = try #require(try await consumer.nextBatch(max: 1)?.first)
             expectEqual(first.message.properties.messageID, "10")

@@ -79,7 +79,7 @@ import Testing
         let after = try #require(try await read(realm).place)
         expectTrue(after.place == before.place && after.history != before.history)
         try await expectEqual(read(realm, since: "1.2@\(after.history ?? "")").documents, ["Dog 9 there"])
-        // Of an app that was made anew, too.
+        // An app that was made anew has another history, too.
         expectTrue(AppRecord(id: "tasks", createdAt: 2).history(after: nil) != before.history)
     }
 

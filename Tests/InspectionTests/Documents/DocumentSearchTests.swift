@@ -30,7 +30,7 @@ import Testing
     @Test func pagesGoOnWhereTheOneBeforeEnded() async throws {
         let (search, realm) = try await search()
         var found: [Int64] = []
-        var after: ObjectRow?
+        var after: SearchPlace?
         repeat {
             let page = try await search.page(.init(limit: 10, after: after))
             found += keys(page)
@@ -51,8 +51,8 @@ import Testing
         expectTrue(page.next == nil)
         let one = try await search.page(.init(id: 8, limit: 1))
         expectTrue(keys(one) == [8] && one.examined == 1)
-        try await expectEqual(search.count(filter), 40)
-        try await expectEqual(search.count([:]), 43)
+        try await expectEqual(search.count(.init(filter: filter)), 40)
+        try await expectEqual(search.count(.init()), 43)
         withExtendedLifetime(realm) {}
     }
 
@@ -63,7 +63,7 @@ import Testing
         expectTrue(keys(page) == [139, 138, 137] && page.next == nil && page.examined == 43)
         let row = ObjectRow(table: 0, key: .int(7))
         await #expect(throws: DocumentError.self) {
-            try await search.page(.init(sort: [descending], limit: 3, after: row))
+            try await search.page(.init(sort: [descending], limit: 3, after: SearchPlace(row)))
         }
         withExtendedLifetime(realm) {}
     }
@@ -72,7 +72,7 @@ import Testing
         let (search, realm) = try await search()
         let reader = try await realm.readers.reader(for: SliceNumber(0))
         #expect(throws: DocumentError.self) { try DocumentSearch(in: realm.record, of: "Cat", reader: reader) }
-        await #expect(throws: DocumentError.self) { try await search.page(.init(fields: ["name"], limit: 1)) }
+        await #expect(throws: DocumentError.self) { try await search.page(.init(projection: ["name": 1], limit: 1)) }
         await #expect(throws: DocumentError.self) { try await search.page(.init(id: "seven", limit: 1)) }
     }
 }

@@ -26,8 +26,9 @@ struct Follower {
         for publication in published.all where publication.isChange {
             let change = try publication.message.decode(ChangeMessage.self)
             expectEqual(
-                publication.message.properties.messageID, ChangeMessage.id(realm: change.realm, at: FeedPlace(change.place, of: change.history)))
-            expectTrue(change.history != nil && (history == nil || history == change.history), comment)
+                publication.message.properties.messageID,
+                ChangeMessage.id(realm: change.realm, at: FeedPlace(change.place, of: change.history)))
+            expectTrue(change.history != nil && (history == nil || history == change.history), "\(comment)")
             history = change.history
             if let last, change.place <= last {
                 repetitions += 1
