@@ -41,7 +41,7 @@ struct Sluice: AsyncParsableCommand {
             name: "Data",
             subcommands: [
                 RealmsCommand.self, DocumentsCommand.self, ChangesCommand.self, FeedsCommand.self, ViewsCommand.self,
-                PublishCommand.self,
+                PublishCommand.self, ChangesetCommand.self,
             ]),
         CommandGroup(
             name: "Watching",

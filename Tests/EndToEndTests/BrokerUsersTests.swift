@@ -140,7 +140,7 @@ struct BrokerUsersTests {
     @Test func initMakesAllThatIsMissingOnce() async throws {
         try await withIdleCluster { cluster in
             let first = try await make(cluster)
-            expectTrue(first.applied && first.changes.contains("9 exchanges") && first.changes.contains("6 queues"))
+            expectTrue(first.applied && first.changes.contains("10 exchanges") && first.changes.contains("6 queues"))
             try await expectEqual(make(cluster).changes, [])
             try await expectEqual(wrong(cluster), [])
         }

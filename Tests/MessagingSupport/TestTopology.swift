@@ -41,7 +41,7 @@ package struct TestTopology: Sendable {
         }
         for exchange in [
             topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
-            topology.dead, topology.changes,
+            topology.dead, topology.changes, topology.events,
         ] { try? await channel.deleteExchange(exchange) }
         await connection.close()
     }

@@ -28,7 +28,9 @@ package struct MessageTap: Sendable {
                 ])
         ).name
         for slice in slices.all {
-            try await channel.bindQueue(queue, exchange: topology.slices, routingKey: String(slice.value))
+            for exchange in [topology.slices, topology.events] {
+                try await channel.bindQueue(queue, exchange: exchange, routingKey: String(slice.value))
+            }
         }
         try await channel.bindQueue(queue, exchange: topology.terminations, routingKey: "")
         try await channel.bindQueue(queue, exchange: topology.realms, routingKey: "#")

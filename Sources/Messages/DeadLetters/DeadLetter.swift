@@ -15,6 +15,8 @@ package struct DeadLetter: Sendable, Equatable {
     /// The length of the whole body and its SHA-256; only where the letter has an excerpt.
     package static let lengthHeader = "x-sluice-length"
     package static let digestHeader = "x-sluice-sha256"
+    /// The routing key that led nowhere, of a letter that was published again.
+    static let strayHeader = "x-sluice-stray"
 
     /// Names the letter in an operator's commands, at each look the same: 12 hexadecimal digits made of its content. Letters
     /// with one name are copies of each other.
@@ -25,6 +27,8 @@ package struct DeadLetter: Sendable, Equatable {
     /// The queue that the message died in.
     package var queue: String?
     package var reason: String
+    /// The routing key, of a message that was published where no slice gets it.
+    package var strayKey: String?
     /// When the message died, in milliseconds of Unix time; of a message that the broker moved, to the second.
     package var diedAt: UInt64?
     /// The bytes of the body as it was.
@@ -34,7 +38,8 @@ package struct DeadLetter: Sendable, Equatable {
 
     package var isExcerpt: Bool { kept < length }
 
-    package init(_ message: AMQPMessage) {
+    /// - Parameter strayKey: the routing key of a message that came by the exchange of events.
+    package init(_ message: AMQPMessage, strayKey: String? = nil) {
         let headers = message.properties.headers
         name = Self.name(of: message)
         app = headers[Self.appHeader]?.stringValue
@@ -43,7 +48,12 @@ package struct DeadLetter: Sendable, Equatable {
             FileIdent(rawValue: $0)
         }
         queue = headers[Self.queueHeader]?.stringValue ?? headers["x-first-death-queue"]?.stringValue
-        reason = headers[Self.reasonHeader]?.stringValue ?? Self.brokersReason(headers)
+        let stray = headers[Self.strayHeader]?.stringValue ?? strayKey
+        self.strayKey = stray
+        reason =
+            headers[Self.reasonHeader]?.stringValue
+            ?? stray.map { "published with the routing key \"\($0.prefix(64))\", which is no slice's number" }
+            ?? Self.brokersReason(headers)
         diedAt = (headers[Self.timeHeader]?.intValue).flatMap { UInt64(exactly: $0) } ?? Self.brokersTime(headers)
         kept = message.body.count
         length = max(kept, (headers[Self.lengthHeader]?.intValue).flatMap { Int(exactly: $0) } ?? 0)

@@ -53,12 +53,15 @@ package struct DeadLetterQueue: Sendable {
                 // A busy broker may report a quorum queue as empty; the count that comes with a message is right.
                 if position == 0, let left = delivery.messagesLeft { count = 1 + left }
                 position += 1
-                let letter = DeadLetter(delivery.message)
+                let letter = DeadLetter(
+                    delivery.message, strayKey: delivery.exchange == topology.events ? delivery.routingKey : nil)
                 let fate = try await body(letter, delivery.message)
                 switch fate {
                 case .kept:
                     kept += 1
-                    if delivery.deliveryCount ?? 0 >= Self.maxDeliveries { try await renew(delivery, on: channel) }
+                    if delivery.deliveryCount ?? 0 >= Self.maxDeliveries {
+                        try await renew(delivery, letter, on: channel)
+                    }
                 case .requeued:
                     try await requeue(delivery, letter, on: channel)
                 case .dropped:
@@ -97,16 +100,20 @@ package struct DeadLetterQueue: Sendable {
         try await delivery.ack()
     }
 
-    private func renew(_ delivery: AMQPDelivery, on channel: AMQPChannel) async throws {
+    private func renew(_ delivery: AMQPDelivery, _ letter: DeadLetter, on channel: AMQPChannel) async throws {
         var message = delivery.message.forRepublishing()
+        // The copy comes by another exchange, and no more says where it was to go.
+        message.properties.headers[DeadLetter.strayHeader] = letter.strayKey.map { .string($0) }
         message.properties.headers["x-delivery-count"] = nil
         try await channel.publish(message, exchange: topology.dead, routingKey: "", mandatory: true)
         try await delivery.ack()
     }
 
-    /// The exchange and routing key that lead to the queue that a letter died in; nil if it is no queue of this cluster.
+    /// The exchange and routing key that lead to the queue that a letter died in, or was to go to; nil if it is no queue of this cluster.
     func target(of letter: DeadLetter) -> (exchange: String, key: String)? {
         if letter.queue == topology.outcomes { return (topology.outcomes, "") }
+        // Any slice's owner passes it on to the right one.
+        if letter.queue == nil, letter.strayKey != nil { return (topology.slices, "0") }
         let start = "\(topology.prefix).slice."
         guard let queue = letter.queue, queue.hasPrefix(start), let number = Int(queue.dropFirst(start.count)),
             (0..<slices.value).contains(number)

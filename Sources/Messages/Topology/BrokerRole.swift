@@ -36,8 +36,8 @@ package struct BrokerPermissions: Sendable, Hashable {
         ]
         // The exchanges that messages pass, for those who watch them pass.
         let watched = [
-            topology.slices, topology.terminations, topology.realms, topology.outcomes, topology.presence,
-            topology.dead, topology.changes,
+            topology.slices, topology.events, topology.terminations, topology.realms, topology.outcomes,
+            topology.presence, topology.dead, topology.changes,
         ]
         switch role {
         case .gateway:
@@ -58,7 +58,8 @@ package struct BrokerPermissions: Sendable, Hashable {
             read = NamePattern(watched + [topology.folder], beginnings: [claims, anonymous])
         case .operator:
             configure = NamePattern(beginnings: [doctors, anonymous])
-            write = NamePattern(published + [NamePattern.defaultExchange], beginnings: [doctors, anonymous])
+            write = NamePattern(
+                published + [topology.events, NamePattern.defaultExchange], beginnings: [doctors, anonymous])
             // How old the first message of a feed is.
             read = NamePattern(watched, beginnings: [doctors, anonymous, topology.feed("")])
         }

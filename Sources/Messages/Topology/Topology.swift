@@ -10,6 +10,8 @@ package struct Topology: Sendable, Hashable {
     package init(prefix: String = "sluice") { self.prefix = prefix }
 
     package var slices: String { "\(prefix).slices" }
+    /// The exchange of those who publish events by hand: as `slices`, but what leads nowhere becomes a dead letter. Processes want to hear of it instead.
+    package var events: String { "\(prefix).events" }
     package var terminations: String { "\(prefix).terminations" }
     package var realms: String { "\(prefix).realms" }
     package var outcomes: String { "\(prefix).outcomes" }

@@ -51,6 +51,8 @@ package struct TopologyPlan: Sendable, Hashable {
             Exchange(name: topology.presence, type: .fanout),
             Exchange(name: topology.dead, type: .fanout),
             Exchange(name: topology.changes, type: .topic),
+            Exchange(
+                name: topology.events, type: .direct, arguments: ["alternate-exchange": .string(topology.dead)]),
         ]
         if let cluster { exchanges += BrokerMark(topology, cluster: cluster).exchanges }
         queues = [
@@ -64,7 +66,9 @@ package struct TopologyPlan: Sendable, Hashable {
         for number in slices.all {
             let queue = topology.slice(number)
             queues.append(Queue(name: queue, arguments: topology.ownedQueueArguments))
-            bindings.append(Binding(exchange: topology.slices, queue: queue, routingKey: String(number.value)))
+            for exchange in [topology.slices, topology.events] {
+                bindings.append(Binding(exchange: exchange, queue: queue, routingKey: String(number.value)))
+            }
             bindings.append(Binding(exchange: topology.terminations, queue: queue, routingKey: ""))
         }
     }

@@ -1,5 +1,6 @@
 import AMQP
 import Changesets
+import ExtendedJSON
 import Foundation
 import Messages
 import SyncModel
@@ -36,6 +37,17 @@ struct Event {
 
     /// Whether the realm's owner answers whoever waits for the event.
     var isAnswered: Bool { content is ChangesetMessage || content is WriteMessage }
+
+    /// The campaign that accounts for the event.
+    ///
+    /// - Parameter id: the event's own, by which it is known if it names no campaign.
+    func campaign(id: String) -> String? {
+        switch content {
+        case let message as TerminationMessage: message.campaign ?? id
+        case let message as ResetMessage: message.campaign ?? id
+        default: nil
+        }
+    }
 
     /// What the event does to clients, if it makes them reset.
     var resetting: String? {
@@ -93,15 +105,27 @@ struct EventLine {
         }
     }
 
-    /// A changeset event; the arguments that name a realm and `--timestamp` replace what the line says.
+    /// A changeset event; the arguments that name a realm and `--timestamp` replace what the line says. Each changeset is hexadecimal, or an array
+    /// of instructions.
     func decodeChangeset(realm: RealmName?, timestamp: UInt64?) throws -> ChangesetMessage {
         var text = text
-        if let realm,
+        let instructions = (try? ExtendedJSONParser.parseDocument(Array(text.utf8)))?["changesets"]?.array ?? []
+        let isMade = instructions.contains { $0.array != nil }
+        if isMade || realm != nil,
             var object = try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
         {
-            object["realm"] =
-                realm.isFlexible
-                ? ["app": realm.app, "flexible": true] : ["app": realm.app, "partition": realm.partition]
+            if let realm {
+                object["realm"] =
+                    realm.isFlexible
+                    ? ["app": realm.app, "flexible": true] : ["app": realm.app, "partition": realm.partition]
+            }
+            if isMade {
+                object["changesets"] = try instructions.enumerated().map { index, changeset in
+                    guard let made = changeset.array else { return changeset.string?.string ?? "" }
+                    let place = "line \(number): changesets[\(index)]"
+                    return HexBytes(try ChangesetText.bytes(of: made, in: place)).hex
+                }
+            }
             text = String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self)
         }
         var message: ChangesetMessage = try EventLine(number: number, text: text).decode()

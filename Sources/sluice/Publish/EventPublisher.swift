@@ -1,6 +1,9 @@
 import AMQP
+import AdminAPI
 import Foundation
 import Messages
+import NIOCore
+import Storage
 import SyncModel
 
 /// Publishes events one after another, each confirmed and known to have reached a queue, and with `--wait` known to be written.
@@ -39,7 +42,9 @@ struct EventPublisher {
                 guard let inbox, event.isAnswered else {
                     try await send()
                     try report(id: id, exchange: exchange, key: key)
-                    return count += 1
+                    count += 1
+                    if options.wait, let campaign = event.campaign(id: id) { try await waitUntilOpen(campaign) }
+                    return
                 }
                 do {
                     try report(try await inbox.ask(id, within: Self.patience, publish: send), id: id)
@@ -120,6 +125,38 @@ struct EventPublisher {
                         ? "\(id) was written before; the realm is at version \(written.version)"
                         : "\(id) integrated as version \(written.version)")
             }
+        }
+    }
+
+    /// Waits until the coordinator accounts for a reset or a termination.
+    private func waitUntilOpen(_ campaign: String) async throws {
+        let admin = try AdminClient(settings)
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            do {
+                let document: CampaignSummary = try await admin.ask(
+                    AdminRoute.campaign.path(campaign), timeout: .seconds(5))
+                let found = document.counts.found
+                if options.json {
+                    struct Opened: Encodable {
+                        var campaign: String
+                        var found: Int
+                    }
+                    return try Printing.json(Opened(campaign: campaign, found: found))
+                }
+                guard options.file == nil else { return }
+                return Printing.line("campaign \(campaign) is open, with \(found) client realms so far")
+            } catch let failure as CommandFailure where failure.kind == .notFound {
+                guard ContinuousClock.now < deadline else {
+                    throw CommandFailure(
+                        .tryAgain,
+                        "no worker has reported campaign \(campaign) yet: sluice campaigns watch \(campaign)")
+                }
+            } catch let failure as CommandFailure {
+                throw CommandFailure(
+                    .tryAgain, "published, and whether campaign \(campaign) is open is not known: \(failure.message)")
+            }
+            try await Task.sleep(for: .milliseconds(300))
         }
     }
 

@@ -12,6 +12,7 @@ struct PublishCommand: AsyncParsableCommand {
 
               sluice publish write --app tasks --partition store-nw '{"insert": "Task", "document": {"_id": 7}}' --wait
               sluice publish changeset --app tasks --partition store-nw --hex 3f0003466f6f...
+              sluice publish changeset --app tasks --partition store-nw --instructions '[{"op": "EraseTable", "class": "Dog"}]'
               sluice publish changeset --file recording.ndjson
               sluice publish reset --app tasks --partition store-nw --client-file 7
               sluice publish termination --app tasks --reason "schema change"
@@ -19,8 +20,9 @@ struct PublishCommand: AsyncParsableCommand {
 
             Each event is confirmed by the broker before the next is sent. An event with the same message id as an
             earlier one has no second effect, so a file that broke off can be published again if its lines have an "id", or
-            with --id-prefix. With --wait each event that writes is waited for, too, until its realm's owner has answered: the
-            exit code is 65 if it was refused, 75 if nobody has answered.
+            with --id-prefix. With --wait each event is waited for, too: one that writes until its realm's owner has answered, a
+            reset or a termination until the coordinator has its campaign. The exit code is 65 if it was refused, 75 if nobody has
+            answered.
 
             Resets and terminations want the app's id typed, once for each app, or --yes.
 
@@ -48,7 +50,7 @@ struct EventOptions: ParsableArguments {
     @Flag(help: "Read all lines before the first is published: with a line that is no event nothing is published.")
     var check = false
 
-    @Flag(help: "Wait until the events are written, or refused.")
+    @Flag(help: "Wait until the events are written, or refused, or their campaigns are open.")
     var wait = false
 
     @Flag(help: "Publish resets and terminations without asking.")
@@ -117,18 +119,26 @@ struct PublishChangeset: PublishingCommand {
     @OptionGroup var events: EventOptions
     @OptionGroup var realm: EventRealmOptions
     @Option(help: "A changeset in hexadecimal; repeat it for several.") var hex: [String] = []
+    @Option(help: "A changeset as an array of instructions (docs/changesets.md, \"As JSON\"); repeat it for several.")
+    var instructions: [String] = []
     @Option(help: "Milliseconds since 2015-01-01 at which it was written; now by default.") var timestamp: UInt64?
 
     func eventFromArguments() throws -> Event {
-        guard let realm = realm.name, !hex.isEmpty else {
-            throw CommandFailure(.badInput, "give --app, --partition or --flexible, and --hex; or --file")
+        guard let realm = realm.name, hex.isEmpty != instructions.isEmpty else {
+            throw CommandFailure(
+                .badInput,
+                "give --app, --partition or --flexible, and either --hex or --instructions; or --file")
         }
-        let entries = try hex.map { text in
+        let changesets = try hex.map { text in
             guard let bytes = HexBytes(hex: text) else {
                 throw CommandFailure(
                     .badInput, "--hex: expected an even number of hexadecimal digits, got \"\(text.prefix(24))\"")
             }
-            return UploadedChangeset(timestamp: SyncTimestamp(timestamp ?? 0), changeset: bytes.bytes)
+            return bytes.bytes
+        }
+        let made = try instructions.map { try ChangesetText.bytes(ofJSON: $0, in: "--instructions") }
+        let entries = (changesets + made).map {
+            UploadedChangeset(timestamp: SyncTimestamp(timestamp ?? 0), changeset: $0)
         }
         let message = ChangesetMessage(realm: realm, upload: nil, entries: entries)
         try message.requireChangesets(in: "--hex")

@@ -61,6 +61,43 @@ extension SharedClusterTests {
             try expectEqual(device.ids(), ["a", "b"])
         }
 
+        @Test func aShellWritesInstructionsAndSeesWhatBecomesOfThem() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            try device.create("a", stock: 5)
+            try await device.upload()
+            let instructions =
+                #"[{"op":"AddInteger","class":"Item","key":"a","path":["stock"],"delta":7},{"op":"CreateObject","class":"Item","key":"b"}]"#
+            let hex = try await cluster.operate("changeset", "encode", instructions).trimmingCharacters(in: .newlines)
+            try await expectEqual(
+                cluster.operate("changeset", "decode", hex).trimmingCharacters(in: .newlines), instructions)
+            let realm = ["--app", cluster.app, "--partition", Device.partition]
+            let written = try await cluster.operate(
+                ["publish", "changeset", "--wait", "--id", "c-1", "--instructions", instructions] + realm)
+            expectTrue(written.contains("c-1 integrated as version"), "\(written)")
+            try await device.download()
+            try expectEqual(device.ids(), ["a", "b"])
+            let history = try await cluster.operate(["realms", "export", "--history"] + realm)
+            expectTrue(history.contains(#""event":"c-1""#), "\(history)")
+            // Lines may have either form; a line that has neither stops the file before anything is published.
+            let file = FileManager.default.temporaryDirectory.appending(path: "changesets-\(UUID().uuidString)").path
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let line =
+                #"{"id": "c-2", "changesets": ["\#(hex)", [{"op": "EraseObject", "class": "Item", "key": "b"}]]}"#
+            try (line + "\n" + #"{"id": "c-3", "changesets": [[{"op": "Bark"}]]}"# + "\n").write(
+                toFile: file, atomically: true, encoding: .utf8)
+            do {
+                _ = try await cluster.operate(["publish", "changeset", "--check", "--file", file] + realm)
+                expectTrue(false, "published")
+            } catch {
+                expectTrue("\(error)".contains("line 2: changesets[0]: [0]"), "\(error)")
+            }
+            let reset = try await cluster.operate(
+                ["publish", "reset", "--yes", "--wait", "--id", "r-1"] + realm)
+            expectTrue(reset.contains("campaign r-1 is open"), "\(reset)")
+        }
+
         @Test func whatIsNotWrittenSaysWhy() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp()

@@ -69,6 +69,41 @@ import Testing
         }
     }
 
+    /// What is published by hand where no slice gets it is not lost, and reaches a slice when it is put back.
+    @Test func anEventWhoseRoutingKeyLeadsNowhereIsADeadLetter() async throws {
+        try await BrokerHarness.with { broker in
+            let message = AMQPMessage(body: #"{"type":"reset","id":"r-1"}"#)
+            try await broker.channel.publish(message, exchange: broker.topology.events, routingKey: "1")
+            try await broker.channel.publish(message, exchange: broker.topology.events, routingKey: "99")
+            try await eventually { try await broker.count(broker.topology.slice(SliceNumber(1))) == 1 }
+            try await eventually { try await broker.count(broker.topology.dead) == 1 }
+            // More often than a broker delivers a message before it drops it.
+            for _ in 0..<20 {
+                var reasons: [String] = []
+                try await eventually {
+                    reasons = []
+                    _ = try await broker.deadLetters.visit(limit: 10) { letter, _ in
+                        reasons.append(letter.reason)
+                        return .kept
+                    }
+                    return !reasons.isEmpty
+                }
+                expectEqual(reasons, [#"published with the routing key "99", which is no slice's number"#])
+            }
+            try await eventually {
+                try await broker.deadLetters.visit(limit: 10, { _, _ in .requeued }).seen == 1
+            }
+            let back = try await broker.take(from: broker.topology.slice(SliceNumber(0)))
+            expectTrue(back.properties.headers.isEmpty && back.body == message.body, "\(back.properties.headers)")
+            // A process that publishes to a slice which has no queue is told so.
+            let error = await #expect(throws: AMQPError.self) {
+                try await broker.channel.publish(
+                    message, exchange: broker.topology.slices, routingKey: "99", mandatory: true)
+            }
+            expectEqual(error?.code, .unroutable)
+        }
+    }
+
     @Test func aLetterFromNowhereStaysWhereItIs() async throws {
         try await BrokerHarness.with { broker in
             try await broker.bury("a", from: "somebody.else")

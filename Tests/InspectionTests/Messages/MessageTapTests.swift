@@ -13,7 +13,7 @@ import Testing
                 on: broker.connection, topology: broker.topology, slices: broker.slices, includesPresence: false)
             let topology = broker.topology
             let published: [(String, String)] = [
-                (topology.slices, "0"), (topology.slices, "1"), (topology.terminations, ""),
+                (topology.slices, "0"), (topology.slices, "1"), (topology.events, "1"), (topology.terminations, ""),
                 (topology.realms, "tasks.settings"), (topology.outcomes, ""), (topology.dead, ""),
                 (topology.presence, ""),
             ]
@@ -28,7 +28,9 @@ import Testing
             expectEqual(heard.sorted(), published.map(\.0).filter { $0 != topology.presence }.sorted())
             // The termination is in both slices' queues.
             for slice in broker.slices.all {
-                try await eventually { try await broker.count(topology.slice(slice)) == 2 }
+                try await eventually {
+                    try await broker.count(topology.slice(slice)) == 2 + (slice.value == 1 ? 1 : 0)
+                }
             }
             try await eventually { try await broker.count(topology.dead) == 1 }
             try await expectTrue(!tap.isOverflowing())
