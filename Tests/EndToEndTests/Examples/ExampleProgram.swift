@@ -26,6 +26,31 @@ final class ExampleProgram: Sendable {
             logFolder: cluster.folder + "/logs", input: pipe.readEnd)
     }
 
+    /// A script of docs/examples.
+    ///
+    /// - Parameters:
+    ///   - script: below docs/examples.
+    ///   - settings: beside the cluster's.
+    init(
+        script: String, as name: String, _ arguments: [String], settings: [String: String], in cluster: LocalCluster
+    ) async throws {
+        self.name = name
+        self.cluster = cluster
+        read = Mutex(cluster.log(of: name).utf8.count)
+        let pipe = try FileDescriptor.pipe()
+        input = FileHandle(fileDescriptor: pipe.writeEnd.rawValue, closeOnDealloc: true)
+        process = try await ManagedProcess.start(
+            name: name, executable: "/usr/bin/python3",
+            arguments: [Self.folder.appending(path: script).path] + arguments,
+            environment: cluster.environment.merging(settings) { $1 }, logFolder: cluster.folder + "/logs",
+            input: pipe.readEnd)
+    }
+
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/examples")
+
+    var isRunning: Bool { process.isRunning }
+
     func type(_ line: String) throws { try input.write(contentsOf: Data("\(line)\n".utf8)) }
 
     /// Waits for a line that has these words, behind what earlier calls have read.
