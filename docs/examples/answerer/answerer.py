@@ -69,7 +69,7 @@ class Documents:
         self.class_name = class_name
 
     def ask(self, path, query=None, body=None):
-        url = self.base + path + ("?" + urllib.parse.urlencode(query) if query else "")
+        url = self.base + path + ("?" + urllib.parse.urlencode(query, quote_via=urllib.parse.quote) if query else "")
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(url, data, {"Authorization": f"Bearer {self.token}"})
         try:

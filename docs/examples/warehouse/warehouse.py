@@ -64,7 +64,8 @@ class Coordinator:
         self.class_name = class_name
 
     def open(self, path, query):
-        url = f"{self.base}{path}?{urllib.parse.urlencode(query | {'class': self.class_name})}"
+        query = urllib.parse.urlencode(query | {"class": self.class_name}, quote_via=urllib.parse.quote)
+        url = f"{self.base}{path}?{query}"
         return urllib.request.urlopen(urllib.request.Request(url, headers=self.headers), timeout=60)
 
     def document(self, realm, key):
