@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Keeps a table in PostgreSQL in step with a class of an app: a row for each document, with the place of the change that made it what it is.
 
-It reads the state once (docs/change-feed.md, "Starting with what is there"), then follows a feed of whole documents. Python's standard library,
+It reads the state once (docs/change-feed.md, "Feeds"), then follows a feed of whole documents. Python's standard library,
 pika and psycopg2 (Debian: python3-pika, python3-psycopg2) are all that it needs.
 
   sluice apps set shops --change-feed documents
