@@ -300,7 +300,8 @@ let package = Package(
         tool(
             "fire",
             [
-                "SyncModel", "AMQP", "Messages", "DeviceSync", "LocalCluster", "SeededRandom", logging, nio("NIOCore"),
+                "SyncModel", "AMQP", "Changesets", "ExtendedJSON", "MergeConformance", "Messages", "DeviceSync",
+                "LocalCluster", "SeededRandom", logging, nio("NIOCore"),
                 nio("NIOPosix"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ], exclude: ["run"]),

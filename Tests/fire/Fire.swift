@@ -28,6 +28,12 @@ struct Fire: AsyncParsableCommand {
     var partitions = 6
     @Option(help: "How many client realms of an app in flexible mode beside them; 5, or none with --previous.")
     var views: Int?
+    @Option(
+        help: """
+            How many backends write documents beside them, while others follow all changes; 3, or none with --previous: then \
+            nothing is followed.
+            """)
+    var writers: Int?
     @Option(help: "How many workers.") var workers = 3
     @Option(help: "How many gateways.") var gateways = 2
     @Option(help: "Milliseconds between two changes of one client; 150, or 400 with --hosts.") var pace: Int?
@@ -62,12 +68,13 @@ struct Fire: AsyncParsableCommand {
     private var clientCount: Int { clients ?? (hosts == nil ? 18 : 12) }
     /// A release before may not know the mode.
     private var viewCount: Int { views ?? (previous == nil ? 5 : 0) }
+    private var writerCount: Int { writers ?? (previous == nil ? 3 : 0) }
     private var paceMilliseconds: Int { pace ?? (hosts == nil ? 150 : 400) }
 
     func validate() throws {
         guard clientCount >= partitions, partitions >= 3, workers >= 2, gateways >= 1, minutes > 0,
             paceMilliseconds > 0,
-            stretch > 0, viewCount >= 0
+            stretch > 0, viewCount >= 0, writerCount >= 0
         else {
             throw ValidationError(
                 """
@@ -120,7 +127,7 @@ struct Fire: AsyncParsableCommand {
     private func settings(_ seed: UInt64, seconds: Int? = nil) -> FireRun.Settings {
         FireRun.Settings(
             seed: seed, seconds: seconds ?? Int(minutes * 60), clients: clientCount, partitions: partitions,
-            views: viewCount, pace: .milliseconds(paceMilliseconds))
+            views: viewCount, writers: writerCount, pace: .milliseconds(paceMilliseconds))
     }
 
     /// Processes beside each other, with one broker and one disk.
@@ -195,7 +202,7 @@ struct Fire: AsyncParsableCommand {
     private func options(_ seed: UInt64) -> String {
         ((hosts.map { ["--hosts \($0)"] } ?? ["--workers \(workers) --gateways \(gateways)"])
             + [
-                "--seed \(seed) --minutes \(minutes) --clients \(clientCount) --partitions \(partitions) --views \(viewCount)"
+                "--seed \(seed) --minutes \(minutes) --clients \(clientCount) --partitions \(partitions) --views \(viewCount) --writers \(writerCount)"
             ]
             + ["--pace \(paceMilliseconds) --stretch \(stretch)"] + only.map { "--fault \($0)" })
             .joined(separator: " ")

@@ -27,6 +27,16 @@ struct FireReport: Codable {
     var viewClients = 0
     var queryChanges = 0
     var roleChanges = 0
+    /// Backends that write documents, whose writes are among the changes, and those that follow the apps' changes.
+    var writers = 0
+    var followers = 0
+    /// Writes that were answered as written before.
+    var writesRepeated = 0
+    var changesFollowed = 0
+    /// Changes that were told again.
+    var changesRepeated = 0
+    /// Realms of which the replayed changes are not what a copy has.
+    var feedsDiverged = 0
     /// Objects of which clients heard that a write was undone.
     var undone = 0
     /// What is wrong, in words; empty after a good run.
@@ -48,6 +58,9 @@ struct FireReport: Codable {
             ("resets unaccounted", "\(resetsUnaccounted)"), ("dead letters", "\(deadLetters)"),
             ("client realms in flexible mode", "\(viewClients)"), ("changes of their queries", "\(queryChanges)"),
             ("changes of their roles", "\(roleChanges)"), ("objects of which writes were undone", "\(undone)"),
+            ("backends that write", "\(writers)"), ("their writes that came again", "\(writesRepeated)"),
+            ("backends that follow changes", "\(followers)"), ("changes followed", "\(changesFollowed)"),
+            ("changes told again", "\(changesRepeated)"), ("replayed feeds diverged", "\(feedsDiverged)"),
         ]
         let width = rows.map(\.0.count).max() ?? 0
         let lines = rows.map { $0.0.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.1 }

@@ -2,6 +2,7 @@ import DeviceSync
 import Foundation
 import LocalCluster
 import SeededRandom
+import SyncModel
 
 /// One run: a cluster, its clients under load, faults until the time is up, and the reckoning.
 struct FireRun: Sendable {
@@ -12,6 +13,8 @@ struct FireRun: Sendable {
         var partitions: Int
         /// Clients of an app in flexible mode beside them; 0: there is no such app.
         var views: Int
+        /// Backends that write documents; 0: the apps' changes are not followed either.
+        var writers: Int
         /// How long each client waits between two changes.
         var pace: Duration
     }
@@ -32,27 +35,42 @@ struct FireRun: Sendable {
     func run() async throws -> FireReport {
         var report = FireReport(seed: settings.seed, seconds: settings.seconds)
         try await cluster.start()
+        let documents = settings.writers > 0 ? documentRun : nil
         for app in [Self.steady, Self.resetting] {
             try await cluster.cluster.operate("apps", "create", app, "--rules", "open")
+            try await documents?.open(app)
         }
+        let random = SeededGenerator(seed: settings.seed)
+        let following = documents.map { documents in Task { await documents.follow(random) } }
+        defer { following?.cancel() }
         journal.note("the cluster is up; clients connect to \(cluster.url)")
         let clients = try await openClients()
         let views =
             settings.views > 0
             ? ViewRun(clients: settings.views, url: cluster.url, cluster: cluster.cluster, journal: journal) : nil
-        try await views?.open()
+        try await views?.open { try await documents?.open(ViewWorld.app) }
         journal.note("\(clients.count) client realms are open")
         let terminations = Terminations(app: Self.resetting, cluster: cluster.cluster, journal: journal)
-        await burn(clients, views, terminations, &report)
+        await burn(clients, views, documents, terminations, &report)
         // What does not come back is a finding, not the end of the reckoning.
         do { try await cluster.heal(journal) } catch { report.findings.append("after the faults: \(error)") }
+        await documents?.settle()
         await settle(clients, &report)
-        await views?.reckon(&report)
-        await reckon(clients, terminations, &report)
+        await views?.reckon(documents, &report)
+        await reckon(clients, documents, terminations, &report)
+        documents?.reckon(&report)
         report.unexpectedEnds = cluster.unexpectedEnds
         report.queuesDeleted = cluster.deletedQueues
         report.deadLetters = try await deadLetters()
         return report
+    }
+
+    private var documentRun: DocumentRun {
+        DocumentRun(
+            writers: settings.writers,
+            partitions: (0..<settings.partitions).filter { $0 % 3 != 2 }.map { "p\($0)" }, of: Self.steady,
+            following: [Self.steady, Self.resetting] + (settings.views > 0 ? [ViewWorld.app] : []),
+            cluster: cluster.cluster, journal: journal)
     }
 
     private func openClients() async throws -> [FireClient] {
@@ -77,7 +95,8 @@ struct FireRun: Sendable {
     }
 
     private func burn(
-        _ clients: [FireClient], _ views: ViewRun?, _ terminations: Terminations, _ report: inout FireReport
+        _ clients: [FireClient], _ views: ViewRun?, _ documents: DocumentRun?, _ terminations: Terminations,
+        _ report: inout FireReport
     ) async {
         var trouble = await trouble(clients, terminations)
         for line in trouble.leftOut { journal.note("left out: \(line)") }
@@ -96,6 +115,7 @@ struct FireRun: Sendable {
                 group.addTask { await client.follow() }
             }
             if let views { group.addTask { await views.burn(random, pace: settings.pace * 2) } }
+            if let documents { group.addTask { await documents.write(random, pace: settings.pace * 2) } }
             group.addTask { await cluster.supervise(journal) }
             while ContinuousClock.now < end, !trouble.isOver, !Task.isCancelled {
                 for fault in await trouble.strike() { counts[fault, default: 0] += 1 }
@@ -135,7 +155,9 @@ struct FireRun: Sendable {
         journal.note("all clients have had their time to come to rest")
     }
 
-    private func reckon(_ clients: [FireClient], _ terminations: Terminations, _ report: inout FireReport) async {
+    private func reckon(
+        _ clients: [FireClient], _ documents: DocumentRun?, _ terminations: Terminations, _ report: inout FireReport
+    ) async {
         report.clients = clients.count
         var open = 0
         for client in clients {
@@ -146,7 +168,7 @@ struct FireRun: Sendable {
         }
         if open > 0 { report.findings.append("\(open) changes are not acknowledged") }
         for (partition, members) in Dictionary(grouping: clients, by: \.partition).sorted(by: { $0.key < $1.key }) {
-            await reckon(partition, members, &report)
+            await reckon(partition, members, documents, &report)
         }
         do {
             let campaigns = try await LocalCluster.retrying("every reset has an outcome") {
@@ -192,7 +214,9 @@ struct FireRun: Sendable {
         }
     }
 
-    private func reckon(_ partition: String, _ members: [FireClient], _ report: inout FireReport) async {
+    private func reckon(
+        _ partition: String, _ members: [FireClient], _ documents: DocumentRun?, _ report: inout FireReport
+    ) async {
         var copies: [Copy] = []
         do {
             copies = try await LocalCluster.retrying("the copies of \(partition) are equal", upTo: .seconds(60)) {
@@ -209,21 +233,27 @@ struct FireRun: Sendable {
             report.findings.append("\(error)")
         }
         guard let copy = copies.first else { return }
+        let app = members[0].app
+        await documents?.compare(
+            RealmName(app: app, partition: RealmName.partition(fromText: partition)), { Copy($0) }, with: copy,
+            difference: { "replayed and copied: \($0.difference(from: $1))" }, &report)
         let kept = members.filter { !$0.discards }
-        let missing = kept.flatMap { client in client.entries.filter { copy.entries[$0] == nil } }
+        let writers = documents?.writers(in: partition, of: app) ?? []
+        let made = kept.map(\.entries) + writers.map(\.entries)
+        let missing = made.flatMap { entries in entries.filter { copy.entries[$0] == nil } }
         report.lost += missing.count
         if !missing.isEmpty {
             report.findings.append(
                 "\(partition): \(missing.count) entries are lost, such as \(missing.sorted().prefix(3))")
         }
-        guard members[0].app == Self.steady else { return }
-        let increments = members.map(\.increments).reduce(0, +)
+        guard app == Self.steady else { return }
+        let increments = (members.map(\.increments) + writers.map(\.increments)).reduce(0, +)
         report.lost += max(0, increments - copy.count)
         report.duplicated += max(0, copy.count - increments)
         if increments != copy.count {
             report.findings.append("\(partition): the counter is \(copy.count) after \(increments) increments")
         }
-        let written = members.reduce(into: Set<String>()) { $0.formUnion($1.lines) }
+        let written = (members.map(\.lines) + writers.map(\.lines)).reduce(into: Set<String>()) { $0.formUnion($1) }
         let there = Set(copy.lines)
         report.lost += written.subtracting(there).count
         report.duplicated += copy.lines.count - there.count

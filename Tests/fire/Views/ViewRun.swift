@@ -2,6 +2,7 @@ import DeviceSync
 import Foundation
 import LocalCluster
 import SeededRandom
+import SyncModel
 import Synchronization
 
 /// The part of a run that plays in an app in flexible mode: clients whose subscriptions and roles change under the same faults, and whose copies are
@@ -23,8 +24,10 @@ final class ViewRun: Sendable {
         witness = ViewClient(name: "witness", url: url, undone: undone)
     }
 
-    func open() async throws {
+    /// - Parameter prepare: is called once the app is there, before anything is written.
+    func open(_ prepare: () async throws -> Void) async throws {
         try await cluster.operate("apps", "create", ViewWorld.app, "--sync-mode", "flexible", "--rules", "open")
+        try await prepare()
         try await setRules(ViewWorld.groups)
         // The first one brings the class along.
         try await witness.open()
@@ -71,12 +74,15 @@ final class ViewRun: Sendable {
 
     // MARK: The reckoning
 
-    func reckon(_ report: inout FireReport) async {
+    func reckon(_ documents: DocumentRun?, _ report: inout FireReport) async {
         report.viewClients = clients.count
         report.queryChanges = clients.map(\.queryChanges).reduce(0, +)
         report.roleChanges = roleChanges.withLock { $0 }
         do {
             let all = try await settled(under: ViewWorld.groups, &report)
+            await documents?.compare(
+                RealmName(flexible: ViewWorld.app), { ViewWorld.cards($0) }, with: all,
+                difference: { "\($0.count) and \($1.count) cards" }, &report)
             let made = clients.reduce(into: Set<String>()) { $0.formUnion($1.made) }
             let lost = made.subtracting(all.keys).subtracting(undone.all)
             report.lost += lost.count
