@@ -61,6 +61,34 @@ extension SharedClusterTests {
             try expectEqual(device.ids(), ["a", "b"])
         }
 
+        @Test func documentsAreSearchedAndCounted() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            for (index, name) in ["pen", "ink", "pen", "paper"].enumerated() {
+                try device.create("i\(index)", name: name, stock: index)
+            }
+            try await device.upload()
+            for way in [
+                ["--query", "name == 'pen' AND stock > 0"], ["--filter", #"{"name": "pen", "stock": {"$gt": 0}}"#],
+            ] {
+                for more in [[], ["--snapshot"], ["--user", device.user.id]] {
+                    let realm = ["--app", cluster.app, "--partition", Device.partition]
+                    let found = try await cluster.operate(
+                        ["documents", "find", "Item", "--fields", #"{"stock": 1}"#] + realm + way + more)
+                    expectEqual(found, #"{"_id":"i2","stock":2}"# + "\n", "\(way) \(more)")
+                }
+            }
+            try await expectEqual(documents(cluster, "distinct", "Item", "name"), #""ink"\#n"paper"\#n"pen""#)
+            let sums = try await documents(
+                cluster, "aggregate", "Item",
+                #"[{"$group": {"_id": "$name", "n": {"$sum": 1}, "stock": {"$sum": "$stock"}}}, {"$sort": {"n": -1, "_id": 1}}, {"$limit": 2}]"#
+            )
+            expectEqual(sums, #"{"_id":"pen","n":2,"stock":2}\#n{"_id":"ink","n":1,"stock":1}"#)
+            let way = try await documents(cluster, "explain", "Item", "--filter", #"{"_id": "i1"}"#)
+            expectTrue(way.contains("by primary key: at most 1 objects"), "\(way)")
+        }
+
         @Test func aShellWritesInstructionsAndSeesWhatBecomesOfThem() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp()
