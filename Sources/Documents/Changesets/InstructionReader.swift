@@ -22,13 +22,14 @@ struct InstructionReader {
         case "Update":
             let target = try path(in: table, &members)
             let value = try value(&members)
-            let size = try members.number("priorSize")
-            let isDefault = try members.flag("default")
-            guard size == nil || !isDefault else {
-                throw DocumentError(.invalidWrite, "expected either default or priorSize")
-            }
-            instruction = .update(
-                .init(target: target, value: value, qualifier: size.map { .priorSize($0) } ?? .isDefault(isDefault)))
+            // The last element says which of the two there is.
+            let qualifier: Instruction.Update.Qualifier =
+                if case .index? = target.path.last {
+                    .priorSize(try members.requiredNumber("priorSize"))
+                } else {
+                    .isDefault(try members.flag("default"))
+                }
+            instruction = .update(.init(target: target, value: value, qualifier: qualifier))
         case "AddInteger":
             let target = try path(in: table, &members)
             guard let delta = try members.required("delta").integer else {
