@@ -17,8 +17,8 @@ import Testing
     private static let realm = RealmName(flexible: "notes")
 
     /// Ten notes, the even ones done.
-    private func fill(_ harness: CoordinatorHarness) async throws {
-        let slice = Self.realm.slice(of: harness.slices)
+    private func fill(_ harness: CoordinatorHarness, _ name: RealmName = DocumentReadingTests.realm) async throws {
+        let slice = name.slice(of: harness.slices)
         let store = try await SQLiteStores(folder: harness.folder).store(for: slice)
         guard case .owned(let epoch) = try await store.claim(by: "w", now: 1, leaseUntil: 2, gone: nil) else {
             throw TestBrokerError("slice \(slice) is owned")
@@ -31,7 +31,7 @@ import Testing
         }
         let mapping = DocumentMapping(schema: state.schema)
         let table = try mapping.table("Note")
-        var record = RealmRecord(id: RealmID(1), name: Self.realm, generation: 1, salt: 1, saltEpoch: epoch)
+        var record = RealmRecord(id: RealmID(1), name: name, generation: 1, salt: 1, saltEpoch: epoch)
         record.latest = SaltedServerVersion(version: 4, salt: 1)
         record.schema = state.schema.encoded()
         var batch = SliceBatch()
@@ -102,6 +102,25 @@ import Testing
             // What cannot be searched for is said before anything is sent.
             let wrong = try await get(coordinator, "/stream", ["filter": #"{"nothing":1}"#])
             expectTrue(wrong.status == 422 && wrong["error"] == "unknown_field", "\(wrong)")
+        }
+    }
+
+    /// Documents of an app in partition mode, of all its realms, each behind the realm's name.
+    @Test func aStreamWithoutAPartitionIsOfAllRealms() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "notes", createdAt: 1))
+            let realm = RealmName(app: "notes", partition: "\"nw\"")
+            try await fill(harness, realm)
+            try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
+                let all = try await get(coordinator, "/stream", ["filter": #"{"done":true}"#, "limit": "3"])
+                let heading = #"event: realm\#ndata: {"realm":{"app":"notes","partition":"\"nw\""},"version":4}"#
+                expectTrue(all.text.hasPrefix(heading + "\n\nevent: document\n"), "\(all.text)")
+                expectTrue(
+                    all.text.hasSuffix("event: end\ndata: {\"realms\":1,\"count\":3}\n\n"), "\(all.text)")
+                let sorted = try await get(coordinator, "/stream", ["sort": #"{"done":1}"#])
+                expectTrue(sorted.status == 400 && sorted["error"] == "invalid_request", "\(sorted)")
+            }
         }
     }
 

@@ -141,39 +141,118 @@ struct DocumentReading: Sendable {
 
     // MARK: Streams
 
-    /// Answers what is selected as server-sent events: the documents as they are at one moment, then `end`.
+    /// Answers what is selected as server-sent events: the documents as they are at one moment, then `end`. Of an app in partition mode, without a
+    /// partition, those of all its realms, each of a moment of its own and behind an event `realm`.
     private func stream(_ request: Request, app id: String) async throws -> Response {
-        let target = try await target(request, app: id)
+        let app = try await context.app(id)
         var wanted = try wanted(request)
         if AdminRequest.query(.limit, request) == nil { wanted.limit = .max }
-        let asked = wanted
         guard wanted.after == nil else { throw AdminError.invalid("after: a stream begins with the first document") }
         let form = try Self.form(request)
-        let place = try places.require()
+        let choice = try RealmChoice(request)
         var limits = SearchLimits()
         limits.patience = Self.patience
-        let bounds = limits
+        if app.syncMode == .partition, choice.partition == nil, choice.flexible == nil {
+            guard wanted.sort.isEmpty else {
+                throw AdminError.invalid("sort: documents of several realms are not sorted: name a partition")
+            }
+            return try await streamAll(request, app, wanted, limits, form)
+        }
+        let target = try await target(request, app: id)
+        let (asked, bounds) = (wanted, limits)
+        let place = try places.require()
         // What is wrong with it is told before anything is sent.
         _ = try await search(target, limits: bounds) { try $0.check(asked) }
-        return place.response(headers: [.contentType: "text/event-stream", .cacheControl: "no-store"]) { writer in
-            do {
+        return place.response(headers: Self.events) { writer in
+            try await Self.tellingErrors(to: &writer) { writer in
                 let end = try await search(target, limits: bounds) { search in
                     let count = try await search.all(asked) { documents in
-                        var buffer = ByteBuffer()
-                        for document in documents {
-                            let data = ExtendedJSONWriter.bytes(of: .document(document), form)
-                            buffer.writeImmutableBuffer(ServerSentEvent("document", data: data).buffer)
-                        }
-                        try await writer.write(buffer)
+                        try await Self.write(documents, form, to: &writer)
                     }
                     return ["version": BSONValue(Int64(clamping: search.version)), "count": BSONValue(Int64(count))]
                         as BSONDocument
                 }
-                let data = ExtendedJSONWriter.bytes(of: .document(end))
-                try await writer.write(ServerSentEvent("end", data: data).buffer)
-            } catch let error as AdminError {
-                try await writer.write(ServerSentEvent(error: error.code, error.message).buffer)
+                try await Self.write("end", end, to: &writer)
             }
+        }
+    }
+
+    /// The documents of all realms of an app in partition mode.
+    private func streamAll(
+        _ request: Request, _ app: AppRecord, _ asked: DocumentSearch.Wanted, _ limits: SearchLimits,
+        _ form: ExtendedJSONWriter.Form
+    ) async throws -> Response {
+        guard let className = AdminRequest.query(.className, request) else {
+            throw AdminError.invalid("class: expected the name of a class")
+        }
+        var reads: @Sendable (RealmName) -> Bool = { _ in true }
+        if let id = AdminRequest.query(.user, request) {
+            let user = RuleUser(try await context.user(id, of: app.id))
+            let rules = try await context.rules.document(of: app)
+            reads = { rules?.partitionRights(of: user, partition: $0.partition).mayRead == true }
+        }
+        let stores = try await context.stores(for: ", from which documents are read")
+        let place = try places.require()
+        return place.response(headers: Self.events) { [reads] writer in
+            try await Self.tellingErrors(to: &writer) { writer in
+                var (count, realms) = (0, 0)
+                try await stores.forEachRealm(of: app.id) { record, reader in
+                    // Something may be left of an app that has moved from the other mode.
+                    guard !record.name.isFlexible, reads(record.name), count < asked.limit else { return }
+                    let target = Target(
+                        app: app, realm: record.name, className: ByteString(className), roles: nil, reader: reader)
+                    var wanted = asked
+                    wanted.limit = asked.limit == .max ? .max : asked.limit - count
+                    do {
+                        count += try await search(target, limits: limits) { [wanted] search in
+                            var told = false
+                            return try await search.all(wanted) { documents in
+                                if !told {
+                                    try await Self.write("realm", search.heading, to: &writer)
+                                    (told, realms) = (true, realms + 1)
+                                }
+                                try await Self.write(documents, form, to: &writer)
+                            }
+                        }
+                    } catch let error as AdminError where error.code == DocumentError.Code.unknownClass.rawValue {
+                        // A realm that has not met the class has none of it.
+                    } catch let error as AdminError where error.code == "not_found" {
+                        // The realm was erased meanwhile.
+                    }
+                }
+                try await Self.write(
+                    "end", ["realms": BSONValue(Int64(realms)), "count": BSONValue(Int64(count))], to: &writer)
+            }
+        }
+    }
+
+    private static let events: HTTPFields = [.contentType: "text/event-stream", .cacheControl: "no-store"]
+
+    private static func write(
+        _ documents: [BSONDocument], _ form: ExtendedJSONWriter.Form, to writer: inout any ResponseBodyWriter
+    ) async throws {
+        var buffer = ByteBuffer()
+        for document in documents {
+            let data = ExtendedJSONWriter.bytes(of: .document(document), form)
+            buffer.writeImmutableBuffer(ServerSentEvent("document", data: data).buffer)
+        }
+        if buffer.readableBytes > 0 { try await writer.write(buffer) }
+    }
+
+    private static func write(
+        _ event: String, _ data: BSONDocument, to writer: inout any ResponseBodyWriter
+    ) async throws {
+        try await writer.write(ServerSentEvent(event, data: ExtendedJSONWriter.bytes(of: .document(data))).buffer)
+    }
+
+    /// What is wrong once the answer has begun is an event.
+    private static func tellingErrors(
+        to writer: inout any ResponseBodyWriter, _ body: (inout any ResponseBodyWriter) async throws -> Void
+    ) async throws {
+        do {
+            try await body(&writer)
+        } catch let error as AdminError {
+            try await writer.write(ServerSentEvent(error: error.code, error.message).buffer)
         }
     }
 
@@ -251,6 +330,13 @@ struct DocumentReading: Sendable {
 extension AdminError {
     fileprivate init(_ error: DocumentError) {
         self.init(status: .unprocessableContent, code: error.code.rawValue, message: error.description)
+    }
+}
+
+extension DocumentSearch {
+    /// The realm that is searched, and its version.
+    fileprivate var heading: BSONDocument {
+        ["realm": .document(name.document), "version": BSONValue(Int64(clamping: version))]
     }
 }
 

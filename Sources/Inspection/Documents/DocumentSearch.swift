@@ -145,6 +145,8 @@ package struct DocumentSearch: Sendable {
     /// The realm's version that is searched.
     package var version: UInt64 { realm.latest.version.rawValue }
 
+    package var name: RealmName { realm.name }
+
     /// - Throws: `DocumentError` for what can never be searched for.
     package func check(_ wanted: Wanted) throws(DocumentError) {
         _ = try filter(wanted)

@@ -58,17 +58,26 @@ struct DocumentsFind: AdminCommand {
     var fields: String?
     @Option(help: "Print at most so many.") var limit: Int?
     @Flag(help: "Print documents as they are at one moment.") var snapshot = false
+    @Flag(
+        help: """
+            Print documents of all partitions, each as {"realm": ..., "document": ...}; those of each partition as they are at one \
+            moment.
+            """)
+    var allPartitions = false
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit: expected at least 1") }
-        if sort != nil || snapshot, let limit, limit > AdminLimits.entries.upperBound {
+        if allPartitions, sort != nil || wanted.partition != nil {
+            throw ValidationError("--all-partitions: expected neither --partition nor --sort beside it")
+        }
+        if sort != nil || snapshot || allPartitions, let limit, limit > AdminLimits.entries.upperBound {
             throw ValidationError(
                 "--limit: a search that is sorted, or of one moment, has at most \(AdminLimits.entries.upperBound)")
         }
     }
 
     func run(_ admin: AdminClient) async throws {
-        if snapshot { return try await printSnapshot(admin) }
+        if snapshot || allPartitions { return try await printSnapshot(admin) }
         var left = limit ?? .max
         var after: String?
         repeat {
@@ -94,10 +103,16 @@ struct DocumentsFind: AdminCommand {
                 (.sort, sort?.text), (.fields, fields), (.limit, limit.map { "\($0)" }),
                 (.canonical, form.canonical ? "true" : nil),
             ]
+        var realm = "{}"
         try await admin.follow(AdminRoute.documentStream.path(wanted.app, query: query)) { event in
             switch event.name {
             case "document":
-                Printing.line(String(decoding: event.data, as: UTF8.self))
+                let text = String(decoding: event.data, as: UTF8.self)
+                Printing.line(allPartitions ? #"{"realm":\#(realm),"document":\#(text)}"# : text)
+                return true
+            case "realm":
+                let heading = try? ExtendedJSONParser.parse(event.data).document
+                realm = heading?["realm"].map { ExtendedJSONWriter.text(of: $0) } ?? "{}"
                 return true
             case "error":
                 let problem = try? ExtendedJSONParser.parse(event.data).document
