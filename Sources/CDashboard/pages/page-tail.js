@@ -20,7 +20,7 @@ export function show(main, rest, signal) {
   const app = /** @type {HTMLInputElement} */ (h("input", { id: "app", size: 16, value: rest[0] ?? "", spellcheck: "false", autocapitalize: "none", on: { change: () => begin() } }));
   const partition = /** @type {HTMLInputElement} */ (h("input", { id: "partition", size: 16, spellcheck: "false", autocapitalize: "none", on: { change: () => begin() } }));
   const type = /** @type {HTMLSelectElement} */ (h("select", { id: "type", on: { change: () => begin() } },
-    h("option", { value: "" }, "all but ticks and generations"), types.map((name) => h("option", { value: name }, name))));
+    h("option", { value: "" }, "all but the clock"), types.map((name) => h("option", { value: name }, name))));
   const words = h("p", { class: "muted" });
   const problem = h("p", { class: "bad", role: "alert" });
   const hold = h("button", { type: "button", on: { click: () => { isHeld = !isHeld; say(hold, isHeld ? "Go on" : "Hold"); draw(); } } }, "Hold");

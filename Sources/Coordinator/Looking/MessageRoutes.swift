@@ -49,7 +49,7 @@ struct MessageRoutes: Sendable {
     }
 }
 
-/// The messages that are wanted; without a type all but the clock and what follows each tick.
+/// The messages that are wanted; without a type all but what passes because time does.
 struct PassingFilter: Sendable {
     var app: String?
     var partition: String?
@@ -57,7 +57,7 @@ struct PassingFilter: Sendable {
 
     func accepts(_ summary: MessageSummary) -> Bool {
         (app == nil || summary.app == app) && (partition == nil || summary.partition == partition)
-            && (type.map { $0 == summary.type } ?? !MessageSummary.clockTypes.contains(summary.type))
+            && (type.map { $0 == summary.type } ?? !summary.isOfClock)
     }
 }
 

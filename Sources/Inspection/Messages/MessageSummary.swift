@@ -17,6 +17,8 @@ package struct MessageSummary: Sendable, Equatable, Codable {
     package var text: String
     /// The published events of which the commit made versions that an `integrated` message tells of.
     package var events: [NoticedEvent]?
+    /// True of an `integrated` message that tells once more where a realm stands: nobody has written since.
+    package var again: Bool?
     /// The name of a dead letter; nil of any other message, as are why and in which queue it died.
     package var letter: String?
     package var reason: String?
@@ -50,6 +52,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
                 (app, partition, clientFile) = (content.app, content.partition, content.clientFile)
                 slice = content.slice?.value
                 text = content.text
+                if content.isAgain { again = true }
             } else {
                 text = "a type that this version does not know"
             }
@@ -69,6 +72,9 @@ package struct MessageSummary: Sendable, Equatable, Codable {
 
     /// The types that pass all the time, also when nobody writes: the clock, and what follows each tick of it.
     package static let clockTypes: Set<String> = [TickMessage.type, GenerationNotice.type]
+
+    /// Whether the message passes because time does, and not because somebody has done something.
+    package var isOfClock: Bool { Self.clockTypes.contains(type) || again == true }
 
     // MARK: Contents
 
@@ -119,6 +125,11 @@ package struct MessageSummary: Sendable, Equatable, Codable {
         }
         read(IntegratedNotice.self) {
             let files = $0.acknowledgements.map(\.clientFile)
+            if files.isEmpty, $0.follows == $0.latest.version {
+                return Content(
+                    app: $0.realm.app, partition: $0.realm.partition, text: "still at server version \($0.follows)",
+                    isAgain: true)
+            }
             let text =
                 "server versions \($0.follows) to \($0.latest.version), acknowledges "
                 + "\(files.count) client file\(files.count == 1 ? "" : "s")"
@@ -178,6 +189,8 @@ private struct Content {
     var clientFile: FileIdent?
     var slice: SliceNumber?
     var text = ""
+    /// Whether the message repeats what gateways were told before.
+    var isAgain = false
 }
 
 extension Content {

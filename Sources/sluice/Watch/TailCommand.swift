@@ -13,8 +13,9 @@ struct TailCommand: ReportingCommand {
             Copies of what passes the exchanges, through a queue of its own: the workers' queues get everything all the same.
             A line shows whom a message is about and how large it is; what users wrote is shown with --bodies only.
 
-            The cluster's clock (ticks, and generations, which follow each tick) passes all the time, also when nobody writes: it is
-            shown with --clock, or where --type names it. Heartbeats likewise, with --presence.
+            The cluster's clock passes all the time, also when nobody writes: ticks, and what follows them (generations, and where
+            realms stand that have come to rest, told once more). It is shown with --clock, or where --type names it. Heartbeats
+            likewise, with --presence.
 
             Where the terminal is slower than the cluster, messages are left out, and a line says how many.
             """)
@@ -26,7 +27,7 @@ struct TailCommand: ReportingCommand {
     @Option(help: "Only messages of this type, such as changeset; repeat it for several.") var type: [String] = []
     @Option(help: "No messages of this type; repeat it for several.") var notType: [String] = []
     @Option(help: "End after so many.") var count: Int?
-    @Flag(help: "Ticks and generations too.") var clock = false
+    @Flag(help: "Ticks too, and what follows them.") var clock = false
     @Flag(help: "The workers' heartbeats too.") var presence = false
     @Flag(help: "Show the messages' ids.") var ids = false
     @Flag(help: "Show the bodies: users' data.") var bodies = false
@@ -48,7 +49,7 @@ struct TailCommand: ReportingCommand {
             let filter = MessageFilter(
                 app: app, partition: flexible ? "" : realm.map { RealmName.partition(fromText: $0) },
                 types: Set(type),
-                refused: Set(notType).union(clock || !type.isEmpty ? [] : MessageSummary.clockTypes))
+                refused: Set(notType), withClock: clock || !type.isEmpty)
             let tail = MessageTail(
                 tap: tap, slices: slices, filter: filter, limit: count,
                 printer: TailPrinter(json: output.json, bodies: bodies, ids: ids), dead: settings.topology.dead)
@@ -80,9 +81,12 @@ struct MessageFilter {
     /// The types to show; empty: all but `refused`.
     var types: Set<String>
     var refused: Set<String> = []
+    /// Whether what passes because time does is shown, too.
+    var withClock = false
 
     func accepts(_ summary: MessageSummary) -> Bool {
         (app == nil || summary.app == app) && (partition == nil || summary.partition == partition)
             && (types.isEmpty || types.contains(summary.type)) && !refused.contains(summary.type)
+            && (withClock || !summary.isOfClock)
     }
 }

@@ -56,6 +56,29 @@ import Testing
         expectTrue(MessageSummary(message).events == nil)
     }
 
+    private func commit(
+        after follows: UInt64, latest: UInt64, acknowledged: [IntegratedNotice.Acknowledgement] = []
+    ) throws -> MessageSummary {
+        let notice = IntegratedNotice(
+            realm: Self.realm, generation: 1, follows: ServerVersion(follows),
+            latest: SaltedServerVersion(version: ServerVersion(latest), salt: 1), entries: [],
+            acknowledgements: acknowledged)
+        return MessageSummary(try AMQPMessage(notice))
+    }
+
+    @Test func whatTellsOfNothingNewIsTheClocks() throws {
+        let again = try commit(after: 7, latest: 7)
+        expectTrue(again.again == true && again.isOfClock)
+        expectEqual(again.text, "still at server version 7")
+        // A commit whose versions were too large to be sent along, and one that acknowledges a client, are news.
+        let acknowledged = IntegratedNotice.Acknowledgement(
+            clientFile: 7, upload: UploadCursor(clientVersion: 5, serverVersion: 3))
+        for news in [try commit(after: 6, latest: 7), try commit(after: 7, latest: 7, acknowledged: [acknowledged])] {
+            expectTrue(news.again == nil && !news.isOfClock)
+        }
+        expectTrue(MessageSummary(try AMQPMessage(TickMessage(at: 5))).isOfClock)
+    }
+
     @Test func aDeadLetterSaysWhyAndWhereItDied() throws {
         let letter = DeadLetterDraft(
             try upload(), reason: "there is no app tasks", queue: "sluice.slice.2", app: "tasks", diedAt: 5

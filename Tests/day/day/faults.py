@@ -287,8 +287,6 @@ def tail_is_quiet(day, case):
     day.load.pause()
     machine.until(day.drained, 60 * day.slack, every=1)
     case.begin()
-    # What was written last may still be told of.
-    machine.until(lambda: not tail(cluster, 6), 60 * day.slack)
     lines = tail(cluster, 12)
     case.check(not lines, "a cluster in which nobody writes has no line in tail", lines[:3])
     clock = tail(cluster, 12, "--clock")
@@ -300,10 +298,15 @@ def tail_is_quiet(day, case):
 
 
 def tail(cluster, seconds, *options):
-    """The lines of a tail that is ended after some seconds."""
+    """The lines of a tail that is ended when it has followed the cluster for some seconds, however long it took to begin."""
     child = subprocess.Popen(
-        [cluster.sluice, "tail", *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True,
+        [cluster.sluice, "tail", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
         env=cluster.shell(), cwd=cluster.folder)
+    said = child.stderr.readline()
+    if not said.startswith("following"):
+        child.kill()
+        child.communicate()
+        raise RuntimeError(f"sluice tail: {said.strip()}")
     try:
         out, _ = child.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
