@@ -36,6 +36,8 @@ package struct AppDocument: Codable, Sendable, Equatable {
     /// What the rules say, and where they say it of every user, who can become one, in a sentence; only of an app that is asked for or
     /// was just made.
     package var access: String?
+    /// What goes on in the app at the gateways; absent where they do not tell of it.
+    package var traffic: AppTrafficDocument?
 
     package init(_ app: AppRecord, compatibility: String, users: Int?, access: String?) {
         id = app.id
@@ -61,6 +63,18 @@ package struct AppDocument: Codable, Sendable, Equatable {
 }
 
 /// An app's quotas: what each allows, by what, and how much of it is used.
+/// Sessions of an app at all gateways, and what they sent and got a second between the gateways' last two reports.
+package struct AppTrafficDocument: Codable, Sendable, Equatable {
+    package var sessions = 0
+    /// Changesets that clients upload, and their bytes.
+    package var changesetsPerSecond = 0.0
+    package var uploadBytesPerSecond = 0.0
+    /// Bytes to clients.
+    package var downloadBytesPerSecond = 0.0
+
+    package init() {}
+}
+
 package struct QuotaList: Codable, Sendable, Equatable {
     package struct Entry: Codable, Sendable, Equatable {
         package var quota: String

@@ -83,6 +83,24 @@ import Testing
         }
     }
 
+    @Test func anAppShowsWhatItsClientsDo() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
+            try await harness.withCoordinator { coordinator in
+                try await eventually {
+                    try await harness.channel.publish(
+                        try AMQPMessage(
+                            GatewayFigures(
+                                gateway: "g1", at: 1, connections: 1, sessions: 3, changesets: 1, errors: 0,
+                                apps: ["tasks": AppFigures(sessions: 3)], isStaying: true)),
+                        exchange: harness.topology.outcomes, routingKey: Topology.figuresKey, mandatory: false)
+                    return try await coordinator.request("GET", "apps/tasks")["traffic.sessions"] == "3"
+                }
+                try await expectEqual(coordinator.request("GET", "apps")["apps.0.traffic.sessions"], "3")
+            }
+        }
+    }
+
     @Test func slicesWithoutAnOwnerAreSaidNotToBeKnown() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))

@@ -2,7 +2,7 @@
 
 import { h, replace, say } from "./dom.js";
 import { get, path, query, send } from "./api.js";
-import { ago, count, plural, size, time } from "./format.js";
+import { ago, count, decimal, plural, size, time } from "./format.js";
 import { actionButton, confirm } from "./dialog.js";
 import { pagedTable, table } from "./table.js";
 
@@ -16,7 +16,9 @@ export async function show(main, rest, signal) {
       { title: "App", class: "wide", cell: (app) => ({ text: app.id, href: `#/apps/${path(app.id)}` }) },
       { title: "Sync", cell: (app) => app.syncState },
       { title: "Mode", cell: (app) => app.syncMode },
-      { title: "Generation", class: "number", cell: (app) => String(app.generation) },
+      { title: "Sessions", class: "number", cell: (app) => count(app.traffic?.sessions) },
+      { title: "In/s", class: "number", cell: (app) => decimal(app.traffic?.changesetsPerSecond) },
+      { title: "Generation", class: "number spare", cell: (app) => String(app.generation) },
       { title: "Rules", class: "number spare", cell: (app) => app.rulesVersion ? `version ${app.rulesVersion}` : "none" },
       { title: "Created", class: "spare", cell: (app) => time(app.createdAt) },
     ],
@@ -43,7 +45,10 @@ async function one(main, id, signal) {
     mode = app.syncMode;
     say(access, app.access ?? "");
     replace(facts, [["Sync", app.syncState], ["Mode", app.syncMode], ["Compatibility", app.compatibility],
-      ["Generation", String(app.generation)], ["Users", count(app.users)], ["Development mode", app.developmentMode ? "on" : "off"],
+      ["Generation", String(app.generation)], ["Users", count(app.users)],
+      ["Sessions", count(app.traffic?.sessions)], ["Changesets a second", decimal(app.traffic?.changesetsPerSecond)],
+      ["Bytes a second, up", app.traffic ? size(app.traffic.uploadBytesPerSecond) : "–"],
+      ["Bytes a second, down", app.traffic ? size(app.traffic.downloadBytesPerSecond) : "–"], ["Development mode", app.developmentMode ? "on" : "off"],
       ["Client recovery", app.clientRecovery ? "on" : "off"], ["Offline for at most", plural(app.maxOfflineDays, "day")],
       ["Change feed", app.changeFeed || "off"],
       ["Anonymous login", app.anonymousLogin ? "on" : "off"], ["Password login", app.emailPasswordLogin ? "on" : "off"],

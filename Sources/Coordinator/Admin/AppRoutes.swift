@@ -11,7 +11,13 @@ struct AppRoutes: Sendable {
 
     func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .apps) { _, _ in
-            AppList(apps: try await context.store.apps().map { AppDocument($0) })
+            let now = context.now
+            return AppList(
+                apps: try await context.store.apps().map { app in
+                    var document = AppDocument(app)
+                    document.traffic = context.state.traffic(of: app.id, at: now)
+                    return document
+                })
         }
         group.on(.post, .apps) { request, _ in
             let new = try await AdminRequest.body(AppRequest.self, of: request, limit: AdminLimits.rulesBody)
@@ -26,6 +32,7 @@ struct AppRoutes: Sendable {
             let id = try route.value(of: .app)
             var document = try await context.document(of: id)
             document.users = try await context.store.userCount(app: id)
+            document.traffic = context.state.traffic(of: id, at: context.now)
             return document
         }
         group.answer(.get, .quotas) { try await quotas(of: try await context.app($1.value(of: .app))) }

@@ -95,6 +95,10 @@ extension CoordinatorState {
         state.withLock { $0.figures.unacknowledgedBytes(of: app, at: now) }
     }
 
+    func traffic(of app: String, at now: UInt64) -> AppTrafficDocument? {
+        state.withLock { $0.figures.traffic(of: app, at: now) }
+    }
+
     /// The slices as heartbeats, the broker and the last minutes tell.
     func slicePictures(_ count: SliceCount, at now: UInt64) -> [SliceDocument] {
         state.withLock { Self.slicePictures($0, count, at: now) }

@@ -1,3 +1,4 @@
+import AdminAPI
 import Messages
 
 /// What workers and gateways have said of their work.
@@ -9,6 +10,12 @@ struct ClusterFigures: Sendable {
         var sessions = 0
         /// Bytes by app; see `GatewayFigures`.
         var unacknowledged: [String: UInt64] = [:]
+        /// Nil if the gateway does not tell of them.
+        var apps: [String: AppFigures]?
+        /// What it told before, for rates.
+        var earlier: (at: UInt64, apps: [String: AppFigures])?
+        /// By the gateway's clock.
+        var toldAt: UInt64 = 0
         var isGateway = false
         var heardAt: UInt64 = 0
         var isStaying = true
@@ -45,6 +52,9 @@ struct ClusterFigures: Sendable {
             source.errors.heard(message.errors)
             source.sessions = max(0, message.sessions)
             source.unacknowledged = message.unacknowledged ?? [:]
+            source.earlier = source.apps.map { (at: source.toldAt, apps: $0) }
+            source.apps = message.apps
+            source.toldAt = message.at
             source.isStaying = message.isStaying
         }
     }
@@ -67,6 +77,33 @@ struct ClusterFigures: Sendable {
         sources.values.reduce(0) {
             $1.isHeard(at: now) ? $0.addingReportingOverflow($1.unacknowledged[app] ?? 0).partialValue : $0
         }
+    }
+
+    /// What goes on in an app: the sums of what the gateways told last, and rates since what they told before; nil if one of them does
+    /// not tell of it.
+    func traffic(of app: String, at now: UInt64) -> AppTrafficDocument? {
+        var traffic = AppTrafficDocument()
+        for source in sources.values where source.isGateway && source.isHeard(at: now) {
+            guard let apps = source.apps else { return nil }
+            guard let figures = apps[app] else {
+                // Who tells of fewer than it may has nothing to tell of the others.
+                guard apps.count < GatewayFigures.mostApps else { return nil }
+                continue
+            }
+            traffic.sessions += max(0, figures.sessions)
+            guard let earlier = source.earlier, earlier.at < source.toldAt else { continue }
+            let before = earlier.apps[app] ?? AppFigures()
+            let seconds = Double(source.toldAt - earlier.at) / 1_000
+            func rate(_ total: KeyPath<AppFigures, UInt64>) -> Double {
+                // A gateway that has started again counts from 0.
+                let (now, then) = (figures[keyPath: total], before[keyPath: total])
+                return Double(now >= then ? now - then : now) / seconds
+            }
+            traffic.changesetsPerSecond += rate(\.changesets)
+            traffic.uploadBytesPerSecond += rate(\.uploadBytes)
+            traffic.downloadBytesPerSecond += rate(\.downloadBytes)
+        }
+        return traffic
     }
 
     /// What has happened since the last call; sources that have long been silent are forgotten.

@@ -128,9 +128,11 @@ final class ClusterLink: Sendable {
 
     /// Tells whichever coordinators listen how the gateway stands; that nobody does is no error.
     func showFigures(unacknowledged: [String: UInt64]?, process: ProcessFacts?, isStaying: Bool) {
+        let apps = metrics.apps(sessions: sessions.counts)
         guard isUp else { return }
         var figures = metrics.figures(of: configuration.id, at: clock.unixMilliseconds(), isStaying: isStaying)
         figures.unacknowledged = unacknowledged
+        figures.apps = apps
         figures.process = process
         send({ _ in }, to: configuration.topology.outcomes, key: Topology.figuresKey) {
             try AMQPMessage(figures, persistent: false)

@@ -75,6 +75,8 @@ final class SessionDirectory: Sendable {
     }
 
     var count: Int { state.withLock { $0.entries.count } }
+    /// How many sessions each app has.
+    var counts: [String: Int] { state.withLock { $0.byApp.mapValues(\.count) } }
 
     func deliver(_ event: SessionEvent, to number: UInt64) {
         let sink = state.withLock { $0.entries[number]?.sink }

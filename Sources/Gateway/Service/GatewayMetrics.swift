@@ -25,6 +25,8 @@ final class GatewayMetrics: Sendable {
     private let mails = LabelledCounter("sluice.gateway.mails", "outcome", ["sent", "failed", "refused"])
     private let foreignKeys = LabelledCounter("sluice.gateway.foreign_keys.fetched", "outcome", ["done", "failed"])
     private let apps = AppCounters<GatewayCounter>()
+    private let appSessionsGauge = KnownGauge("sluice.gateway.app.sessions", "app")
+    private let appTotals = AppTotals()
     private let passwordTimer = Timer(label: "sluice.gateway.password.duration.seconds")
     private let requestTimer = Timer(label: "sluice.gateway.request.duration.seconds")
     // What coordinators are told; the metrics' backend keeps its sums to itself.
@@ -39,6 +41,16 @@ final class GatewayMetrics: Sendable {
             gateway: gateway, at: now, connections: lastConnections.load(ordering: .relaxed),
             sessions: lastSessions.load(ordering: .relaxed), changesets: totalChangesets.load(ordering: .relaxed),
             errors: totalErrors.load(ordering: .relaxed), isStaying: isStaying)
+    }
+
+    /// The apps that have the most to tell of, with what they have at the gateway; their sessions are shown as well.
+    ///
+    /// - Parameter sessions: by app, as they are now.
+    func apps(sessions: [String: Int]) -> [String: AppFigures] {
+        let figures = appTotals.largest(GatewayFigures.mostApps, sessions: sessions)
+        appSessionsGauge.show(
+            Dictionary(uniqueKeysWithValues: figures.map { ([$0.key], Double($0.value.sessions)) }))
+        return figures
     }
 
     /// Bodies of deliveries that wait in memory and in the spool's file, in bytes.
@@ -95,9 +107,16 @@ final class GatewayMetrics: Sendable {
         apps.count(.uploads, app, by: changesets)
         totalChangesets.add(UInt64(clamping: changesets), ordering: .relaxed)
         apps.count(.uploadBytes, app, by: bytes)
+        appTotals.add(to: app) {
+            $0.changesets &+= UInt64(clamping: changesets)
+            $0.uploadBytes &+= UInt64(clamping: bytes)
+        }
     }
 
-    func downloaded(app: String, bytes: Int) { apps.count(.downloadBytes, app, by: bytes) }
+    func downloaded(app: String, bytes: Int) {
+        apps.count(.downloadBytes, app, by: bytes)
+        appTotals.add(to: app) { $0.downloadBytes &+= UInt64(clamping: bytes) }
+    }
 
     func error(code: Int) {
         count("sluice.gateway.errors", [("code", String(code))])

@@ -14,6 +14,9 @@ package struct GatewayFigures: CodableMessage, Equatable {
     /// Bytes of changesets that clients have uploaded and no owner has acknowledged, by app, of those apps that have the most; nil
     /// if there are none.
     package var unacknowledged: [String: UInt64]?
+    /// What goes on in each app, of the `mostApps` with the most sessions: of fewer it is all that the gateway has seen. Nil from a
+    /// gateway of an earlier version.
+    package var apps: [String: AppFigures]?
     /// What the gateway's process is; nil from a gateway of an earlier version.
     package var process: ProcessFacts?
     /// False in the last one of a gateway that is shutting down.
@@ -21,7 +24,8 @@ package struct GatewayFigures: CodableMessage, Equatable {
 
     package init(
         gateway: String, at: UInt64, connections: Int, sessions: Int, changesets: UInt64, errors: UInt64,
-        unacknowledged: [String: UInt64]? = nil, process: ProcessFacts? = nil, isStaying: Bool
+        unacknowledged: [String: UInt64]? = nil, apps: [String: AppFigures]? = nil, process: ProcessFacts? = nil,
+        isStaying: Bool
     ) {
         self.gateway = gateway
         self.at = at
@@ -30,8 +34,29 @@ package struct GatewayFigures: CodableMessage, Equatable {
         self.changesets = changesets
         self.errors = errors
         self.unacknowledged = unacknowledged
+        self.apps = apps
         self.process = process
         self.isStaying = isStaying
+    }
+
+    /// Apps that a gateway tells of.
+    package static let mostApps = 100
+}
+
+/// The sessions of one app at a gateway, and what they have sent and got since the gateway started.
+package struct AppFigures: Codable, Sendable, Equatable {
+    package var sessions: Int
+    /// Changesets that clients have uploaded.
+    package var changesets: UInt64
+    /// Bytes of these, and bytes to clients.
+    package var uploadBytes: UInt64
+    package var downloadBytes: UInt64
+
+    package init(sessions: Int = 0, changesets: UInt64 = 0, uploadBytes: UInt64 = 0, downloadBytes: UInt64 = 0) {
+        self.sessions = sessions
+        self.changesets = changesets
+        self.uploadBytes = uploadBytes
+        self.downloadBytes = downloadBytes
     }
 }
 

@@ -8,6 +8,7 @@ enum MetricHelp {
     private static let texts: [String: String] = [
         "sluice_gateway_connections": "Sockets",
         "sluice_gateway_sessions": "Sessions served",
+        "sluice_gateway_app_sessions": "Sessions of an app, of the 100 apps that have the most",
         "sluice_gateway_broker_up": "1 while the broker is there",
         "sluice_gateway_queue_ready": "Messages that wait in the gateway's queue",
         "sluice_gateway_bindings": "Routing keys that the gateway wants notices of",

@@ -101,7 +101,8 @@ struct AppsShow: AdminCommand {
         let document: AppDocument = try await admin.ask(AdminRoute.app.path(app))
         try output.show(
             document,
-            "\(table(of: [document]).rendered())\n\(document.users ?? 0) users\nrules: \(document.accessText)")
+            "\(table(of: [document]).rendered())\n\(document.users ?? 0) users\n\(document.trafficText)\nrules: \(document.accessText)"
+        )
     }
 }
 
@@ -182,18 +183,28 @@ struct AppsSet: AdminCommand {
 private func table(of apps: [AppDocument]) -> Table {
     Table(
         "APP", "MODE", "COMPATIBILITY", "SYNC", "GENERATION", "DEVELOPMENT", "RECOVERY", "OFFLINE DAYS", "LOGINS",
+        "SESSIONS", "IN/S",
         rows: apps.map { app in
             let logins = [app.anonymousLogin ? "anonymous" : nil, app.emailPasswordLogin ? "email" : nil]
                 .compactMap { $0 }
             return [
                 app.id, app.syncMode, app.compatibility ?? "stockClients", app.syncState, "\(app.generation)",
                 app.developmentMode ? "on" : "off", app.clientRecovery ? "on" : "off", "\(app.maxOfflineDays)",
-                logins.isEmpty ? "none" : logins.joined(separator: ","),
+                logins.isEmpty ? "none" : logins.joined(separator: ","), (app.traffic?.sessions).cell,
+                (app.traffic.map { Printing.rate($0.changesetsPerSecond) }).cell,
             ]
         })
 }
 
 extension AppDocument {
+    /// What the app's clients do, in a sentence.
+    fileprivate var trafficText: String {
+        guard let traffic else { return "what its clients do is not known: not every gateway tells" }
+        return "\(traffic.sessions) sessions; a second \(Printing.rate(traffic.changesetsPerSecond)) changesets, "
+            + "\(Printing.rate(traffic.uploadBytesPerSecond)) bytes of them, and "
+            + "\(Printing.rate(traffic.downloadBytesPerSecond)) bytes to clients"
+    }
+
     /// What is in force, in a sentence.
     fileprivate var accessText: String { access ?? "this coordinator knows no rules: everybody may read and write" }
 }

@@ -34,6 +34,47 @@ import Testing
         expectEqual(rate.take(), 0)
     }
 
+    private func figures(
+        of gateway: String, at: UInt64, _ apps: [String: AppFigures]?, isStaying: Bool = true
+    ) -> GatewayFigures {
+        GatewayFigures(
+            gateway: gateway, at: at, connections: 0, sessions: 0, changesets: 0, errors: 0, apps: apps,
+            isStaying: isStaying)
+    }
+
+    @Test func anAppsTrafficIsTheSumOfWhatGatewaysTell() {
+        var seen = ClusterFigures()
+        func traffic(_ app: String = "tasks") -> AppTrafficDocument? { seen.traffic(of: app, at: 10_000) }
+        expectEqual(traffic(), AppTrafficDocument())
+        let begun = AppFigures(sessions: 2, changesets: 100, uploadBytes: 1_000, downloadBytes: 5_000)
+        seen.heard(figures(of: "g1", at: 5_000, ["tasks": begun]), at: 5_000)
+        // From one report no rate follows.
+        expectTrue(traffic()?.sessions == 2 && traffic()?.changesetsPerSecond == 0)
+        let later = AppFigures(sessions: 3, changesets: 150, uploadBytes: 1_500, downloadBytes: 10_000)
+        seen.heard(figures(of: "g1", at: 10_000, ["tasks": later]), at: 10_000)
+        // The clock of the second gateway is another one, which does not matter; it began anew in between.
+        seen.heard(figures(of: "g2", at: 95_000, ["tasks": later]), at: 5_000)
+        seen.heard(figures(of: "g2", at: 97_000, ["tasks": AppFigures(sessions: 1, changesets: 8)]), at: 10_000)
+        var expected = AppTrafficDocument()
+        (expected.sessions, expected.changesetsPerSecond) = (4, 14)
+        (expected.uploadBytesPerSecond, expected.downloadBytesPerSecond) = (100, 1_000)
+        expectEqual(traffic(), expected)
+        expectEqual(traffic("quiet"), AppTrafficDocument())
+        // A gateway that has left takes nothing along, and one that tells nothing leaves all unknown.
+        seen.heard(figures(of: "g2", at: 98_000, ["tasks": later], isStaying: false), at: 10_000)
+        expectEqual(traffic()?.sessions, 3)
+        seen.heard(figures(of: "old", at: 1, nil), at: 10_000)
+        expectTrue(traffic() == nil)
+    }
+
+    @Test func anAppBeyondThoseThatAGatewayTellsOfIsNotKnown() {
+        var seen = ClusterFigures()
+        let many = (0..<GatewayFigures.mostApps).map { ("app\($0)", AppFigures(sessions: 1)) }
+        seen.heard(figures(of: "g1", at: 1, Dictionary(uniqueKeysWithValues: many)), at: 1_000)
+        expectEqual(seen.traffic(of: "app7", at: 1_000)?.sessions, 1)
+        expectTrue(seen.traffic(of: "other", at: 1_000) == nil)
+    }
+
     @Test func figuresAddUpOverWorkersAndGateways() {
         var figures = ClusterFigures()
         func worker(_ name: String, _ changesets: UInt64) -> HeartbeatMessage {
