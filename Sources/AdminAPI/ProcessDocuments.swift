@@ -49,8 +49,8 @@ package struct ProcessDocument: Codable, Sendable, Equatable {
     package var work: String {
         switch role {
         case .coordinator: active == true ? "active" : "stands by"
-        case .worker: "\(owns?.count ?? 0) slices, stands by for \(standsBy?.count ?? 0)"
-        case .gateway: "\(sessions ?? 0) sessions, \(connections ?? 0) connections"
+        case .worker: "\((owns?.count ?? 0).counted("slice")), stands by for \(standsBy?.count ?? 0)"
+        case .gateway: "\((sessions ?? 0).counted("session")), \((connections ?? 0).counted("connection"))"
         }
     }
 }

@@ -83,7 +83,7 @@ package final class CoordinatorService: Service {
         guard recorded == configuration.slices.value else {
             throw CoordinatorError(
                 .sliceCount,
-                "the cluster has \(recorded) slices, the configuration says \(configuration.slices.value): "
+                "the cluster has \(recorded.counted("slice")), the configuration says \(configuration.slices.value): "
                     + "sluice slices grow gives it more")
         }
         readiness.set("coordinator.store", ready: true, reason: "open")

@@ -1,3 +1,5 @@
+import SyncModel
+
 /// How a run went.
 package struct LoadReport: Codable, Sendable, Equatable {
     /// Milliseconds.
@@ -88,12 +90,16 @@ package struct LoadReport: Codable, Sendable, Equatable {
     /// Notes what falls short of the demands.
     package mutating func judge(by demands: Demands) {
         shortfalls = []
-        if opened < clients { shortfalls.append("\(clients - opened) of \(clients) clients had no session") }
-        if notAcknowledged > 0 { shortfalls.append("\(notAcknowledged) changesets were not acknowledged") }
-        if notDelivered > 0 { shortfalls.append("\(notDelivered) changesets did not reach another client") }
-        if heldBack > 0 { shortfalls.append("\(heldBack) changesets were not written: too many waited") }
+        if opened < clients { shortfalls.append("\(clients - opened) of \(clients.counted("client")) had no session") }
+        if notAcknowledged > 0 {
+            shortfalls.append("\(notAcknowledged.counted("changeset was", "changesets were")) not acknowledged")
+        }
+        if notDelivered > 0 { shortfalls.append("\(notDelivered.counted("changeset")) did not reach another client") }
+        if heldBack > 0 {
+            shortfalls.append("\(heldBack.counted("changeset was", "changesets were")) not written: too many waited")
+        }
         let wrong = failures.values.reduce(0, +)
-        if wrong > 0 { shortfalls.append("\(wrong) errors") }
+        if wrong > 0 { shortfalls.append(wrong.counted("error")) }
         func check(_ latency: Latency?, _ wanted: Double?, _ what: String) {
             guard let wanted else { return }
             guard let found = latency?.p99 else {

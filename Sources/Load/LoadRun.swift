@@ -107,7 +107,7 @@ package struct LoadRun: Sendable {
             let failures = ledger.report(seconds: 0).failures.sorted { $0.value > $1.value }
             throw Failure(
                 description: "no client has a session"
-                    + (failures.first.map { ": \($0.key) (\($0.value) times)" } ?? ""))
+                    + (failures.first.map { ": \($0.key) (\($0.value.counted("time")))" } ?? ""))
         }
         told(.open(ledger.liveCount))
     }

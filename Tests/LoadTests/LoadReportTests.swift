@@ -45,8 +45,8 @@ import Testing
         expectEqual(
             report.shortfalls,
             [
-                "1 changesets were not acknowledged", "2 changesets did not reach another client",
-                "1 changesets were not written: too many waited", "1 errors",
+                "1 changeset was not acknowledged", "2 changesets did not reach another client",
+                "1 changeset was not written: too many waited", "1 error",
             ])
     }
 

@@ -114,7 +114,7 @@ async function planOf(id, place, isReset) {
     h("li", {}, `${plural(plan.writers, "of the client realms has", "of the client realms have")} ever written`),
     plan.offlineWriters > 0
       ? h("li", { class: "warn" }, `${plural(plan.offlineWriters, "writer")} not seen for an hour: what they have written since only they know`) : null,
-    plan.alreadyResetting > 0 ? h("li", {}, `${count(plan.alreadyResetting)} more have yet to reset for an earlier campaign`) : null,
+    plan.alreadyResetting > 0 ? h("li", {}, `${plural(plan.alreadyResetting, "more has", "more have")} yet to reset for an earlier campaign`) : null,
     isReset ? h("li", {}, plan.clientRecovery ? "clients may recover unsynced changes" : "recovery is off: unsynced changes are lost") : null,
     h("li", {}, `${plural(plan.waiting.ready + plan.waiting.unacknowledged, "message")} of all apps in the queues come first`));
   place.append(list);

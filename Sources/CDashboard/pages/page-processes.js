@@ -2,7 +2,7 @@
 
 import { h, say } from "./dom.js";
 import { get } from "./api.js";
-import { ago, count, span, time } from "./format.js";
+import { ago, count, plural, span, time } from "./format.js";
 import { watch } from "./live.js";
 import { table } from "./table.js";
 
@@ -43,7 +43,7 @@ export async function show(main, rest, signal) {
     const versions = new Map();
     for (const process of shown) if (process.version) versions.set(process.version, (versions.get(process.version) ?? 0) + 1);
     const bad = shown.filter((process) => process.state === "not_ready" || process.state === "silent").length;
-    say(words, `${count(shown.length)} of ${count(all.length)} processes, ${bad === 0 ? "none" : count(bad)} not ready or silent`
+    say(words, `${count(shown.length)} of ${plural(all.length, "process", "processes")}, ${bad === 0 ? "none" : count(bad)} not ready or silent`
       + (versions.size > 1 ? `; several versions: ${[...versions].map(([name, number]) => `${name} (${count(number)})`).join(", ")}` : ""));
     rows.set(shown);
   }
@@ -78,7 +78,7 @@ function up(process) {
 /** @param {any} process */
 function work(process) {
   if (process.role === "coordinator") return process.active ? "active" : "stands by";
-  if (process.role === "gateway") return `${count(process.sessions)} sessions, ${count(process.connections)} connections`;
+  if (process.role === "gateway") return `${plural(process.sessions ?? 0, "session")}, ${plural(process.connections ?? 0, "connection")}`;
   const owned = process.owns ?? [];
   const slices = owned.length === 0 ? "no slice" : `${owned.length === 1 ? "slice" : `${count(owned.length)} slices:`} ${owned.slice(0, 8).join(", ")}${owned.length > 8 ? " ..." : ""}`;
   return { text: `${slices}; stands by for ${count(process.standsBy?.length ?? 0)}`, href: "#/slices" };

@@ -2,7 +2,7 @@
 
 import { h, replace } from "./dom.js";
 import { get, path } from "./api.js";
-import { ago, count, decimal, span, time } from "./format.js";
+import { ago, count, decimal, plural, span, time } from "./format.js";
 import { watch } from "./live.js";
 import { plot, strip } from "./plot.js";
 import { table } from "./table.js";
@@ -70,7 +70,7 @@ export async function show(main, rest, signal) {
     const place = (/** @type {any} */ slice) => order.value === "oldest" ? slice.oldestAt ?? Infinity
       : order.value === "waiting" ? -waiting(slice) : order.value === "rate" ? -(slice.perSecond ?? 0) : slice.slice;
     wanted.sort((a, b) => place(a) - place(b) || a.slice - b.slice);
-    replace(words, `${count(wanted.length)} of ${count(all.length)} slices, ${count(all.filter((slice) => !slice.owner).length)} without an owner`);
+    replace(words, `${count(wanted.length)} of ${plural(all.length, "slice")}, ${count(all.filter((slice) => !slice.owner).length)} without an owner`);
     rows.set(wanted);
   }
 
@@ -146,7 +146,7 @@ async function one(main, number, signal) {
     replace(facts, facts_.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
     replace(held, (slice.heldResets ?? []).map((/** @type {any} */ reset) =>
       h("p", { class: "finding level-warning" }, h("strong", {}, "Look: "),
-        `${count(reset.asked)} of ${count(reset.clientFiles)} client realms of ${reset.app} were to reset within a minute; they wait for `,
+        `${count(reset.asked)} of ${plural(reset.clientFiles, "client realm")} of ${reset.app} were to reset within a minute; they wait for `,
         h("a", { href: `#/apps/${encodeURIComponent(reset.app)}` }, "your permission"))));
   }
 

@@ -2,6 +2,7 @@ import AdminAPI
 import Logging
 import Messages
 import Storage
+import SyncModel
 import Synchronization
 
 /// Has in the audit log what came through the queues and not by the admin API: terminations and resets that were published, and what
@@ -40,7 +41,7 @@ final class QueueAudit: Sendable {
         let names = report.letters.prefix(LettersReport.most).map { $0.prefix(40) }.joined(separator: ", ")
         let more = report.count > report.letters.count ? ", ..." : ""
         let text =
-            "\(report.count) dead letter\(report.count == 1 ? "" : "s") \(report.action.rawValue) by \(report.by.prefix(200)) "
+            "\(report.count.counted("dead letter")) \(report.action.rawValue) by \(report.by.prefix(200)) "
             + "(its own word) at \(report.at): \(names)\(more)"
         let route: AdminRoute = report.action == .dropped ? .dropLetters : .requeueLetters
         try await write((route.path(), text))

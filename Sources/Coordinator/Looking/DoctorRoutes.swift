@@ -109,21 +109,21 @@ actor Surgery {
         } else {
             found.add(
                 .cluster, "owners", .fault,
-                "\(Health.counted(ownerless.count, "slice")) without an owner: "
+                "\(ownerless.count.counted("slice")) without an owner: "
                     + ownerless.prefix(Health.named).map(\.slice.description).joined(separator: ", "),
                 "see that workers run, and what their logs say of these slices")
         }
         let alone = slices.filter { $0.owner != nil && $0.standBy.isEmpty }.count
         if alone > 0 {
             found.add(
-                .cluster, "stand-bys", .warning, "\(Health.counted(alone, "slice")) without a stand-by",
+                .cluster, "stand-bys", .warning, "\(alone.counted("slice")) without a stand-by",
                 "run a second worker, on another machine")
         }
         for slice in slices {
             for held in slice.heldResets ?? [] {
                 found.add(
                     .cluster, "slice \(slice.slice)", .warning,
-                    "\(held.asked) of \(held.clientFiles) client realms of \(held.app) were to reset within a minute, and wait",
+                    "\(held.asked) of \(held.clientFiles.counted("client realm")) of \(held.app) were to reset within a minute, and wait",
                     "look why, then: sluice resets allow \(held.app)")
             }
         }

@@ -173,7 +173,7 @@ struct ModeMigrationRun {
     private func requireAll(from source: SyncMode, in target: SyncMode) async throws {
         let (had, have) = (try await objects(source), try await objects(target))
         guard had == have else {
-            throw MoveProblem("\(have) of \(had) objects have arrived in its \(target.rawValue) realms")
+            throw MoveProblem("\(have) of \(had.counted("object")) have arrived in its \(target.rawValue) realms")
         }
     }
 

@@ -14,7 +14,7 @@ struct ClusterFigures: Sendable {
         var apps: [String: AppFigures]?
         /// What it told before, for rates.
         var earlier: (at: UInt64, apps: [String: AppFigures])?
-        /// By the gateway's clock.
+        /// The time of it by the gateway's clock.
         var toldAt: UInt64 = 0
         var isGateway = false
         var heardAt: UInt64 = 0
@@ -86,7 +86,7 @@ struct ClusterFigures: Sendable {
         for source in sources.values where source.isGateway && source.isHeard(at: now) {
             guard let apps = source.apps else { return nil }
             guard let figures = apps[app] else {
-                // Who tells of fewer than it may has nothing to tell of the others.
+                // A gateway that tells of fewer than it may has nothing to tell of the others.
                 guard apps.count < GatewayFigures.mostApps else { return nil }
                 continue
             }

@@ -34,12 +34,12 @@ enum Health {
             find(.fault, "the store is away: \(storeObstacle)", page: "doctor", alert: "SluiceStoreAway")
         }
         if !ownerless.isEmpty {
-            let what = ownerless.count == 1 ? "1 slice has no owner" : "\(ownerless.count) slices have no owner"
+            let what = ownerless.count.counted("slice has no owner", "slices have no owner")
             find(
                 .fault, "\(what): \(names(ownerless.map(\.slice)))", page: "slices", alert: "SluiceSliceWithoutOwner")
         }
         if !behind.isEmpty {
-            let what = behind.count == 1 ? "1 slice is" : "\(behind.count) slices are"
+            let what = behind.count.counted("slice is", "slices are")
             find(
                 .warning, "\(what) behind by more than \(patience / 1000) s: \(names(behind.map(\.slice)))",
                 page: "slices", alert: "SluiceSliceBehind")
@@ -55,7 +55,7 @@ enum Health {
             findings += troubled(processes, isStoreUp: storeObstacle == nil) + wrong(clocks)
         }
         if let letters = picture.deadLetters, letters > 0 {
-            find(.warning, counted(letters, "dead letter"), page: "dead-letters", alert: "SluiceDeadLetters")
+            find(.warning, letters.counted("dead letter"), page: "dead-letters", alert: "SluiceDeadLetters")
         }
         picture.findings = findings
         picture.slicesServed = slices.count - ownerless.count
@@ -76,7 +76,7 @@ enum Health {
         // What coordinators lack is among the other findings.
         let unready = processes.filter { $0.state == .notReady && $0.role != .coordinator }
         guard isStoreUp, let first = unready.first else { return findings }
-        let rest = unready.count > 1 ? ", and \(counted(unready.count - 1, "other")) likewise" : ""
+        let rest = unready.count > 1 ? ", and \((unready.count - 1).counted("other")) likewise" : ""
         let why = first.notReady?.first.map { ": \($0)" } ?? ""
         findings.append(
             .init(
@@ -100,13 +100,13 @@ enum Health {
         if picture.slicesServed == picture.slices {
             parts.append(picture.slices == 1 ? "the one slice is served" : "all \(picture.slices) slices served")
         } else {
-            parts.append("\(picture.slicesServed) of \(picture.slices) slices served")
+            parts.append("\(picture.slicesServed) of \(picture.slices.counted("slice")) served")
         }
         parts.append(picture.oldest.map { "oldest message \(duration($0))" } ?? "no message waits")
         switch picture.campaignsRunning {
         case nil: parts.append("campaigns not known")
         case 0?: parts.append("no campaign running")
-        case let count?: parts.append(counted(count, "campaign") + " running")
+        case let count?: parts.append(count.counted("campaign") + " running")
         }
         return parts.joined(separator: ", ")
     }
@@ -119,8 +119,6 @@ enum Health {
         default: "\(milliseconds / 3_600_000) h"
         }
     }
-
-    static func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
 
     private static func names(_ slices: [SliceNumber]) -> String { some(slices.map(\.description)) }
 

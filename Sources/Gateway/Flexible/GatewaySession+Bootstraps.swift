@@ -193,7 +193,7 @@ extension CompensationNotice {
             code: .compensatingWrite,
             message:
                 "Client attempted a write that is outside of permissions or query filters; it has been reverted"
-                + (updates.count > 1 ? " (\(updates.count) objects)" : ""),
+                + (updates.count > 1 ? " (\(updates.count.counted("object")))" : ""),
             action: .warning, tryAgain: true)
         body.rejectedClientVersion = clientVersion
         body.compensatingWriteServerVersion = version

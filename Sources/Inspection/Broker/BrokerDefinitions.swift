@@ -2,6 +2,7 @@ import AMQP
 import Crypto
 import Foundation
 package import Messages
+import SyncModel
 
 /// A document of definitions as RabbitMQ imports them: `POST /api/definitions`, `rabbitmqctl import_definitions`, or
 /// `load_definitions` of a node that starts for the first time.
@@ -137,13 +138,13 @@ package struct BrokerDefinitions: Encodable, Sendable {
 
     private func words() -> [String] {
         var words: [String] = []
-        func count(_ number: Int, _ one: String, _ many: String) {
-            if number > 0 { words.append(number == 1 ? "1 \(one)" : "\(number) \(many)") }
+        func count(_ number: Int, _ one: String, _ many: String? = nil) {
+            if number > 0 { words.append(number.counted(one, many)) }
         }
-        count(vhosts.count, "virtual host", "virtual hosts")
-        count(exchanges.count, "exchange", "exchanges")
-        count(queues.count, "queue", "queues")
-        count(bindings.count, "binding", "bindings")
+        count(vhosts.count, "virtual host")
+        count(exchanges.count, "exchange")
+        count(queues.count, "queue")
+        count(bindings.count, "binding")
         count(policies.count, "policy", "policies")
         words += users.map { "user \($0.name)" }
         let newUsers = Set(users.map(\.name))

@@ -1,5 +1,6 @@
 import AMQP
 import Messages
+import SyncModel
 
 /// Compares what is at the broker with what a cluster needs there. Pure.
 package struct BrokerExamination: Sendable {
@@ -81,7 +82,8 @@ package struct BrokerExamination: Sendable {
         let count = facts.nodes.count
         if count % 2 == 0 {
             found.add(
-                .broker, "nodes", .warning, "\(count) nodes survive no more lost ones than \(count - 1)",
+                .broker, "nodes", .warning,
+                "\(count.counted("node survives", "nodes survive")) no more lost ones than \(count - 1)",
                 "run an odd number of nodes: three")
         }
         if found.isEmpty {
@@ -278,13 +280,13 @@ package struct BrokerExamination: Sendable {
         if !few.isEmpty {
             found.add(
                 .broker, "replicas", .warning,
-                "on fewer than \(wanted) nodes: \(BrokerDoctor.some(few))",
+                "on fewer than \(wanted.counted("node")): \(BrokerDoctor.some(few))",
                 "rabbitmq-queues grow NODE all --vhost-pattern ... --queue-pattern '^\(plan.topology.prefix)\\.', for each node"
             )
         }
         if found.isEmpty {
             let counts = leaders.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-            found.add(.broker, "replicas", .ok, "every queue on \(wanted) nodes; leaders: \(counts)")
+            found.add(.broker, "replicas", .ok, "every queue on \(wanted.counted("node")); leaders: \(counts)")
         }
         return found
     }

@@ -186,7 +186,7 @@ package struct BrokerDoctor: Sendable {
             found.add(.broker, "dead letters", .ok, "none")
         } else {
             found.add(
-                .broker, "dead letters", .warning, "\(deadLetters) messages that nobody could use",
+                .broker, "dead letters", .warning, "\(deadLetters.counted("message")) that nobody could use",
                 "sluice dead-letters list")
         }
         return found

@@ -113,7 +113,7 @@ package struct StoreDoctor: Sendable {
             guard recorded == slices.value else {
                 return Diagnosis(
                     .store, "control", .fault,
-                    "the cluster was created with \(recorded) slices, and the settings say \(slices.value)",
+                    "the cluster was created with \(recorded.counted("slice")), and the settings say \(slices.value)",
                     "set SLUICE_SLICES=\(recorded); sluice slices grow gives a cluster more")
             }
             if checksIntegrity, let first = try await stores.controlProblems(limit: 3).first {
@@ -121,7 +121,8 @@ package struct StoreDoctor: Sendable {
                     .store, "control", .fault, "\(controlPlace) is damaged: \(first)",
                     "stop the cluster and restore the control store from a backup")
             }
-            return Diagnosis(.store, "control", .ok, "\(recorded) slices\(checksIntegrity ? ", file sound" : "")")
+            return Diagnosis(
+                .store, "control", .ok, "\(recorded.counted("slice"))\(checksIntegrity ? ", file sound" : "")")
         } catch {
             return Diagnosis(
                 .store, "control", .fault, "\(error)", "see that \(controlPlace) exists and may be read")
@@ -174,19 +175,21 @@ package struct StoreDoctor: Sendable {
         let beyond = existing.filter { $0.value >= slices.value }
         if !beyond.isEmpty {
             found.add(
-                .store, "slices", .fault, "there are \(beyond.count) files of slices beyond \(slices.value - 1)",
+                .store, "slices", .fault,
+                "there are \(beyond.count.counted("file")) of slices beyond \(slices.value - 1)",
                 "set SLUICE_SLICES to what the cluster was created with")
         }
         let present = existing.count - beyond.count
         if present < slices.value {
             found.add(
-                .store, "slices", .warning, "\(present) of \(slices.value) slices have a file",
+                .store, "slices", .warning, "\(present) of \(slices.value.counted("slice")) have a file",
                 "start a worker, which makes those that were never made")
         }
         if found.isEmpty {
             found.add(
                 .store, "slices", .ok,
-                "\(present) slices, \(realms) realms\(checksIntegrity ? ", files sound" : ", files not checked")")
+                "\(present.counted("slice")), \(realms.counted("realm"))\(checksIntegrity ? ", files sound" : ", files not checked")"
+            )
         }
         return found
     }

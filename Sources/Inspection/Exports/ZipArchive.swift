@@ -1,5 +1,6 @@
 internal import CZlib
 import Rules
+import SyncModel
 
 /// Reads files of a zip archive in memory. Everything in it is taken for a stranger's: sizes, names and kinds of files are bounded, and
 /// what says one thing in the directory and another in its place is refused.
@@ -34,7 +35,8 @@ struct ZipArchive {
             place = next
             guard let entry = found else { continue }
             guard entry.size <= ExportFiles.maxFileBytes else {
-                throw ExportProblem("\(entry.name) has \(entry.size) bytes; \(ExportFiles.maxFileBytes) are allowed")
+                throw ExportProblem(
+                    "\(entry.name) has \(entry.size.counted("byte")); \(ExportFiles.maxFileBytes) are allowed")
             }
             total += entry.size
             guard total <= ExportFiles.maxBytes else {

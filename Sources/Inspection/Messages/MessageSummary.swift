@@ -99,7 +99,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
         }
         read(ChangesetMessage.self) { message in
             let size = message.entries.reduce(0) { $0 + $1.changeset.count }
-            let count = "\(message.entries.count) changeset\(message.entries.count == 1 ? "" : "s"), \(size) bytes"
+            let count = "\(message.entries.count.counted("changeset")), \(size.counted("byte"))"
             let origin =
                 message.upload.map {
                     "follows client version \($0.follows) to \($0.progress.clientVersion), generation \($0.generation)"
@@ -108,7 +108,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
         }
         read(WriteMessage.self) { message in
             let count = message.writes.array?.count ?? 0
-            return Content(message.realm, nil, "\(count) write\(count == 1 ? "" : "s") on documents")
+            return Content(message.realm, nil, "\(count.counted("write")) on documents")
         }
         read(BindRequest.self) {
             Content($0.context.realm, nil, $0.needsClientFile ? "asks for a client file" : "has a client file")
@@ -132,7 +132,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
             }
             let text =
                 "server versions \($0.follows) to \($0.latest.version), acknowledges "
-                + "\(files.count) client file\(files.count == 1 ? "" : "s")"
+                + "\(files.count.counted("client file"))"
             return Content($0.realm, files.count == 1 ? files[0] : nil, text)
         }
         read(
@@ -154,7 +154,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
                 text: "code \($0.code.rawValue), generation \($0.generation), campaign \($0.campaign)")
         }
         read(ErasedReport.self) {
-            Content(app: $0.app, slice: $0.slice, text: "\($0.erased) realms erased, \($0.left) left")
+            Content(app: $0.app, slice: $0.slice, text: "\($0.erased.counted("realm")) erased, \($0.left) left")
         }
         read(QueriedReport.self) {
             let names = $0.fields.flatMap { className, names in names.map { "\(className).\($0)" } }.sorted()
@@ -164,11 +164,11 @@ package struct MessageSummary: Sendable, Equatable, Codable {
         }
         read(LettersReport.self) {
             Content(
-                text: "\($0.count) dead letter\($0.count == 1 ? "" : "s") \($0.action.rawValue) by \($0.by.prefix(200))"
+                text: "\($0.count.counted("dead letter")) \($0.action.rawValue) by \($0.by.prefix(200))"
             )
         }
         read(FoundReport.self) {
-            let text = "\($0.clientRealms.count) client realms, campaign \($0.campaign)"
+            let text = "\($0.clientRealms.count.counted("client realm")), campaign \($0.campaign)"
             return Content(app: $0.app, slice: $0.slice, text: text)
         }
         read(NotifiedReport.self) { Content($0.realm, $0.clientFile, "campaign \($0.campaign)") }

@@ -64,7 +64,8 @@ struct HistoryChecker {
         {
             findings.add(
                 .continuity,
-                "the history has \(previous.cumulativeBytes) bytes; the realm's heading says \(record.historyBytes)")
+                "the history has \(previous.cumulativeBytes.counted("byte")); the realm's heading says \(record.historyBytes)"
+            )
         }
     }
 }

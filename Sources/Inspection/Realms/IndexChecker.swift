@@ -51,7 +51,7 @@ struct IndexChecker {
                 if found != expected {
                     findings.add(
                         .indexes,
-                        "the index of class \(table.name.string) by \(name.string) has \(found) entries; expected \(expected)"
+                        "the index of class \(table.name.string) by \(name.string) has \(found.counted("entry", "entries")); expected \(expected)"
                     )
                 }
             }

@@ -75,7 +75,8 @@ package final class RealmVerifier {
             let stored = span.map { "\($0.count) of \($0.first) to \($0.last)" } ?? "none"
             findings.add(
                 .continuity,
-                "expected \(expected) versions after \(record.historyBase) up to \(latest); stored are \(stored)")
+                "expected \(expected.counted("version")) after \(record.historyBase) up to \(latest); stored are \(stored)"
+            )
         }
     }
 
@@ -184,7 +185,8 @@ package final class RealmVerifier {
         if after != base.lastEntry || bytes != base.bytes {
             findings.add(
                 .continuity,
-                "the base has \(after) changesets of \(bytes) bytes; expected \(base.entries) of \(base.bytes)")
+                "the base has \(after.counted("changeset")) of \(bytes.counted("byte")); expected \(base.entries) of \(base.bytes)"
+            )
         }
         return true
     }
@@ -320,7 +322,7 @@ extension ObjectAddress {
         switch key {
         case .null: "\(className.string)/null"
         case .int(let value): "\(className.string)/\(value)"
-        case .string(let value): "\(className.string)/(string key of \(value.count) bytes)"
+        case .string(let value): "\(className.string)/(string key of \(value.count.counted("byte")))"
         case .globalKey, .objectID, .uuid: "\(className.string)/\(key)"
         }
     }

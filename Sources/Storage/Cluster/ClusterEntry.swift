@@ -46,7 +46,7 @@ package enum ClusterEntry: Sendable, Equatable {
                 throw StoreError(
                     .mismatch,
                     """
-                    there are \(slices.count) slices at \(place), and no control store, which has their apps, users and \
+                    there are \(slices.count.counted("slice")) at \(place), and no control store, which has their apps, users and \
                     campaigns: put it back from the same backup, or restore the whole store (sluice restore)
                     """)
             }

@@ -45,7 +45,7 @@ struct PartDigest: Sendable {
         let realms = Set(realms.keys).union(other.realms.keys).filter { self.realms[$0] != other.realms[$0] }.sorted()
         let list = realms.prefix(10).map(String.init).joined(separator: ", ")
         return "tables \(tables.joined(separator: ", "))"
-            + (realms.isEmpty ? "" : "; \(realms.count) realms, among them those numbered \(list)")
+            + (realms.isEmpty ? "" : "; \(realms.count.counted("realm")), among them those numbered \(list)")
     }
 }
 

@@ -71,11 +71,13 @@ package struct SliceDivision: Sendable {
         }
         let count = try await store.sliceCount()
         guard let to else {
-            throw StoreError(.mismatch, "no growth was begun: the cluster at \(store.place) has \(count.value) slices")
+            throw StoreError(
+                .mismatch, "no growth was begun: the cluster at \(store.place) has \(count.value.counted("slice"))")
         }
         guard to.value > count.value else {
             throw StoreError(
-                .mismatch, "the cluster has \(count.value) slices; expected a higher number, found \(to.value)")
+                .mismatch,
+                "the cluster has \(count.value.counted("slice")); expected a higher number, found \(to.value)")
         }
         (growth, isContinued) = (SliceGrowth(from: count, to: to, step: .copying), false)
     }
@@ -156,7 +158,7 @@ package struct SliceDivision: Sendable {
             throw StoreError(
                 .mismatch,
                 """
-                the cluster has \(growth.to.value) slices already, and what has moved is being taken out of the others: \
+                the cluster has \(growth.to.value.counted("slice")) already, and what has moved is being taken out of the others: \
                 sluice slices grow goes on with that
                 """)
         }
@@ -259,7 +261,7 @@ package struct SliceDivision: Sendable {
         for slice in growth.newSlices {
             let (found, expected) = (try await store.countRealms(in: slice), division.realms[slice] ?? 0)
             guard found == expected else {
-                throw different(slice, "expected \(expected) realms, found \(found)")
+                throw different(slice, "expected \(expected.counted("realm")), found \(found)")
             }
         }
     }

@@ -68,7 +68,7 @@ actor SliceRunner {
         guard stood > with.configuration.limits.maxStandstill.milliseconds else { return nil }
         return SliceTrouble(
             .operation,
-            "\(unacknowledged) messages are in hand and none was dealt with for \(stood / 1000) s; the slice's store, or what one"
+            "\(unacknowledged.counted("message is", "messages are")) in hand and none was dealt with for \(stood / 1000) s; the slice's store, or what one"
                 + " message asks for, takes too long")
     }
 

@@ -1,4 +1,5 @@
 import Storage
+import SyncModel
 
 /// Why a slice is not served at the moment, as `/ready` and the log say it.
 struct SliceTrouble: Sendable, Equatable, CustomStringConvertible {
@@ -21,7 +22,7 @@ struct SliceTrouble: Sendable, Equatable, CustomStringConvertible {
         self.init(
             .operation,
             """
-            \(hold.asked) of \(hold.clientFiles) client realms of app \(hold.app) would have to reset at once, and nobody has \
+            \(hold.asked) of \(hold.clientFiles.counted("client realm")) of app \(hold.app) would have to reset at once, and nobody has \
             terminated sync: they wait. See that the slice's store is the right one; then sluice resets allow \(hold.app)
             """)
     }

@@ -114,7 +114,7 @@ struct Refusal {
     /// Too many would have to reset; the operator is asked first.
     static func held(_ hold: ResetHoldRecord) -> Refusal {
         later(
-            "\(hold.asked) of \(hold.clientFiles) client realms of app \(hold.app) in this slice would have to reset at once;"
+            "\(hold.asked) of \(hold.clientFiles.counted("client realm")) of app \(hold.app) in this slice would have to reset at once;"
                 + " its operator looks at that first, with: sluice resets list", seconds: 30, upTo: 300)
     }
 

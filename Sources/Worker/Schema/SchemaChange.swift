@@ -34,7 +34,7 @@ struct SchemaChange {
                 }
             }
             if table.columns.count > Self.maxColumns {
-                overflow = "\(table.columns.count) properties of \(table.name.string)"
+                overflow = "\(table.columns.count.counted("property", "properties")) of \(table.name.string)"
             }
             if before == nil, table.kind == .asymmetric { asymmetric = asymmetric ?? table.name.string }
             if before == nil { added.append(SchemaElement(className: table.name.string, type: table.typeName)) }
@@ -44,7 +44,7 @@ struct SchemaChange {
                         className: table.name.string, property: column.name.string, type: column.typeName))
             }
         }
-        if new.tables.count > Self.maxTables { overflow = "\(new.tables.count) classes" }
+        if new.tables.count > Self.maxTables { overflow = new.tables.count.counted("class", "classes") }
     }
 
     /// Stock clients number classes, and a class's properties with the links to it, by 16 bits; some classes are their own.

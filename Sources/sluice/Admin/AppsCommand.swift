@@ -101,7 +101,7 @@ struct AppsShow: AdminCommand {
         let document: AppDocument = try await admin.ask(AdminRoute.app.path(app))
         try output.show(
             document,
-            "\(table(of: [document]).rendered())\n\(document.users ?? 0) users\n\(document.trafficText)\nrules: \(document.accessText)"
+            "\(table(of: [document]).rendered())\n\((document.users ?? 0).counted("user"))\n\(document.trafficText)\nrules: \(document.accessText)"
         )
     }
 }
@@ -200,7 +200,8 @@ extension AppDocument {
     /// What the app's clients do, in a sentence.
     fileprivate var trafficText: String {
         guard let traffic else { return "what its clients do is not known: not every gateway tells" }
-        return "\(traffic.sessions) sessions; a second \(Printing.rate(traffic.changesetsPerSecond)) changesets, "
+        return
+            "\(traffic.sessions.counted("session")); a second \(Printing.rate(traffic.changesetsPerSecond)) changesets, "
             + "\(Printing.rate(traffic.uploadBytesPerSecond)) bytes of them, and "
             + "\(Printing.rate(traffic.downloadBytesPerSecond)) bytes to clients"
     }

@@ -3,6 +3,7 @@ import ArgumentParser
 import NIOCore
 import NIOHTTP1
 import Storage
+import SyncModel
 
 struct AppsDelete: AdminCommand {
     static let configuration = CommandConfiguration(
@@ -81,6 +82,6 @@ extension AppDeletionRecord {
         guard finishedAt == nil else { return "app \(app) deleted: nothing is left of it" }
         let left = realmsLeft > 0 ? ", \(realmsLeft) to go" : ""
         return
-            "app \(app) deleted; \(slicesDone) of \(slices) slices have nothing of it any more, \(realms) realms are gone\(left)"
+            "app \(app) deleted; \(slicesDone) of \(slices.counted("slice")) have nothing of it any more, \(realms.counted("realm is", "realms are")) gone\(left)"
     }
 }

@@ -67,7 +67,7 @@ extension SyncMode: ExpressibleByArgument {}
 extension MigrationPlan {
     fileprivate var text: String {
         var text =
-            "moving app \(app) to \(to) sync: \(realms) realms with \(objects) objects, \(clientRealms) client realms reset"
+            "moving app \(app) to \(to) sync: \(realms.counted("realm")) with \(objects.counted("object")), \(clientRealms.counted("client realm")) reset"
         if let access { text += "; then \(access)" }
         if !problems.isEmpty { text += "; what keeps it from that: " + problems.joined(separator: "; ") }
         return text
@@ -79,8 +79,9 @@ extension MigrationDocument {
         switch phase {
         case "freezing": "app \(app): clients are asked to wait"
         case "clearing": "app \(app): what an earlier move has left is erased"
-        case "copying": "app \(app): \(realms) realms and \(objects) objects are copied"
-        case "settling": "app \(app): \(realms) realms and \(objects) objects are copied; client realms are counted"
+        case "copying": "app \(app): \(realms.counted("realm")) and \(objects.counted("object")) are copied"
+        case "settling":
+            "app \(app): \(realms.counted("realm")) and \(objects.counted("object")) are copied; client realms are counted"
         case "done": "app \(app) uses \(to) sync; its client realms are accounted for by campaign \(id)"
         default: "app \(app) stays as it was"
         }

@@ -27,14 +27,14 @@ struct CampaignsPlan: AdminCommand {
             """
             a termination of \(plan.app) now (sync \(plan.syncState), generation \(plan.generation))
 
-            would reset    \(plan.clientRealms) client realms of \(plan.realms) realms; \(plan.writers) of them have ever uploaded
+            would reset    \(plan.clientRealms.counted("client realm")) of \(plan.realms.counted("realm")); \(plan.writers) of them have ever uploaded
             taken over     \(plan.alreadyResetting) beside them that an earlier campaign makes reset already
             recovery       \(plan.clientRecovery ? "allowed: clients keep their unsynced changes if they can" : "off: clients discard or keep a backup")
-            on the way     \(plan.waiting.ready) messages ready and \(plan.waiting.unacknowledged) with the workers, of all apps; they are dealt with first
+            on the way     \(plan.waiting.ready.counted("message")) ready and \(plan.waiting.unacknowledged) with the workers, of all apps; they are dealt with first
             """)
         if let bytes = plan.unsyncedBytes {
             Printing.line(
-                "at risk        \(bytes) bytes of unsynced work that are known: with gateways, and integrated by no owner yet"
+                "at risk        \(bytes.counted("byte")) of unsynced work known: with gateways, and integrated by no owner yet"
             )
         }
         if !plan.waiting.unknownSlices.isEmpty {
@@ -42,7 +42,8 @@ struct CampaignsPlan: AdminCommand {
             Printing.line("               slices \(slices) have no owner or no queue: what waits there is not known")
         }
         Printing.line(
-            "not known      what \(plan.offlineWriters) writers that were not seen for an hour have written since\n")
+            "not known      what \(plan.offlineWriters.counted("writer")) not seen for an hour may have written since\n"
+        )
         let ages = plan.lastSeen.map { [Self.text($0.within), "\($0.clientRealms)", "\($0.writers)"] }
         Printing.line(Table("LAST SEEN", "CLIENT REALMS", "WRITERS", rows: ages).rendered())
         let platforms = plan.platforms.map { [$0.platform, "\($0.clientRealms)"] }

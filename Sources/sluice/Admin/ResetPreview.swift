@@ -49,7 +49,7 @@ struct ResetPreview: Encodable {
         guard let clientRealms else {
             return "client realms of \(place) would have to reset (how many is not known: \(problem ?? "nobody says"))"
         }
-        let clients = "\(clientRealms) client realm\(clientRealms == 1 ? "" : "s")"
+        let clients = clientRealms.counted("client realm")
         return "\(clients) of \(place) would have to reset"
             + (writers.map { "; \($0) of them have ever uploaded" } ?? "")
     }

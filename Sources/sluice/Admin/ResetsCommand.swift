@@ -70,6 +70,6 @@ struct ResetsAllow: AdminCommand {
         try output.show(
             allowed,
             "clients of \(allowed.app) may reset for \(allowed.seconds / 60) min in "
-                + (slice.map { "slice \($0)" } ?? "all \(allowed.slices.count) slices"))
+                + (slice.map { "slice \($0)" } ?? "all \(allowed.slices.count.counted("slice"))"))
     }
 }

@@ -22,7 +22,7 @@ private func table(of users: [UserDocument]) -> Table {
                 user.id, (user.email?.oneLine).cell,
                 user.identities.map(\.provider).joined(separator: ",").oneLine,
                 user.isDisabled ? "disabled" : "enabled", Printing.time(ofUnixMilliseconds: user.createdAt),
-                user.customData.map { "\(JSONWriter.bytes(of: $0).count) bytes" } ?? "-",
+                user.customData.map { JSONWriter.bytes(of: $0).count.counted("byte") } ?? "-",
             ]
         })
 }
@@ -140,7 +140,7 @@ struct UsersRevoke: AdminCommand {
     func run(_ admin: AdminClient) async throws {
         let path = user.map { AdminRoute.revokeUser.path(app, $0) } ?? AdminRoute.revokeUsers.path(app)
         let answer: RevocationAnswer = try await admin.ask(path, .POST, body: EmptyRequest())
-        try output.show(answer, "\(answer.revoked) logins revoked")
+        try output.show(answer, "\(answer.revoked.counted("login")) revoked")
     }
 }
 

@@ -33,7 +33,7 @@ struct DeadLettersList: DeadLetterCommand {
             "NAME", "MESSAGE ID", "TYPE", "APP", "PARTITION", "FROM", "BYTES", "AGE", "REASON", rows: rows)
         Printing.line(table.rendered())
         let more = seen < of ? "; \(of - seen) more: looked at \(seen) (--limit)" : ""
-        Printing.note("\(entries.count) of \(of) letters\(more)")
+        Printing.note("\(entries.count) of \(of.counted("letter"))\(more)")
     }
 
     private func isBefore(_ left: DeadLetterEntry, _ right: DeadLetterEntry) -> Bool {
@@ -66,7 +66,7 @@ struct DeadLettersCount: DeadLetterCommand {
         }
         try output.show(counts.groups, Table("LETTERS", "TYPE", "APP", "FROM", "REASON", rows: rows))
         let more = seen < of ? "; \(of - seen) more: looked at \(seen) (--limit)" : ""
-        if !output.json { Printing.note("\(meant) of \(of) letters\(more)") }
+        if !output.json { Printing.note("\(meant) of \(of.counted("letter"))\(more)") }
     }
 }
 

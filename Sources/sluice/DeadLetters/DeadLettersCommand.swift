@@ -2,6 +2,7 @@ import AMQP
 import ArgumentParser
 import Inspection
 import Messages
+import SyncModel
 
 struct DeadLettersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -107,7 +108,7 @@ extension DeadLetterCommand {
         }
         let (meant, seen, of) = try await visit(settings, body, done: done, ended: ended)
         guard meant > 0 || (of == 0 && filter.letters.isEmpty && !options.isRestricted) else {
-            let rest = seen < of ? " among the \(seen) of \(of) letters that were looked at (--limit)" : ""
+            let rest = seen < of ? " among the \(seen) of \(of.counted("letter")) that were looked at (--limit)" : ""
             throw CommandFailure(.notFound, "there is no such dead letter to \(verb)\(rest)")
         }
         return meant

@@ -123,7 +123,7 @@ extension [Diagnosis] {
         }
         func number(of level: Diagnosis.Level) -> Int { count { $0.level == level } }
         Printing.note(
-            "\(number(of: .ok)) ok, \(number(of: .warning)) warnings, \(number(of: .fault)) faults, \(number(of: .unchecked)) not looked at"
+            "\(number(of: .ok)) ok, \(number(of: .warning).counted("warning")), \(number(of: .fault).counted("fault")), \(number(of: .unchecked)) not looked at"
         )
     }
 }

@@ -5,6 +5,7 @@ import Inspection
 import NIOCore
 import NIOHTTP1
 import Operations
+import SyncModel
 
 /// Asks the cluster's processes over HTTP: coordinator, gateway, and whoever's operations port is named.
 struct ProcessDoctor {
@@ -116,7 +117,7 @@ struct ProcessDoctor {
             guard overview.slices == settings.configuration.slices else {
                 return Diagnosis(
                     .cluster, "coordinator", .fault,
-                    "\(overview.coordinator) has \(overview.slices) slices, the settings here \(settings.configuration.slices)",
+                    "\(overview.coordinator) has \(overview.slices.counted("slice")), the settings here \(settings.configuration.slices)",
                     "give every process the same SLUICE_SLICES")
             }
             return Diagnosis(

@@ -3,6 +3,7 @@ import ArgumentParser
 import Documents
 import ExtendedJSON
 import Foundation
+import SyncModel
 
 struct DocumentsExport: AdminCommand {
     enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -50,7 +51,7 @@ struct DocumentsExport: AdminCommand {
             let file = "\(to)/\(ClassFile.name(ofClass: name)).\(format == .bson ? "bson" : "ndjson")"
             all.append(Exported(name: name, documents: try await export(name, to: file, admin), file: file))
         }
-        try output.show(all, all.map { "\($0.file): \($0.documents) documents" }.joined(separator: "\n"))
+        try output.show(all, all.map { "\($0.file): \($0.documents.counted("document"))" }.joined(separator: "\n"))
     }
 
     /// - Returns: how many documents there are.
@@ -73,7 +74,7 @@ struct DocumentsExport: AdminCommand {
             after = page.next
             if told.duration(to: .now) >= .seconds(5) {
                 told = .now
-                Printing.note("\(name): \(count) documents")
+                Printing.note("\(name): \(count.counted("document"))")
             }
         } while after != nil
         try file.close()

@@ -5,6 +5,7 @@ import Changesets
 import Foundation
 import Inspection
 import Messages
+import SyncModel
 
 struct FeedsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -186,7 +187,7 @@ struct FeedsDelete: ReportingCommand {
         let client = try management.required(settings)
         let feed = try await client.feed(name, settings)
         let report = try await settings.withBroker(name: "feeds") { try await settings.report(feed, on: $0) }
-        let what = "deleting feed \(name), in which \(report.waiting) changes wait,"
+        let what = "deleting feed \(name), in which \(report.waiting.counted("change waits", "changes wait")),"
         guard !confirmation.dryRun else { return try output.show(report, FeedReport.table([report])) }
         try confirmation.require(typed: name, what)
         let host = ManagementClient.segment(try settings.amqp(name: "feeds").virtualHost)
@@ -196,6 +197,6 @@ struct FeedsDelete: ReportingCommand {
         for queue in [settings.topology.feed(name), settings.topology.lostOfFeed(name)] {
             try await client.delete("queues/\(host)/\(ManagementClient.segment(queue))")
         }
-        try output.show(report, "deleted \(name), with \(report.waiting) changes that waited")
+        try output.show(report, "deleted \(name), with \(report.waiting.counted("change")) that waited")
     }
 }

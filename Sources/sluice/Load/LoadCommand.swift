@@ -112,7 +112,7 @@ struct LoadCommand: ReportingCommand {
         for number in 0..<count {
             tokens.append(try await login.anonymousToken())
             if !output.json, count > 20, (number + 1).isMultiple(of: 50) {
-                Printing.note("\(number + 1) of \(count) users")
+                Printing.note("\(number + 1) of \(count.counted("user"))")
             }
         }
         return tokens
@@ -127,7 +127,7 @@ struct LoadCommand: ReportingCommand {
             let words: String? =
                 switch progress {
                 case .opening: nil
-                case .open(let count): "\(count) of \(clients) clients have a session; they begin to write"
+                case .open(let count): "\(count) of \(clients.counted("client")) have a session; they begin to write"
                 case .measuring: "measuring"
                 case .waiting: "waiting for what is under way"
                 }
@@ -155,7 +155,7 @@ struct LoadCommand: ReportingCommand {
                 Double(report.delivered) / report.seconds),
             "", table.rendered(), "",
         ]
-        if report.reconnects > 0 { lines.append("\(report.reconnects) reconnects") }
+        if report.reconnects > 0 { lines.append(report.reconnects.counted("reconnect")) }
         for (failure, count) in report.failures.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
             lines.append("\(count) x \(failure)")
         }

@@ -31,12 +31,12 @@ struct ConfirmationOptions: ParsableArguments {
 extension ErasurePlan {
     /// What would go, in a sentence.
     var text: String {
-        var parts = ["\(realms) realm\(realms == 1 ? "" : "s")"]
+        var parts = [realms.counted("realm")]
         if let partitions, !partitions.isEmpty, partitions.count == realms {
             parts[0] += " (\(partitions.map(RealmName.shown).joined(separator: ", ")))"
         }
-        parts += ["\(clientRealms) client realms", "\(objects) objects", "\(bytes) bytes"]
-        if let users { parts.append("\(users) users") }
+        parts += [clientRealms.counted("client realm"), objects.counted("object"), bytes.counted("byte")]
+        if let users { parts.append(users.counted("user")) }
         return parts.joined(separator: ", ")
     }
 }

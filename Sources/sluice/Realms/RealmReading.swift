@@ -126,7 +126,7 @@ struct RealmsList: ReportingCommand {
                 rows: rows))
         if !output.json {
             Printing.note(
-                "\(lines.count) of \(count) realm\(count == 1 ? "" : "s")\(lines.count < count ? " (--limit)" : "")")
+                "\(lines.count) of \(count.counted("realm"))\(lines.count < count ? " (--limit)" : "")")
         }
     }
 }
@@ -154,7 +154,7 @@ struct RealmsShow: ReportingCommand {
         Printing.line(
             """
             realm        \(line.app) \(RealmName.shown(line.partition)), slice \(line.slice)
-            version      \(line.version), generation \(line.generation), history after \(line.historyBase) (\(line.historyBytes) bytes)
+            version      \(line.version), generation \(line.generation), history after \(line.historyBase) (\(line.historyBytes.counted("byte")))
             objects      \(line.objects ?? 0)
             client files \(line.clientFilesText)
 

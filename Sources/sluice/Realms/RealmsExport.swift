@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Inspection
 import Operations
+import SyncModel
 
 struct RealmsExport: ClusterCommand {
     static let configuration = CommandConfiguration(
@@ -28,7 +29,9 @@ struct RealmsExport: ClusterCommand {
                 ? try await export.history(to: { try writer.write($0) })
                 : try await export.state(to: { try writer.write($0) })
             try writer.finish()
-            if output != nil { Printing.note(history ? "\(count.versions) versions" : "\(count.objects) objects") }
+            if output != nil {
+                Printing.note(history ? count.versions.counted("version") : count.objects.counted("object"))
+            }
         } catch let error as InspectionError where error.code == .notFound {
             writer.remove()
             throw error

@@ -61,7 +61,7 @@ struct RealmsVerify: ReportingCommand {
         if sound + unsound == 0, let app {
             throw CommandFailure(.notFound, "there is no realm of app \(app) in the store")
         }
-        if !output.json { Printing.note("\(sound + unsound) realms, \(unsound) with faults") }
+        if !output.json { Printing.note("\((sound + unsound).counted("realm")), \(unsound) with faults") }
         if unsound > 0 { throw ExitCode(1) }
     }
 
@@ -72,8 +72,8 @@ struct RealmsVerify: ReportingCommand {
         let lines =
             [
                 "\(verdict.isSound ? "ok   " : "FAULT")  \(verdict.app) \(RealmName.shown(verdict.partition))  slice \(verdict.slice)"
-                    + "  version \(verdict.version)  \(verdict.entries) in history\(after)\(base)  \(verdict.objects) objects"
-                    + "  \(verdict.clientFiles) client files  replay \(verdict.replay.rawValue)"
+                    + "  version \(verdict.version)  \(verdict.entries) in history\(after)\(base)  \(verdict.objects.counted("object"))"
+                    + "  \(verdict.clientFiles.counted("client file"))  replay \(verdict.replay.rawValue)"
                     + (verdict.digest.map { "  \($0)" } ?? "")
             ] + verdict.findings.map { "       \($0.check.rawValue): \($0.what.oneLine)" }
             + (more > 0 ? ["       and \(more) more"] : [])
@@ -95,7 +95,9 @@ final class VerifyProgress {
         shownAt = .now
         hasShown = true
         let percent = min(100, Int(Double(done) / Double(total) * 100))
-        write("\r\u{1b}[Kverifying \(name.app) \(RealmName.shown(name.partition)): \(percent) % of \(total) bytes")
+        write(
+            "\r\u{1b}[Kverifying \(name.app) \(RealmName.shown(name.partition)): \(percent) % of \(total.counted("byte"))"
+        )
     }
 
     func end() {

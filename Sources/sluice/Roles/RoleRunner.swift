@@ -106,7 +106,7 @@ struct RoleRunner {
         guard recorded == slices.value else {
             throw CommandFailure(
                 .badInput,
-                "this cluster has \(recorded) slices and the settings say \(slices.value): set SLUICE_SLICES=\(recorded)"
+                "this cluster has \(recorded.counted("slice")) and the settings say \(slices.value): set SLUICE_SLICES=\(recorded)"
                     + " (sluice slices grow gives a stopped cluster more)"
             )
         }

@@ -77,7 +77,8 @@ struct SlicesGrow: ReportingCommand {
         if abort {
             let plan = try await division.plan()
             try await division.abort()
-            return try show("aborted", plan, "the cluster at \(store.place) keeps its \(plan.growth.from.value) slices")
+            return try show(
+                "aborted", plan, "the cluster at \(store.place) keeps its \(plan.growth.from.value.counted("slice"))")
         }
         try await requireNoWork(division, control)
         let result = try await division.run()
@@ -85,7 +86,7 @@ struct SlicesGrow: ReportingCommand {
             "grown", result,
             result.words("moved") + """
 
-                cluster \(cluster.id) at \(store.place) has \(result.growth.to.value) slices. Set SLUICE_SLICES=\(result.growth.to.value) (the setting slices) in
+                cluster \(cluster.id) at \(store.place) has \(result.growth.to.value.counted("slice")). Set SLUICE_SLICES=\(result.growth.to.value) (the setting slices) in
                 every process and for the commands, and start the cluster. Where each role has a user of its own at the broker: sluice broker init first
                 """)
     }
@@ -114,7 +115,7 @@ extension SliceDivision.Report {
     fileprivate func words(_ verb: String) -> String {
         """
         \(growth.from.value) -> \(growth.to.value) slices: \(moving) of \(realms) realms \(verb), \(bytesMoving >> 10) KiB of \
-        objects and history; the fullest new slice has \(mostRealms) realms
+        objects and history; the fullest new slice has \(mostRealms.counted("realm"))
         """
     }
 }

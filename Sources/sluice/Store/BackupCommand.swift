@@ -5,6 +5,7 @@ import Operations
 import Storage
 import StoragePostgreSQL
 import StorageSQLite
+import SyncModel
 
 struct BackupCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
@@ -105,7 +106,7 @@ struct BackupCommand: ReportingCommand {
         let gone = removed.isEmpty ? "" : "\nremoved \(removed.joined(separator: ", "))"
         try output.show(
             report,
-            "cluster \(manifest.cluster): \(manifest.files.count - 1) slices and the control store, "
+            "cluster \(manifest.cluster): \((manifest.files.count - 1).counted("slice")) and the control store, "
                 + "\(size.value >> 10) KiB, as \(name) in \(archive.words)\(gone)")
     }
 }

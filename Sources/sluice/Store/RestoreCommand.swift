@@ -6,6 +6,7 @@ import Operations
 import Storage
 import StoragePostgreSQL
 import StorageSQLite
+import SyncModel
 
 struct RestoreCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
@@ -129,6 +130,6 @@ extension StoreCopy.Progress {
     /// Tells the operator how far a copy is.
     func print() {
         let word = step == .copying ? "copying" : "comparing"
-        Printing.note("\(word) \(part), \(partsDone) of \(parts), \(rows) rows so far")
+        Printing.note("\(word) \(part), \(partsDone) of \(parts), \(rows.counted("row")) so far")
     }
 }

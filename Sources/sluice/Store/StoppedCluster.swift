@@ -60,7 +60,7 @@ extension ClusterSettings {
             throw CommandFailure(
                 .tryAgain,
                 """
-                messages wait for \(waiting.count) slices (\(some)): start the workers again, with coordinators and gateways \
+                messages wait for \(waiting.count.counted("slice")) (\(some)): start the workers again, with coordinators and gateways \
                 stopped, until sluice queues shows none
                 """)
         }

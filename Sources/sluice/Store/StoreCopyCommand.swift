@@ -60,7 +60,7 @@ struct StoreCopyCommand: ReportingCommand {
                 from: place, to: there, cluster: cluster.id, slices: copied.slices, realms: copied.realms,
                 rows: copied.rows, bytes: copied.bytes, digest: copied.digest, continued: copied.isContinued),
             """
-            cluster \(cluster.id) is at \(there): \(copied.slices) slices, \(copied.realms) realms, equal by digest \
+            cluster \(cluster.id) is at \(there): \(copied.slices.counted("slice")), \(copied.realms.counted("realm")), equal by digest \
             \(copied.digest.prefix(16))
             set store.url to it in every process, and keep the old store until you trust the new one
             """)

@@ -137,7 +137,7 @@ struct TailPrinter: Sendable {
             lines.append(
                 json
                     ? try Printing.text(of: Gap(dropped: dropped, uncounted: byBroker))
-                    : "-- \(dropped) messages\(more) were left out: they came faster than they could be shown")
+                    : "-- left out: \(dropped.counted("message"))\(more) because more came than could be shown")
         }
         if json {
             let rest = ["at": at, "exchange": message.exchange, "body": message.body].compactMapValues(\.self)

@@ -95,7 +95,7 @@ struct QueuesCommand: ReportingCommand {
             guard error.code == .notFound else { throw error }
             throw CommandFailure(
                 .notFound,
-                "there is no queue \(name): is the cluster up, with this prefix and \(slices.value) slices?")
+                "there is no queue \(name): is the cluster up, with this prefix and \(slices.value.counted("slice"))?")
         }
     }
 

@@ -204,7 +204,7 @@ struct DashboardTests {
                 let link = try await cluster.operate("dashboard", "--page", "slices")
                     .trimmingCharacters(in: .whitespacesAndNewlines)
                 try await browser.open(link)
-                try await browser.wait(for: "main", toSay: "1 of 1 slices")
+                try await browser.wait(for: "main", toSay: "1 of 1 slice,")
                 try await expectEqual(browser.run("return location.href").stringValue?.hasSuffix("/#/slices"), true)
                 try await browser.click("0", in: "main table")
                 try await browser.wait(for: "main") { $0.contains("store-nw") }
@@ -324,7 +324,7 @@ struct DashboardTests {
     private func lookAround(_ device: Device, _ browser: Browser, _ cluster: LocalCluster) async throws {
         for (link, sign, name) in [
             ("Realms", "store-nw", "realms"), ("Doctor", "well", "doctor"), ("Audit", "sync/terminate", "audit"),
-            ("Campaigns", "termination", "campaigns"), ("Slices", "1 of 1 slices", "slices"),
+            ("Campaigns", "termination", "campaigns"), ("Slices", "1 of 1 slice,", "slices"),
             ("Reference", "SluiceSliceWithoutOwner", "reference"),
         ] {
             try await browser.click(link, in: "#nav")

@@ -193,7 +193,7 @@ import Testing
             }
             expectTrue(
                 error?.code == .mismatch
-                    && error?.message.contains("objects; 1 realms, among them those numbered 2") == true)
+                    && error?.message.contains("objects; 1 realm, among them those numbered 2") == true)
             await #expect(throws: StoreError.self) { _ = try await SQLiteStores(folder: target).inspector().cluster() }
         }
     }

@@ -3,6 +3,7 @@ import Changesets
 import Documents
 import ExtendedJSON
 import Foundation
+import SyncModel
 
 /// Where documents that are imported go.
 struct ImportTarget {
@@ -244,7 +245,7 @@ struct DocumentImporter {
         guard let rejects else {
             throw CommandFailure(
                 .badInput,
-                "\(path), \(place): \(reason); \(progress.written) documents are written. With --rejects FILE others go on"
+                "\(path), \(place): \(reason); \(progress.written.counted("document is", "documents are")) written. With --rejects FILE others go on"
             )
         }
         progress.rejected += 1
@@ -285,7 +286,7 @@ struct ImportPace {
         guard told.duration(to: .now) >= .seconds(5) else { return }
         told = .now
         let seconds = max(1, self.seconds)
-        var line = "\(written) documents written, \(written / seconds) a second"
+        var line = "\(written.counted("document")) written, \(written / seconds) a second"
         let read = behind + bytesRead
         if let total, total > 0, read > 0 {
             line += ", \(read * 100 / total) % read, about \(max(0, total - read) / max(1, read / seconds)) s left"

@@ -81,7 +81,8 @@ struct DocumentsImport: AdminCommand {
         }
         let totals = try importer.finish()
         try output.show(
-            totals, "\(totals.written) documents written, \(totals.rejected) rejected, in \(totals.seconds) s")
+            totals, "\(totals.written.counted("document")) written, \(totals.rejected) rejected, in \(totals.seconds) s"
+        )
     }
 
     private func file(_ path: String, _ schema: ImportSchema) throws -> ImportFile {
@@ -148,7 +149,7 @@ struct DocumentsImport: AdminCommand {
     private func lines(of name: String, _ survey: FieldSurvey, _ unreadable: Int, _ schema: ImportSchema) -> [String] {
         let known = schema.has(name) ? "" : "; the app's schema has no such class"
         let broken = unreadable == 0 ? "" : ", \(unreadable) that cannot be read"
-        return ["\(name): \(survey.documents) documents\(broken)\(known)"]
+        return ["\(name): \(survey.documents.counted("document"))\(broken)\(known)"]
             + survey.fields.map { field in
                 let property = schema.type(of: field.name.string, in: name).map { " -> \($0)" }
                 return "  " + field.text(of: survey.documents)
