@@ -185,8 +185,7 @@ package final class RealmVerifier {
         if after != base.lastEntry || bytes != base.bytes {
             findings.add(
                 .continuity,
-                "the base has \(after.counted("changeset")) of \(bytes.counted("byte")); expected \(base.entries) of \(base.bytes)"
-            )
+                "the base has \(after) changesets of \(bytes) bytes; expected \(base.entries) of \(base.bytes)")
         }
         return true
     }

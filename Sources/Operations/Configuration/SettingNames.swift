@@ -23,6 +23,7 @@ package enum SettingNames {
     /// The environment variables that Sluice's programs read beside the settings.
     static let others: Set<String> = [
         "SLUICE_CONFIG", "SLUICE_COORDINATOR_URL", "SLUICE_MANAGEMENT_URL", "SLUICE_MANAGEMENT_CREDENTIALS",
+        "SLUICE_CONTEXT", "SLUICE_CONTEXTS",
     ]
     /// The variables of the project's own tests and tools, which are in the shells of people who work on it.
     private static let tools: Set<String> = [

@@ -74,7 +74,7 @@ struct BrokerInit: ReportingCommand {
             guard let password = passwords[role] else { continue }
             try folder.keep(password, of: role)
             try folder.keepURL(
-                settings.configuration.amqpURL.revealed, user: plan.user(role), password: password, of: role)
+                try settings.brokerURL().revealed, user: plan.user(role), password: password, of: role)
         }
         var report = Report(
             broker: settings.brokerPlace, cluster: cluster, applied: client != nil, changes: document.changes,

@@ -69,7 +69,7 @@ struct FeedsCreate: ReportingCommand {
             let made = BrokerCredentials.random()
             try PrivateFile.write(Data((made + "\n").utf8), to: file)
             let url = BrokerCredentials.url(
-                settings.configuration.amqpURL.revealed, user: plan.user, password: made)
+                try settings.brokerURL().revealed, user: plan.user, password: made)
             try PrivateFile.write(Data("AMQP_URL=\(url)\n".utf8), to: "\(credentials)/feed-\(name).env")
             password = made
         }

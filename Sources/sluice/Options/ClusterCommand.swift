@@ -5,20 +5,25 @@ protocol ClusterCommand: AsyncParsableCommand {
     var cluster: ClusterOptions { get }
     /// Further settings, by dotted key.
     var overrides: [String: String?] { get }
+    /// Whether a context of the operator's may say which cluster it is for.
+    var takesContext: Bool { get }
     func run(_ settings: ClusterSettings) async throws
 }
 
 extension ClusterCommand {
     var overrides: [String: String?] { [:] }
+    var takesContext: Bool { true }
 
     func run() async throws {
-        try await reportingFailures { try await run(try await cluster.load(overrides: overrides)) }
+        try await reportingFailures {
+            try await run(try await cluster.load(overrides: overrides, takesContext: takesContext))
+        }
     }
 }
 
 /// The options of a command that shows something of a cluster.
 struct ReportOptions: ParsableArguments {
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var output: OutputOptions
 }
 

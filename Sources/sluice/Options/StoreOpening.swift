@@ -10,7 +10,7 @@ extension ClusterSettings {
     ///
     /// - Parameter logger: what is said of connections to a database; nil: only what goes badly wrong.
     func stores(logger: Logger? = nil) throws -> any Stores {
-        try StoreURL(configuration.storeURL.revealed).stores(logger: logger ?? quietLogger)
+        try storeURL().stores(logger: logger ?? quietLogger)
     }
 }
 

@@ -115,7 +115,7 @@ struct PublishChangeset: PublishingCommand {
         commandName: "changeset",
         abstract: "Publish changesets for a realm, as written by the server itself on top of its latest version.")
 
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var events: EventOptions
     @OptionGroup var realm: EventRealmOptions
     @Option(help: "A changeset in hexadecimal; repeat it for several.") var hex: [String] = []
@@ -155,7 +155,7 @@ struct PublishReset: PublishingCommand {
         commandName: "reset",
         abstract: "Make one client realm, or every client realm of one realm, reset.")
 
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var events: EventOptions
     @OptionGroup var realm: EventRealmOptions
     @Option(help: "The client file ident; all of the realm's if left out.") var clientFile: UInt64?
@@ -181,7 +181,7 @@ struct PublishTermination: PublishingCommand {
             straight to the workers; the coordinator opens the campaign when the first of them reports.
             """)
 
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var events: EventOptions
     @Option(help: "The app.") var app: String?
     @Option(help: "Why; shown in the campaign and to the clients.") var reason: String?

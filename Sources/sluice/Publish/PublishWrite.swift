@@ -14,7 +14,7 @@ struct PublishWrite: PublishingCommand {
             {"id": "w-1", "realm": {"app": "tasks", "partition": "store-nw"}, "writes": [...]}, without the realm where arguments name it.
             """)
 
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var events: EventOptions
     @OptionGroup var realm: EventRealmOptions
     @Argument(help: "A write, such as {\"delete\": \"Task\", \"id\": 7}; repeat it for several.") var writes: [String] =

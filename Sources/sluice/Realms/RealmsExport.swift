@@ -13,7 +13,7 @@ struct RealmsExport: ClusterCommand {
             ("class", "object") as MongoDB extended JSON; or, with --history, one line a version with its changeset in
             hexadecimal digits, as `sluice publish changeset --hex` and `conformance` take it. Users' data, all of it.
             """)
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var realm: RealmOptions
     @Flag(help: "The history instead of the objects.") var history = false
     @Option(name: [.short, .long], help: "A file to write, which must not exist; standard output if left out.")

@@ -10,6 +10,7 @@ protocol RoleCommand: ClusterCommand {
 
 extension RoleCommand {
     var overrides: [String: String?] { role.overrides }
+    var takesContext: Bool { false }
 
     func run(_ settings: ClusterSettings) async throws {
         let environment = ProcessInfo.processInfo.environment
@@ -29,7 +30,7 @@ struct UpCommand: RoleCommand {
         commandName: "up",
         abstract: "Run a coordinator, a worker and a gateway in one process: one machine, development.")
 
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var role: RoleOptions
     @OptionGroup var listen: ListenOptions
 
@@ -43,7 +44,7 @@ struct GatewayCommand: RoleCommand {
         abstract: "Run a gateway: the clients' WebSockets and the App Services HTTP API.",
         discussion: "It keeps nothing that matters. Run as many as the connections need, behind one address.")
 
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var role: RoleOptions
     @OptionGroup var listen: ListenOptions
     @Option(help: "The origin that clients are told, https://sync.example.net (SLUICE_GATEWAY_PUBLIC_URL).")
@@ -62,7 +63,7 @@ struct WorkerCommand: RoleCommand {
         abstract: "Run a worker: it owns slices, merges uploads into history and executes resets.",
         discussion: "Workers divide the slices among themselves and take over from each other. Two or more are wise.")
 
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var role: RoleOptions
 }
 
@@ -73,7 +74,7 @@ struct CoordinatorCommand: RoleCommand {
         abstract: "Run a coordinator: apps, terminations, campaigns and the admin API.",
         discussion: "With two or more, the broker makes one of them active; any of them serves the admin API.")
 
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var role: RoleOptions
     @OptionGroup var listen: ListenOptions
 

@@ -53,7 +53,7 @@ struct SlicesGrow: ReportingCommand {
             }
             return count
         }
-        let url = try StoreURL(settings.configuration.storeURL.revealed)
+        let url = try settings.storeURL()
         let stores = try url.stores(logger: settings.quietLogger)
         let store = try await url.growing(logger: settings.quietLogger)
         let cluster = try await store.growth().cluster

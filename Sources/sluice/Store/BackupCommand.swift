@@ -114,7 +114,7 @@ struct BackupCommand: ReportingCommand {
 extension ClusterSettings {
     /// Copies the store into a folder, which must be empty or not exist.
     func backUp(to folder: String) async throws -> BackupManifest {
-        let url = try StoreURL(configuration.storeURL.revealed)
+        let url = try storeURL()
         guard case .postgres = url else {
             return try await SQLiteStores.backUp(
                 try url.requireFolder(), to: folder, now: { UnixTime.milliseconds })
@@ -133,7 +133,7 @@ extension ClusterSettings {
     /// Notes in the store when a backup began, for the coordinators to tell.
     func noteBackup(_ manifest: BackupManifest) async {
         do {
-            let url = try StoreURL(configuration.storeURL.revealed)
+            let url = try storeURL()
             guard case .postgres = url else {
                 return try await SQLiteStores.recordBackup(of: manifest.startedAt, in: try url.requireFolder())
             }

@@ -77,7 +77,7 @@ struct RestoreCommand: ReportingCommand {
     }
 
     private func restore(_ folder: String, _ settings: ClusterSettings) async throws {
-        let url = try StoreURL(settings.configuration.storeURL.revealed)
+        let url = try settings.storeURL()
         if verify {
             let manifest = try await SQLiteStores.verify(backup: folder)
             let report = Report(store: backup, cluster: manifest.cluster, backupFrom: manifest.startedAt)

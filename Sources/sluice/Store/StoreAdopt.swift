@@ -11,7 +11,7 @@ struct StoreAdopt: ClusterCommand {
         abstract: "Make the cluster take a broker, a slice or an empty folder that it refuses.",
         discussion: "Stop the cluster's processes first. Without --yes it says what would happen, and changes nothing.")
 
-    @OptionGroup var cluster: ClusterOptions
+    @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @Flag(help: "Use the broker at amqp.url, with amqp.prefix, whatever it bears.") var broker = false
     @Option(help: "Take this slice as it is: an older copy, another cluster's, or none at all; may be repeated.")
     var slice: [Int] = []

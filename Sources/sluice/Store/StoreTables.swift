@@ -9,7 +9,7 @@ extension ClusterSettings {
     fileprivate func withInstallation<Value>(
         _ body: (PostgresInstallation) async throws -> Value
     ) async throws -> Value {
-        let client = try StoreURL(configuration.storeURL.revealed).postgresClient(for: "store.url", logger: quietLogger)
+        let client = try storeURL().postgresClient(for: "store.url", logger: quietLogger)
         return try await client.closing { try await body(PostgresInstallation($0)) }
     }
 }
