@@ -66,6 +66,30 @@ import Testing
         }
     }
 
+    /// A coordinator that dies before it has told the broker of a report gets it once more, and finds the campaign recorded.
+    @Test func anEntryIsWrittenWithItsCampaignOrNotAtAll() async throws {
+        let store = MemoryControlStore()
+        try await store.insert(AppRecord(id: "tasks", createdAt: 1))
+        let audit = QueueAudit(store: store, clock: WallClock { 7 }, logger: Logger(label: "test"))
+        func report(_ campaign: String, app: String = "tasks", kind: String = "termination") -> CampaignReport {
+            .found(
+                FoundReport(
+                    kind: kind, campaign: campaign, app: app, slice: SliceNumber(0), generation: 2, reason: nil,
+                    chunk: 0,
+                    chunks: 1, clientRealms: []))
+        }
+        func apply(_ reports: CampaignReport...) async throws -> [String] {
+            _ = try await store.applyWhatItCan(reports, slices: 1, at: 7, noting: { audit.entries(of: $0) })
+            return try await store.auditEntries(before: nil, limit: 100).map { $0.details ?? "" }
+        }
+        let entry = #"campaign="c1", generation=2"#
+        try await expectEqual(apply(report("c1")), [entry])
+        // It was recorded, and nobody had heard of it.
+        try await expectEqual(apply(report("c1")), [entry])
+        // What is refused has changed nothing, and accounts are nobody's wish.
+        try await expectEqual(apply(report("c2", app: "other"), report("c3", kind: "account")), [entry])
+    }
+
     /// Publishing cannot have the log forget what others did.
     @Test func noMoreThanSoManyAreTakenInAnHour() async throws {
         let store = MemoryControlStore()

@@ -147,6 +147,7 @@ final class MemoryCampaigns: CampaignTransaction {
             content.parked.removeAll { $0.key == key }
             content.parked.append((key, report))
         }
+        for entry in changes.audit { content.note(entry, keeping: changes.auditKept) }
     }
 
     func slicesReported(to campaigns: Set<String>) -> [String: Int] {

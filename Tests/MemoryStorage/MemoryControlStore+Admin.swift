@@ -27,12 +27,7 @@ extension MemoryControlStore {
     }
 
     package func beginAudit(_ entry: AuditEntry, keeping most: Int) async throws(StoreError) -> Int64 {
-        try change { content in
-            var entry = entry
-            entry.number = (content.audit.last?.number ?? 0) + 1
-            content.audit = (content.audit + [entry]).suffix(most)
-            return entry.number
-        }
+        try change { $0.note(entry, keeping: most) }
     }
 
     package func endAudit(
@@ -48,5 +43,15 @@ extension MemoryControlStore {
 
     package func auditEntries(before: Int64?, limit: Int) async throws(StoreError) -> [AuditEntry] {
         Array(content.audit.reversed().filter { $0.number < before ?? .max }.prefix(max(limit, 0)))
+    }
+}
+
+extension MemoryControl {
+    @discardableResult
+    mutating func note(_ entry: AuditEntry, keeping most: Int) -> Int64 {
+        var entry = entry
+        entry.number = (audit.last?.number ?? 0) + 1
+        audit = (audit + [entry]).suffix(most)
+        return entry.number
     }
 }

@@ -75,7 +75,7 @@ struct OutcomeConsumer: Sendable {
         guard !reports.isEmpty else { return }
         let start = ContinuousClock.now
         let effects = try await apply(reports.map(\.report))
-        try await noting { () throws(StoreError) in try await context.queueAudit.note(opened: effects.opened) }
+        context.queueAudit.tell(of: effects.opened)
         context.state.campaignGauges.changed()
         CoordinatorMetrics.batchApplied(ContinuousClock.now - start, reports: reports.count)
         for rejection in effects.rejected where reports.indices.contains(rejection.index) {
@@ -124,7 +124,9 @@ struct OutcomeConsumer: Sendable {
 
     private func apply(_ reports: [CampaignReport]) async throws -> CampaignEffects {
         try await noting { () throws(StoreError) in
-            try await context.store.applyWhatItCan(reports, slices: context.slices.value, at: context.now)
+            try await context.store.applyWhatItCan(reports, slices: context.slices.value, at: context.now) {
+                [queueAudit = context.queueAudit] in queueAudit.entries(of: $0)
+            }
         }
     }
 

@@ -29,11 +29,19 @@ final class QueueAudit: Sendable {
         self.logger = logger
     }
 
-    /// Notes campaigns that nobody had recorded. Accounts are the slices' own: nobody has asked for them.
-    func note(opened campaigns: [CampaignRecord]) async throws(StoreError) {
-        for campaign in campaigns {
-            guard let entry = Self.entry(of: campaign) else { continue }
-            try await write(entry)
+    /// Makes the entries of campaigns that nobody had recorded, to be written with them: a coordinator that dies in between would find them
+    /// recorded the next time. Accounts are the slices' own: nobody has asked for them.
+    func entries(of opened: [CampaignRecord]) -> [AuditEntry] {
+        opened.compactMap(Self.entry).compactMap { path, text in
+            let entry = entry(path, text)
+            return mayWrite(at: entry.at) ? entry : nil
+        }
+    }
+
+    /// Says in the process's log that such campaigns are recorded.
+    func tell(of opened: [CampaignRecord]) {
+        for (path, text) in opened.compactMap(Self.entry) {
+            logger.notice("change by way of a queue", metadata: ["path": "\(path)", "details": "\(text)"])
         }
     }
 
@@ -74,10 +82,7 @@ final class QueueAudit: Sendable {
     private func write(_ entry: AuditEntry) async throws(StoreError) {
         logger.notice(
             "change by way of a queue", metadata: ["path": "\(entry.path)", "details": "\(entry.details ?? "")"])
-        guard mayWrite(at: entry.at) else {
-            return logger.warning(
-                "too many changes by way of queues for the audit log", metadata: ["path": "\(entry.path)"])
-        }
+        guard mayWrite(at: entry.at) else { return }
         let newest = try await store.auditEntries(before: nil, limit: Self.reach)
         let isThere = newest.contains {
             $0.token == Self.sender && $0.path == entry.path && $0.details == entry.details
@@ -87,10 +92,12 @@ final class QueueAudit: Sendable {
     }
 
     private func mayWrite(at now: UInt64) -> Bool {
-        written.withLock { written in
+        let mayWrite = written.withLock { written in
             if now < written.since || now - written.since >= Self.hour { written = (0, now) }
             written.count = min(written.count + 1, Self.perHour + 1)
             return written.count <= Self.perHour
         }
+        if !mayWrite { logger.warning("too many changes by way of queues for the audit log") }
+        return mayWrite
     }
 }

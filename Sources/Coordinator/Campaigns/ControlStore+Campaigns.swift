@@ -127,15 +127,22 @@ extension CampaignStore {
 
     /// Applies reports in one transaction. Order and repetition do not matter.
     ///
-    /// - Parameter slices: how many slices a campaign that is opened from a report expects.
+    /// - Parameters:
+    ///   - slices: how many slices a campaign that is opened from a report expects.
+    ///   - noting: makes the entries that the audit log gets of campaigns that nobody had recorded: with them, or not at all. Called
+    ///     again if the transaction has to be repeated.
     func apply(
-        _ reports: [CampaignReport], slices: Int, at now: UInt64, limits: CampaignLimits = CampaignLimits()
+        _ reports: [CampaignReport], slices: Int, at now: UInt64, limits: CampaignLimits = CampaignLimits(),
+        noting: @escaping @Sendable ([CampaignRecord]) -> [AuditEntry] = { _ in [] }
     ) async throws(StoreError) -> CampaignEffects {
         try await changeCampaigns { transaction in
             var accounts = CampaignAccounts(try transaction.read(CampaignLookup(reports)), slices: slices, now: now)
             accounts.apply(reports)
-            try transaction.write(accounts.changes)
+            var changes = accounts.changes
             var effects = accounts.effects
+            changes.audit = noting(effects.opened)
+            changes.auditKept = AuditTrail.most
+            try transaction.write(changes)
             // Touched campaigns need not be among those that the reports name: a client names none, and another
             // campaign may take over.
             var others = CampaignLookup()

@@ -8,10 +8,11 @@ extension ControlStore {
     ///   for an operator: every report would be rejected until then. Reports that were applied before it are applied again
     ///   without effect.
     func applyWhatItCan(
-        _ reports: [CampaignReport], slices: Int, at now: UInt64
+        _ reports: [CampaignReport], slices: Int, at now: UInt64,
+        noting: @escaping @Sendable ([CampaignRecord]) -> [AuditEntry] = { _ in [] }
     ) async throws(StoreError) -> CampaignEffects {
         do {
-            return try await apply(reports, slices: slices, at: now)
+            return try await apply(reports, slices: slices, at: now, noting: noting)
         } catch {
             guard !error.isRetriable else { throw error }
         }
@@ -19,7 +20,7 @@ extension ControlStore {
         var damaged: [(report: CampaignReport, error: StoreError)] = []
         for (index, report) in reports.enumerated() {
             do throws(StoreError) {
-                effects.add(try await apply([report], slices: slices, at: now), index: index)
+                effects.add(try await apply([report], slices: slices, at: now, noting: noting), index: index)
             } catch {
                 guard !error.isRetriable else { throw error }
                 if error.code == .corrupt { damaged.append((report, error)) }

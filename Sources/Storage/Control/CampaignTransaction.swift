@@ -82,6 +82,10 @@ package struct CampaignChanges: Sendable {
     /// Parked outcomes to remove; then those to park, each in the place of an earlier one of the same client realm.
     package var unparked: Set<ClientRealmKey> = []
     package var parked: [OutcomeReport] = []
+    /// Entries for the audit log of what nobody has asked for by the admin API.
+    package var audit: [AuditEntry] = []
+    /// How many entries the audit log keeps, with these.
+    package var auditKept = Int.max
 
     package init() {}
 }

@@ -1,3 +1,4 @@
+import PostgreSQL
 import Storage
 
 /// Admin tokens, and the log of what was done with them.
@@ -22,17 +23,25 @@ extension PostgresAdminStore {
 
     func beginAudit(_ entry: AuditEntry, keeping most: Int) async throws(StoreError) -> Int64 {
         try await database.change("the audit log") { transaction in
-            let rows = try await transaction.rows(
-                """
-                INSERT INTO admin_audit (at, token, role, method, path, details, status, address, dry_run)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING number
-                """, entry.at, entry.token, entry.role.rawValue, entry.method, entry.path, entry.details, entry.status,
-                entry.address, entry.dryRun ?? false)
+            let rows = PostgresControlRow.list(
+                try await transaction.answer(AuditEntry.inserting, PostgresValue.list(entry.arguments)))
             guard let number = try rows.first?.integer("number") else {
                 throw StoreError(.corrupt, "an entry of the audit log was inserted and got no number")
             }
             try await transaction.run("DELETE FROM admin_audit WHERE number <= $1", number - most)
             return Int64(number)
         }
+    }
+}
+
+extension AuditEntry {
+    static let inserting = """
+        INSERT INTO admin_audit (at, token, role, method, path, details, status, address, dry_run)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING number
+        """
+
+    /// The arguments of `inserting`.
+    var arguments: [any ControlArgument] {
+        [at, token, role.rawValue, method, path, details, status, address, dryRun ?? false]
     }
 }

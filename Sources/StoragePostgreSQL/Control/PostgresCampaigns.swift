@@ -81,6 +81,12 @@ struct PostgresCampaigns: CampaignTransaction {
         CampaignChanges.Chunk.put(Array(changes.chunks), &pipeline)
         try CampaignEntry.put(changes.entries, &pipeline)
         try Self.park(changes.parked, removing: changes.unparked, &pipeline)
+        for entry in changes.audit { pipeline.add(AuditEntry.inserting, PostgresValue.list(entry.arguments)) }
+        if !changes.audit.isEmpty, changes.auditKept < .max {
+            pipeline.add(
+                "DELETE FROM admin_audit WHERE number <= (SELECT max(number) FROM admin_audit) - $1",
+                PostgresValue.list([changes.auditKept]))
+        }
         guard !pipeline.isEmpty else { return }
         _ = try run(pipeline)
     }

@@ -20,16 +20,24 @@ extension SQLiteAdminStore {
     }
 
     func beginAudit(_ entry: AuditEntry, keeping most: Int) async throws(StoreError) -> Int64 {
-        try await write("the audit log") { db in
-            try db.run(
-                """
-                INSERT INTO admin_audit (at, token, role, method, path, details, status, address, dry_run)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, sqlInteger(entry.at), entry.token, entry.role.rawValue, entry.method, entry.path, entry.details,
-                entry.status, entry.address, entry.dryRun ?? false)
-            let number = db.lastInsertedRowID
-            try db.run("DELETE FROM admin_audit WHERE number <= ?", number - Int64(most))
-            return number
-        }
+        try await write("the audit log") { db in try db.note(entry, keeping: most) }
+    }
+}
+
+extension Database {
+    /// Appends to the audit log.
+    ///
+    /// - Returns: the entry's number.
+    @discardableResult
+    func note(_ entry: AuditEntry, keeping most: Int) throws -> Int64 {
+        try run(
+            """
+            INSERT INTO admin_audit (at, token, role, method, path, details, status, address, dry_run)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, sqlInteger(entry.at), entry.token, entry.role.rawValue, entry.method, entry.path, entry.details,
+            entry.status, entry.address, entry.dryRun ?? false)
+        let number = lastInsertedRowID
+        try run("DELETE FROM admin_audit WHERE number <= ?", number - Int64(most))
+        return number
     }
 }

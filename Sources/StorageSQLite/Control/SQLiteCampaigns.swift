@@ -75,6 +75,7 @@ struct SQLiteCampaigns: CampaignTransaction {
                 chunk.campaign, chunk.slice.value, chunk.chunks, chunk.chunk)
         }
         for entry in changes.entries { try put(entry) }
+        for entry in changes.audit { try db.note(entry, keeping: changes.auditKept) }
         for key in changes.unparked {
             try db.cachedStatement(
                 sql: "DELETE FROM parked_outcomes WHERE app = ? AND partition = ? AND client_file = ?"

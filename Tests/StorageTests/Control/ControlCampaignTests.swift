@@ -26,6 +26,34 @@ import Testing
     }
 
     @Test(arguments: ControlVariant.allCases)
+    func theAuditLogHearsOfWhatIsWrittenAndOfNothingElse(_ variant: ControlVariant) async throws {
+        try await variant.withStore { store in
+            func audit(_ campaigns: [String], keeping most: Int, failing: Bool = false) async throws {
+                try await store.changeCampaigns { transaction in
+                    var changes = CampaignChanges()
+                    changes.audit = campaigns.map {
+                        AuditEntry(
+                            at: 5, token: "queue", role: .operate, method: "PUBLISH", path: "/x", details: $0,
+                            status: 200)
+                    }
+                    changes.auditKept = most
+                    try transaction.write(changes)
+                    if failing { throw StoreError(.notFound, "no such app") }
+                }
+            }
+            func details() async throws -> [String?] {
+                try await store.auditEntries(before: nil, limit: 10).map(\.details)
+            }
+            try await audit(["c1", "c2"], keeping: 3)
+            try await expectEqual(details(), ["c2", "c1"])
+            await #expect(throws: StoreError.self) { try await audit(["c3"], keeping: 3, failing: true) }
+            try await expectEqual(details(), ["c2", "c1"])
+            try await audit(["c4", "c5"], keeping: 3)
+            try await expectEqual(details(), ["c5", "c4", "c2"])
+        }
+    }
+
+    @Test(arguments: ControlVariant.allCases)
     func oneCallFindsAllThatAnotherHasWritten(_ variant: ControlVariant) async throws {
         try await variant.withStore { store in
             try await store.insert(AppRecord(id: "tasks", createdAt: 1))
