@@ -84,7 +84,7 @@ import Testing
         }
         let entry = #"campaign="c1", generation=2"#
         try await expectEqual(apply(report("c1")), [entry])
-        // It was recorded, and nobody had heard of it.
+        // The broker brings it once more: it is recorded by now.
         try await expectEqual(apply(report("c1")), [entry])
         // What is refused has changed nothing, and accounts are nobody's wish.
         try await expectEqual(apply(report("c2", app: "other"), report("c3", kind: "account")), [entry])
