@@ -7,7 +7,7 @@ import time
 from . import machine, web
 from .case import Notice
 from .cluster import ROLES
-from .incidents import DOG
+from .incidents import DOG, login
 
 # A port at which nobody listens.
 NOBODY = "127.0.0.1:1"
@@ -349,6 +349,32 @@ def audit(day, case):
     machine.until(day.is_healthy, 60 * day.slack)
 
 
+def tokens_and_keys(day, case):
+    """docs/operations.md, "Changing what opens doors": admin tokens, that of the settings, and the keys that sign users' tokens."""
+    cluster = day.cluster
+    case.begin()
+    made = cluster.require("admin", "tokens", "create", "tools", "--role", "operate").out.strip()
+    old, new = cluster.token, cluster.token[::-1]
+    for name in ("c1", "c2"):
+        cluster.token = new
+        day.streams[name].token = new
+        cluster.restart(name)
+        machine.until(lambda name=name: cluster.is_ready([name]), 60 * day.slack)
+        answers = [cluster.admin("apps", coordinator=name, token=token).status for token in (old, new, made)]
+        case.check(answers == [401, 200, 200], f"{name} knows the new token of its settings, not the old one, and tokens made by command", answers)
+    case.heals(within=60, what="all is well with the new token")
+    case.said("sluice apps list with the old token", cluster.run("apps", "list", env={"SLUICE_ADMIN_TOKEN": old}), "token|unauthorized|not known")
+    cluster.require("admin", "tokens", "revoke", "tools")
+    done = cluster.run("apps", "list", env={"SLUICE_ADMIN_TOKEN": made})
+    case.check(done.code == 77, "a token that was revoked is refused with 77", f"{done.code} {done.words}")
+    keys = cluster.run("keys", "list", "--json").json()
+    done = cluster.run("keys", "rotate")
+    later = cluster.run("keys", "list", "--json").json()
+    case.check(done.code == 0 and len(later) > len(keys), "keys rotate makes keys, and the old ones are still taken", done.words)
+    case.check(login(cluster, "g1") == 200, "users log in", login(cluster, "g1"))
+    case.nothing_lost()
+
+
 CASES = [
     ("first-events", "rules tell of the first event of their kind", first_events),
     ("coordinators-dead", "all coordinators are dead", coordinators_dead),
@@ -362,4 +388,6 @@ CASES = [
     ("tail", "messages as they pass", tail_is_quiet),
     ("processes", "who runs which version", processes_known),
     ("metrics", "figures that alerts go by", metrics_there),
+    # The last: it tries tokens, of which others have seen none.
+    ("tokens", "admin tokens and signing keys are changed under load", tokens_and_keys),
 ]
