@@ -43,6 +43,7 @@ extension SharedClusterTests {
             let event = cluster.file("termination.ndjson")
             try "{\"app\": \"\(cluster.app)\"}".write(toFile: event, atomically: true, encoding: .utf8)
             await expect(65, "stopped at line 1", "publish", "termination", "--file", event)
+            await expect(65, "makes no backup", "backup", "/nowhere", "--made-elsewhere")
             await expect(65, "expected one of partition", "realms", "list", "--sort", "size")
             await expect(65, "changset", "tail", "--type", "changset", "--count", "1")
             await expect(65, "did you mean SLUICE_SLICES?", "worker", settings: ["SLUICE_SLICE": "2"])

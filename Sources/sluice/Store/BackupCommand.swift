@@ -20,6 +20,7 @@ struct BackupCommand: ReportingCommand {
               sluice backup /backup --keep 14                         # a packed backup in a folder of its own, of 14
               sluice backup s3://bucket/sluice --keep 14              # backup.endpoint, ..._region, ..._access_key, ..._secret_key
               sluice backup s3://bucket/sluice --list
+              sluice backup --made-elsewhere                          # pg_basebackup has made one: alerts go by its age
 
             Without a place it is backup.place. backup.key_file or backup.passphrase_file seal what is packed; without that file
             nobody can ever read it again.
@@ -32,6 +33,10 @@ struct BackupCommand: ReportingCommand {
         help: "Pack it, in a folder of its own at the place: so does --keep, and so does a place that is not a folder.")
     var packed = false
     @Flag(help: "Only list the packed backups at the place.") var list = false
+    @Flag(
+        help: "Make none: note in the store that one was made by other means, now, for the alerts that tell of its age."
+    )
+    var madeElsewhere = false
     @Option(
         help: ArgumentHelp(
             "Where a packed backup is made before it goes to its place: a folder with as much room as the store takes.",
@@ -50,6 +55,15 @@ struct BackupCommand: ReportingCommand {
     }
 
     func run(_ settings: ClusterSettings) async throws {
+        if madeElsewhere {
+            guard place == nil, keep == nil, !packed, !list, work == nil else {
+                throw CommandFailure(.badInput, "--made-elsewhere makes no backup: leave the rest out")
+            }
+            let now = UnixTime.milliseconds
+            try await settings.note(backupOf: now)
+            return try output.show(
+                ["startedAt": now], "noted: a backup of \(Printing.time(ofUnixMilliseconds: now)), made by other means")
+        }
         guard let place = place ?? settings.configuration.backupPlace else {
             throw CommandFailure(.badInput, "say where: a folder, s3://bucket/prefix, or the setting backup.place")
         }
@@ -133,16 +147,21 @@ extension ClusterSettings {
     /// Notes in the store when a backup began, for the coordinators to tell.
     func noteBackup(_ manifest: BackupManifest) async {
         do {
-            let url = try storeURL()
-            guard case .postgres = url else {
-                return try await SQLiteStores.recordBackup(of: manifest.startedAt, in: try url.requireFolder())
-            }
-            let client = try url.postgresClient(for: "store.url", logger: quietLogger)
-            try await client.closing { client in
-                try await PostgresControlStore.open(client).recordBackup(of: manifest.startedAt)
-            }
+            try await note(backupOf: manifest.startedAt)
         } catch {
             Printing.note("the backup is whole, but alerts will miss it, since the store could not note it: \(error)")
+        }
+    }
+
+    /// - Parameter moment: that the backup would bring back, in milliseconds of Unix time.
+    fileprivate func note(backupOf moment: UInt64) async throws {
+        let url = try storeURL()
+        guard case .postgres = url else {
+            return try await SQLiteStores.recordBackup(of: moment, in: try url.requireFolder())
+        }
+        let client = try url.postgresClient(for: "store.url", logger: quietLogger)
+        try await client.closing { client in
+            try await PostgresControlStore.open(client).recordBackup(of: moment)
         }
     }
 }
