@@ -51,6 +51,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case workers = "cluster/workers"
     case processes = "cluster/processes"
     case slice = "cluster/slices/:slice"
+    case sliceOwners = "cluster/slices/:slice/owners"
     case overview = "cluster/overview"
     case history = "cluster/history"
     case clusterEvents = "cluster/events"

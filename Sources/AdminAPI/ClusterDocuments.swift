@@ -60,6 +60,39 @@ package struct HeldResetsDocument: Codable, Sendable, Equatable {
     }
 }
 
+/// One owner's time with a slice, as the slice's own store remembers it.
+package struct SliceOwnerDocument: Codable, Sendable, Equatable {
+    /// Words for what let the worker take the slice.
+    package enum How: String, Codable, Sendable { case claimed, released, dead, lease }
+
+    package var slice: SliceNumber
+    package var epoch: UInt64
+    package var worker: String
+    /// Milliseconds of Unix time.
+    package var takenAt: UInt64
+    package var how: How
+    /// Absent while it is owned, and for ever if the slice was taken from this owner.
+    package var releasedAt: UInt64?
+
+    package init(
+        slice: SliceNumber, epoch: UInt64, worker: String, takenAt: UInt64, how: How, releasedAt: UInt64? = nil
+    ) {
+        self.slice = slice
+        self.epoch = epoch
+        self.worker = worker
+        self.takenAt = takenAt
+        self.how = how
+        self.releasedAt = releasedAt
+    }
+}
+
+/// The last hundred owners of a slice, the oldest first; empty if nobody has ever taken it.
+package struct SliceOwnerList: Codable, Sendable, Equatable {
+    package var owners: [SliceOwnerDocument]
+
+    package init(owners: [SliceOwnerDocument]) { self.owners = owners }
+}
+
 package struct SliceList: Codable, Sendable, Equatable {
     package var slices: [SliceDocument]
 

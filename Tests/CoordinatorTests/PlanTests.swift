@@ -83,6 +83,22 @@ import Testing
         }
     }
 
+    @Test func aSlicesOwnersAreThoseThatItsStoreRemembers() async throws {
+        try await CoordinatorHarness.with { harness in
+            let name = RealmName(app: "tasks", partition: "\"nw\"")
+            let slice = name.slice(of: harness.slices).value
+            try await harness.withCoordinator { coordinator in
+                try await expectTrue(coordinator.request("GET", "cluster/slices/\(slice)/owners")["owners.0"] == nil)
+                try await harness.makeRealm(name)
+                let owners = try await coordinator.request("GET", "cluster/slices/\(slice)/owners")
+                expectEqual(owners["owners.0.worker"], "w")
+                expectEqual(owners["owners.0.epoch"], "1")
+                expectTrue(owners["owners.0.how"] == "claimed" && owners["owners.0.takenAt"] == "1")
+                try await expectEqual(coordinator.request("GET", "cluster/slices/99/owners").status, 404)
+            }
+        }
+    }
+
     @Test func anAppShowsWhatItsClientsDo() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))

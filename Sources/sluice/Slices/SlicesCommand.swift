@@ -14,7 +14,7 @@ struct SlicesShow: ReportingCommand {
         discussion: """
             With --app and --partition, or --flexible for an app in flexible mode: only the slice that the realm lives in. With --history: who owned each slice before,
             under which epoch, and how it was taken (claimed: from nobody; released: handed over; dead: its owner had lost
-            its connection; lease: its owner had shown no life), read from the slices' stores.
+            its connection; lease: its owner had shown no life), as the slices' stores remember it.
             """)
 
     @OptionGroup var common: ReportOptions
@@ -62,7 +62,7 @@ struct SlicesShow: ReportingCommand {
 
     private func showHistory(_ settings: ClusterSettings, only: Int?) async throws {
         let slices = try settings.sliceCount().all.filter { only == nil || $0.value == only }
-        let entries = try await SliceHistory.entries(of: Array(slices), settings)
+        let entries = try await SliceHistory.entries(of: Array(slices), AdminClient(settings))
         try output.show(entries, SliceHistory.table(entries))
     }
 
