@@ -218,6 +218,14 @@ struct StoredClientFile: Codable, Sendable {
     var behind: UInt64?
     var lastSeen: UInt64
     var userAgent: String
+    /// What of its client's history is in the realm, and what of the realm's the client has been seen to have.
+    var clientVersion: ClientVersion
+    var serverVersion: ServerVersion
+    var supersededBy: FileIdent?
+    /// When its latest upload says that it was written, if that is far ahead, in milliseconds of Unix time.
+    var ahead: UInt64?
+    /// The end of the year 9999: no calendar need go further for what a client says.
+    private static let lastTime: Int64 = 253_402_300_799_000
 
     init(_ record: ClientFileRecord, of realm: RealmRecord) {
         clientFile = record.ident
@@ -231,6 +239,10 @@ struct StoredClientFile: Codable, Sendable {
             ? realm.latest.version.rawValue - seen.rawValue : nil
         lastSeen = record.lastSeen
         userAgent = record.userAgent
+        clientVersion = record.upload.clientVersion
+        serverVersion = seen
+        supersededBy = record.supersededBy
+        ahead = record.ahead.map { UInt64(min(max(0, $0.unixMilliseconds), Self.lastTime)) }
     }
 }
 

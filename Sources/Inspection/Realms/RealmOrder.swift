@@ -39,7 +39,6 @@ package struct RealmOrder: Sendable, Equatable {
 
 /// A realm as lists are sorted by it.
 package struct RealmPlace: Sendable, Equatable {
-    package var id: RealmID
     package var slice: SliceNumber
     package var app: String
     package var partition: String
@@ -47,12 +46,19 @@ package struct RealmPlace: Sendable, Equatable {
     package var historyBytes: UInt64
 
     package init(_ record: RealmRecord, slice: SliceNumber) {
-        id = record.id
+        self.init(
+            slice: slice, app: record.name.app, partition: record.name.partition, version: record.latest.version,
+            historyBytes: record.historyBytes)
+    }
+
+    package init(
+        slice: SliceNumber, app: String, partition: String, version: ServerVersion, historyBytes: UInt64
+    ) {
         self.slice = slice
-        app = record.name.app
-        partition = record.name.partition
-        version = record.latest.version
-        historyBytes = record.historyBytes
+        self.app = app
+        self.partition = partition
+        self.version = version
+        self.historyBytes = historyBytes
     }
 
     /// Whether the partition has a text in it, in upper or lower case.

@@ -1,6 +1,7 @@
+import AdminAPI
 import ArgumentParser
 import Inspection
-import Storage
+import NIOCore
 import SyncModel
 
 /// A realm as the commands show it.
@@ -16,17 +17,15 @@ struct RealmLine: Encodable {
     var clientFiles: [String: Int]
     var files: [ClientFileLine]?
 
-    init(_ record: RealmRecord, _ reader: any SliceReader, countingObjects: Bool) async throws {
-        app = record.name.app
-        partition = record.name.partition
-        slice = reader.slice.value
-        generation = record.generation
-        version = record.latest.version
-        historyBase = record.historyBase
-        historyBytes = record.historyBytes
-        objects = countingObjects ? try await reader.objectCount(in: record.id) : nil
-        clientFiles = Dictionary(
-            uniqueKeysWithValues: try await reader.clientFileCounts(in: record.id).map { ($0.rawValue, $1) })
+    init(_ summary: RealmAnswer, of app: String) {
+        self.app = app
+        partition = summary.partition
+        slice = summary.slice.value
+        generation = summary.generation
+        version = summary.version
+        historyBase = summary.historyBase
+        historyBytes = summary.historyBytes
+        clientFiles = summary.clientFiles
     }
 
     var clientFilesText: String {
@@ -36,7 +35,7 @@ struct RealmLine: Encodable {
 }
 
 /// A client file without its salt.
-struct ClientFileLine: Encodable {
+struct ClientFileLine: Codable {
     var clientFile: FileIdent
     var user: String
     var state: String
@@ -49,34 +48,96 @@ struct ClientFileLine: Encodable {
     var lastSeen: UInt64
     var userAgent: String
     var supersededBy: FileIdent?
-    /// The end of the year 9999: no calendar need go further for what a client says.
-    private static let lastTime: Int64 = 253_402_300_799_000
     /// Unix milliseconds: when its latest upload says that it was written, if that is far ahead.
     var ahead: UInt64?
+}
 
-    init(_ record: ClientFileRecord, of realm: RealmRecord) {
-        clientFile = record.ident
-        user = record.user
-        state = record.state.rawValue
-        generation = record.generation
-        campaign = record.campaign
-        clientVersion = record.upload.clientVersion
-        serverVersion = record.seenServerVersion
-        behind =
-            record.generation == realm.generation && record.seenServerVersion <= realm.latest.version
-            ? realm.latest.version.rawValue - record.seenServerVersion.rawValue : nil
-        lastSeen = record.lastSeen
-        userAgent = record.userAgent
-        supersededBy = record.supersededBy
-        ahead = record.ahead.map { UInt64(min(max(0, $0.unixMilliseconds), Self.lastTime)) }
+/// A realm as the coordinator tells of it.
+struct RealmAnswer: Decodable {
+    var partition: String
+    var slice: SliceNumber
+    var generation: UInt64
+    var version: ServerVersion
+    var historyBase: ServerVersion
+    var historyBytes: UInt64
+    var clientFiles: [String: Int]
+}
+
+extension AdminClient {
+    /// Reads answers page by page until there are enough.
+    ///
+    /// - Parameter page: asks for a page that begins behind a place and has so many entries, and returns them with the next page's place.
+    fileprivate static func pages<Entry>(
+        upTo limit: Int, _ page: (_ after: String?, _ limit: Int) async throws -> ([Entry], String?)
+    ) async throws -> (entries: [Entry], isCut: Bool) {
+        var entries: [Entry] = []
+        var after: String?
+        repeat {
+            let (more, next) = try await page(after, min(limit - entries.count, AdminLimits.entries.upperBound))
+            entries += more
+            after = next
+        } while after != nil && entries.count < limit
+        return (entries, after != nil)
+    }
+
+    private struct RealmPage: Decodable {
+        var realms: [RealmAnswer]
+        var next: String?
+        var of: Int?
+    }
+
+    /// - Returns: the first realms of an app, in the order that is asked for, and whether there are more.
+    fileprivate func realms(
+        of app: String, search: String?, sort: String?, limit: Int
+    ) async throws -> (entries: [RealmAnswer], isCut: Bool) {
+        try await Self.pages(upTo: limit) { after, count in
+            let page: RealmPage = try await ask(
+                AdminRoute.realms.path(
+                    app, query: [(.search, search), (.sort, sort), (.after, after), (.limit, "\(count)")]),
+                timeout: .seconds(120))
+            return (page.realms, page.next)
+        }
+    }
+
+    /// - Returns: how many realms of an app there are, as far as the coordinator looks for that.
+    fileprivate func realmCount(of app: String, search: String?) async throws -> Int {
+        let page: RealmPage = try await ask(
+            AdminRoute.realms.path(app, query: [(.search, search), (.sort, "slice"), (.limit, "1")]),
+            timeout: .seconds(120))
+        return page.of ?? page.realms.count
+    }
+
+    fileprivate func realm(_ name: RealmName, files limit: Int) async throws -> RealmLine {
+        struct Answer: Decodable {
+            var realm: RealmAnswer
+            var objects: Int
+        }
+        struct Page: Decodable {
+            var clientFiles: [ClientFileLine]
+            var next: String?
+        }
+        let place: [(AdminQuery, String?)] =
+            name.isFlexible ? [(.flexible, "true")] : [(.partition, name.partition)]
+        let answer: Answer = try await ask(AdminRoute.realm.path(name.app, query: place), timeout: .seconds(120))
+        var line = RealmLine(answer.realm, of: name.app)
+        line.objects = answer.objects
+        line.files = try await Self.pages(upTo: max(1, limit)) { after, count in
+            let page: Page = try await ask(
+                AdminRoute.realmClientFiles.path(
+                    name.app, query: place + [(.after, after), (.limit, "\(count)")]))
+            return (page.clientFiles, page.next)
+        }.entries
+        return line
     }
 }
 
-struct RealmsList: ReportingCommand {
+struct RealmsList: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List realms, and say how many there are.",
-        discussion:
-            "Slice by slice, or with --sort by partition, version, historyBytes or slice; -version is the other way round."
+        discussion: """
+            App by app, slice by slice, or with --sort by partition, version, historyBytes or slice; -version is the other way round. The
+            coordinator counts and sorts up to 50,000 realms.
+            """
     )
     @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.") var app: String?
@@ -84,10 +145,7 @@ struct RealmsList: ReportingCommand {
     @Option(help: "By what they are sorted.") var sort: String?
     @Option(help: "At most so many.") var limit = 1000
 
-    /// Realms that are looked at: what is sorted is held.
-    private static let most = 1_000_000
-
-    func run(_ settings: ClusterSettings) async throws {
+    func run(_ admin: AdminClient) async throws {
         guard limit > 0 else { throw CommandFailure(.badInput, "--limit: expected 1 or more, found \(limit)") }
         let order = try sort.map { name in
             guard let order = RealmOrder(name) else {
@@ -95,24 +153,23 @@ struct RealmsList: ReportingCommand {
             }
             return order
         }
-        let stored = try await StoredRealms(settings)
-        var places: [RealmPlace] = []
-        var count = 0
-        try await stored.forEach(app: app) { record, reader in
-            let place = RealmPlace(record, slice: reader.slice)
-            guard place.contains(search) else { return }
-            count += 1
-            if places.count < (order == nil ? limit : Self.most) { places.append(place) }
-        }
-        if let order { places.sort(by: order.isBefore) }
+        let apps = if let app { [app] } else { try await (admin.ask(AdminRoute.apps.path()) as AppList).apps.map(\.id) }
         var lines: [RealmLine] = []
-        for place in places.prefix(limit) {
-            let reader = try await stored.stores.reader(for: place.slice)
-            let name = RealmName(app: place.app, partition: place.partition)
-            // A realm that was erased meanwhile is left out.
-            guard let record = try await reader.realm(name) else { continue }
-            lines.append(try await RealmLine(record, reader, countingObjects: false))
+        var isCut = false
+        for app in apps {
+            // Any app may have the first realms of a sorted list.
+            let left = order == nil ? limit - lines.count : limit
+            guard left > 0 else {
+                isCut = true
+                break
+            }
+            let (found, isMore) = try await admin.realms(of: app, search: search, sort: sort, limit: left)
+            lines += found.map { RealmLine($0, of: app) }
+            isCut = isCut || isMore
         }
+        if let order { lines.sort { order.isBefore(RealmPlace($0), RealmPlace($1)) } }
+        isCut = isCut || lines.count > limit
+        lines = Array(lines.prefix(limit))
         let rows = lines.map { line in
             [
                 line.app, RealmName.shown(line.partition), "\(line.slice)", "\(line.generation)", "\(line.version)",
@@ -124,29 +181,33 @@ struct RealmsList: ReportingCommand {
             Table(
                 "APP", "PARTITION", "SLICE", "GENERATION", "VERSION", "BASE", "HISTORY BYTES", "CLIENT FILES",
                 rows: rows))
-        if !output.json {
-            Printing.note(
-                "\(lines.count) of \(count.counted("realm"))\(lines.count < count ? " (--limit)" : "")")
+        guard !output.json else { return }
+        var count = lines.count
+        if isCut {
+            count = 0
+            for app in apps { count += try await admin.realmCount(of: app, search: search) }
         }
+        Printing.note("\(lines.count) of \(count.counted("realm"))\(lines.count < count ? " (--limit)" : "")")
     }
 }
 
-struct RealmsShow: ReportingCommand {
+extension RealmPlace {
+    fileprivate init(_ line: RealmLine) {
+        self.init(
+            slice: SliceNumber(line.slice), app: line.app, partition: line.partition, version: line.version,
+            historyBytes: line.historyBytes)
+    }
+}
+
+struct RealmsShow: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one realm with its client files.")
     @OptionGroup var common: ReportOptions
     @OptionGroup var realm: RealmOptions
     @Option(help: "At most so many client files.") var limit = 1000
 
-    func run(_ settings: ClusterSettings) async throws {
-        let reader = try await StoredRealms(settings).reader(of: realm.name)
-        let line = try await reader.withSnapshot { reader -> RealmLine in
-            guard let record = try await reader.realm(realm.name) else { throw StoredRealms.missing(realm.name) }
-            var line = try await RealmLine(record, reader, countingObjects: true)
-            let files = try await reader.clientFiles(in: record.id, state: nil, after: 0, limit: max(1, limit))
-            line.files = files.map { ClientFileLine($0, of: record) }
-            return line
-        }
+    func run(_ admin: AdminClient) async throws {
+        let line = try await admin.realm(realm.name, files: limit)
         output.json ? try Printing.json(line) : show(line)
     }
 
