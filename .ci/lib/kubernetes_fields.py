@@ -8,7 +8,7 @@ import yaml
 # --- Kubernetes' own kinds, by the models of its client.
 
 # Fields that are newer than the client that Debian has.
-NEWER = {"matchLabelKeys", "nodeTaintsPolicy"}
+NEWER = {"matchLabelKeys", "nodeTaintsPolicy", "unhealthyPodEvictionPolicy"}
 NEWER_KINDS = {("autoscaling/v2", "HorizontalPodAutoscaler"): "V2beta2HorizontalPodAutoscaler"}
 
 

@@ -42,7 +42,8 @@ async function alerts(place) {
       const found = new RegExp(`^ +${name}: (?:\\|\\n((?: {10}.*\\n)+)|(.*)$)`, "m").exec(part);
       return found?.[1]?.replaceAll(/^ {10}/gm, "").trimEnd() ?? found?.[2] ?? "";
     };
-    const plain = (/** @type {string} */ value) => value.replace(/^"(.*)"$/, "$1").replaceAll(/\{\{ \$value[^}]*\}\}/g, "N").replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, "<$1>");
+    const plain = (/** @type {string} */ value) => value.replace(/^"(.*)"$/, "$1")
+      .replaceAll(/\{\{ if [^}]*\}\}[^{}]*\{\{ else \}\}([^{}]*)\{\{ end \}\}/g, "$1").replaceAll(/\{\{ \$value[^}]*\}\}/g, "N").replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, "<$1>");
     return { name: part.split("\n")[0], severity: /severity: (\w+)/.exec(part)?.[1] ?? "", expr: field("expr"),
       wait: field("for"), summary: plain(field("summary")), action: plain(field("action")) };
   });

@@ -64,6 +64,9 @@ struct EventPublisher {
                         failure.kind, "published \(count), stopped at line \(line.number): \(failure.message)")
                 }
             }
+            guard count > 0 else {
+                throw CommandFailure(.badInput, "there is no event in \(file == "-" ? "the input" : file)")
+            }
             if !options.json { Printing.note("\(count) \(options.dryRun ? "would be published" : "published")") }
         }
     }

@@ -24,6 +24,7 @@ struct RealmsVerify: ReportingCommand {
     @Option(help: "With --app: only this realm.") var realm: String?
     @Flag(help: "With --app: only its flexible realm.") var flexible = false
     @Flag(help: "Every realm of every app.") var all = false
+    @Flag(help: "Print only what is wrong.") var faults = false
 
     func run(_ settings: ClusterSettings) async throws {
         guard all != (app != nil) else {
@@ -46,7 +47,7 @@ struct RealmsVerify: ReportingCommand {
             let verdict = try await RealmVerifier.verify(name, in: reader) { progress.show($0, of: $1) }
             guard let verdict else { return false }
             if verdict.isSound { sound += 1 } else { unsound += 1 }
-            try output.show(verdict, Self.text(of: verdict))
+            if !faults || !verdict.isSound { try output.show(verdict, Self.text(of: verdict)) }
             return true
         }
         if let app,
