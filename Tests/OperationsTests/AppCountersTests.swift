@@ -1,3 +1,4 @@
+import Metrics
 import TestSupport
 import Testing
 
@@ -8,6 +9,23 @@ private enum Counted: String, AppCounter {
     case denied = "uploads.denied"
 
     var label: CounterLabel? { self == .denied ? CounterLabel("reason", ["rules", "user"]) : nil }
+}
+
+@Suite struct GrowingCounterTests {
+    @Test func totalsBecomeWhatACounterHasGrownBy() {
+        let registry = PrometheusRegistry()
+        let counter = GrowingCounter(Counter(label: "spool.failures", factory: registry))
+        func value() -> String? {
+            registry.render().split(separator: "\n").first { $0.hasPrefix("spool_failures_total ") }.map(String.init)
+        }
+        expectEqual(value(), "spool_failures_total 0")
+        for total in [0, 2, 2, 5] { counter.show(total) }
+        expectEqual(value(), "spool_failures_total 5")
+        // Two that tell at once may come in the wrong order.
+        counter.show(3)
+        counter.show(6)
+        expectEqual(value(), "spool_failures_total 6")
+    }
 }
 
 @Suite struct AppCountersTests {

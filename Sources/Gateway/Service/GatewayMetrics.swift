@@ -12,7 +12,7 @@ final class GatewayMetrics: Sendable {
     private let unacknowledgedMeter = Meter(label: "sluice.gateway.uploads.unacknowledged.bytes")
     private let heldMeter = Meter(label: "sluice.gateway.deliveries.held_bytes")
     private let spooledMeter = Meter(label: "sluice.gateway.deliveries.spooled_bytes")
-    private let spoolFailureMeter = Meter(label: "sluice.gateway.deliveries.spool_failures")
+    private let spoolFailures = GrowingCounter(Counter(label: "sluice.gateway.deliveries.spool_failures"))
     private let bindingMeter = Meter(label: "sluice.gateway.bindings")
     private let patternMeter = Meter(label: "sluice.gateway.binding_patterns")
     private let publishFailures = Counter(label: "sluice.gateway.publish.failures")
@@ -57,7 +57,7 @@ final class GatewayMetrics: Sendable {
     func holds(_ spool: (held: Int, spooled: Int, failures: Int)) {
         heldMeter.set(spool.held)
         spooledMeter.set(spool.spooled)
-        spoolFailureMeter.set(spool.failures)
+        spoolFailures.show(spool.failures)
     }
     /// Routing keys that the gateway wants notices of, and patterns that stand for many of them for a while.
     func bindings(_ counts: (keys: Int, patterns: Int)) {

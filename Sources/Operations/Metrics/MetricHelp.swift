@@ -49,7 +49,7 @@ enum MetricHelp {
         "sluice_worker_commit_duration_seconds": "One store transaction",
         "sluice_worker_deliveries_held_bytes": "Bodies of deliveries that wait in memory",
         "sluice_worker_deliveries_spooled_bytes": "Bodies of deliveries that wait in the spool file",
-        "sluice_worker_deliveries_spool_failures":
+        "sluice_worker_deliveries_spool_failures_total":
             "Bodies that could not be written to the spool file, and wait in memory",
         "sluice_worker_slices_standing_still": "Slices that hold messages and have dealt with none for a minute",
         "sluice_worker_messages_dead_bytes_total": "Bytes kept of messages that were set aside",
@@ -136,7 +136,7 @@ enum MetricHelp {
         "sluice_gateway_deliveries_held_bytes": "Bodies of answers and notices of owners that wait in memory",
         "sluice_gateway_deliveries_spooled_bytes":
             "Bodies of answers and notices of owners that wait in the spool file",
-        "sluice_gateway_deliveries_spool_failures":
+        "sluice_gateway_deliveries_spool_failures_total":
             "Bodies that could not be written to the spool file, and wait in memory",
         "sluice_gateway_binds_moved_total": "Clients told that their app has moved to the other sync mode",
         "sluice_gateway_binds_denied_total": "Sessions refused because of what their users may do",

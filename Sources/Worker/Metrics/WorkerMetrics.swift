@@ -15,7 +15,7 @@ package struct WorkerMetrics: Sendable {
     private let slicesHolding = Gauge(label: "sluice.worker.slices.holding_resets")
     private let heldBytes = Gauge(label: "sluice.worker.deliveries.held_bytes")
     private let spooledBytes = Gauge(label: "sluice.worker.deliveries.spooled_bytes")
-    private let spoolFailures = Gauge(label: "sluice.worker.deliveries.spool_failures")
+    private let spoolFailures = GrowingCounter(Counter(label: "sluice.worker.deliveries.spool_failures"))
     private let slicesStill = Gauge(label: "sluice.worker.slices.standing_still")
     private let takeovers = Counter(label: "sluice.worker.slices.taken")
     private let losses = Counter(label: "sluice.worker.slices.lost")
@@ -55,7 +55,7 @@ package struct WorkerMetrics: Sendable {
     func holds(_ spool: (held: Int, spooled: Int, failures: Int)) {
         heldBytes.record(spool.held)
         spooledBytes.record(spool.spooled)
-        spoolFailures.record(spool.failures)
+        spoolFailures.show(spool.failures)
     }
     func tookSlice() { takeovers.increment() }
     func lostSlice() { losses.increment() }
