@@ -140,8 +140,8 @@ extension SharedClusterTests {
                 cluster.operate("rules", "explain", app, "--user", user, "--partition", "red").contains(
                     "disabled"))
             try await cluster.operate("users", "enable", app, user)
-            try await expectTrue(cluster.operate("users", "revoke", app, user).contains("1 logins revoked"))
-            try await expectTrue(cluster.operate("users", "revoke", app, "--all").contains("1 logins revoked"))
+            try await expectTrue(cluster.operate("users", "revoke", app, user).contains("1 login revoked"))
+            try await expectTrue(cluster.operate("users", "revoke", app, "--all").contains("1 login revoked"))
             await expectTrue(complaint(cluster, "users", "delete", app, user).contains("--yes"))
             try await cluster.operate("users", "delete", app, user, "--yes")
             await expectTrue(complaint(cluster, "users", "show", app, user).contains("exited with 66"))
