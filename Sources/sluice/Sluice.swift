@@ -53,7 +53,7 @@ struct Sluice: AsyncParsableCommand {
             name: "Store, broker and access",
             subcommands: [
                 StoreCommand.self, BackupCommand.self, RestoreCommand.self, BrokerCommand.self, AccessCommand.self,
-                AuditCommand.self, ContextCommand.self,
+                AuditCommand.self, ContextCommand.self, NamesCommand.self,
             ]),
     ]
 

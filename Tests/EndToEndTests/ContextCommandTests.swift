@@ -64,6 +64,13 @@ extension SharedClusterTests {
                 cluster, ["context", "add", "bad", "--coordinator-url", "http://me:password@host", "--token-file", "x"])
             expectTrue(outcome.contains("exited with 65") && !outcome.contains("password@"), "\(outcome)")
 
+            // A shell completes names by these, and is told of none where nobody answers.
+            outcome = await sluice(cluster, ["names", "apps", "--context", "one"])
+            expectTrue(outcome.split(separator: "\n").contains { $0 == cluster.app }, "\(outcome)")
+            outcome = await sluice(cluster, ["names", "contexts"])
+            expectEqual(outcome, "one\nother\nnone\n")
+            outcome = await sluice(cluster, ["names", "campaigns", "--context", "other"])
+            expectEqual(outcome, "")
             outcome = await sluice(cluster, ["context", "list", "--json"])
             expectTrue(outcome.contains("TOKEN_OF_ONE") && !outcome.contains(token(of: cluster)), "\(outcome)")
             let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? NSNumber

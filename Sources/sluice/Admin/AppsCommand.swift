@@ -95,7 +95,7 @@ struct AppsList: AdminCommand {
 struct AppsShow: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one app.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
 
     func run(_ admin: AdminClient) async throws {
         let document: AppDocument = try await admin.ask(AdminRoute.app.path(app))
@@ -111,7 +111,7 @@ struct AppsSchema: AdminCommand {
         commandName: "schema", abstract: "Show the classes and properties that an app's clients have declared.",
         discussion: "With development mode off, clients may not add to them.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
 
     func run(_ admin: AdminClient) async throws {
         let document: SchemaDocument = try await admin.ask(AdminRoute.schema.path(app))
@@ -130,7 +130,7 @@ struct AppsQuotas: AdminCommand {
         commandName: "quotas", abstract: "Show what an app and each of its users may have and do, and what is used.",
         discussion: "Change them with `sluice apps set APP --quota NAME=VALUE`.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
 
     func run(_ admin: AdminClient) async throws {
         let list: QuotaList = try await admin.ask(AdminRoute.quotas.path(app))
@@ -172,7 +172,7 @@ struct AppsSet: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "set", abstract: "Change an app's settings.")
     @OptionGroup var common: ReportOptions
     @OptionGroup var settings: AppSettingOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
 
     func run(_ admin: AdminClient) async throws {
         let shown: AppDocument = try await admin.ask(AdminRoute.app.path(app), .PATCH, body: try settings.body())

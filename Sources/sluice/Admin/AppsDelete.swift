@@ -15,7 +15,7 @@ struct AppsDelete: AdminCommand {
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var confirmation: ConfirmationOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Flag(help: "Do not wait until everything is gone.") var noWait = false
 
     func run(_ admin: AdminClient) async throws {

@@ -15,7 +15,7 @@ struct AppsMigrate: AdminCommand {
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var confirmation: ConfirmationOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Option(help: "flexible or partition.") var to: SyncMode
     @Option(help: "The property that says which partition an object is of; _partition unless given.") var field: String?
     @Flag(help: "Keep the app's roles, and make none from its partition rules.") var keepRoles = false

@@ -57,7 +57,7 @@ enum CampaignTable {
 struct CampaignsList: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "List campaigns, newest first.")
     @OptionGroup var common: ReportOptions
-    @Option(help: "Only this app's.") var app: String?
+    @Option(help: "Only this app's.", completion: .apps) var app: String?
     @Option(help: "At most so many.") var limit = 20
     @Flag(help: "Only accounts: those of client realms that had to reset without anybody having asked for it.")
     var accounts = false
@@ -87,7 +87,7 @@ struct CampaignsShow: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one campaign, and with --client-realms every client realm's outcome.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The campaign's id; the newest if left out.") var campaign: String?
+    @Argument(help: "The campaign's id; the newest if left out.", completion: .campaigns) var campaign: String?
     @Flag(help: "Every client realm with its outcome.") var clientRealms = false
     @Option(
         help:
@@ -120,7 +120,8 @@ struct CampaignsWatch: AdminCommand {
             nothing is pending. A campaign that was published a moment ago may not be open yet: it is waited for.
             """)
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The campaign's id; the newest that is open if left out.") var campaign: String?
+    @Argument(help: "The campaign's id; the newest that is open if left out.", completion: .campaigns) var campaign:
+        String?
 
     func run(_ admin: AdminClient) async throws {
         let watcher = CampaignWatcher(client: admin, json: output.json)

@@ -13,7 +13,7 @@ struct CampaignsPlan: AdminCommand {
             ended. An idle session is heard of when it begins and when it uploads, not in between.
             """)
     @OptionGroup var common: ReportOptions
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app.", completion: .apps) var app: String
     @Option(help: "List so many of the client realms that were not seen for longest.") var limit = 20
 
     func run(_ admin: AdminClient) async throws {

@@ -15,7 +15,7 @@ struct LoginsShow: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show how an app's users log in with API keys and custom tokens.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
 
     func run(_ admin: AdminClient) async throws {
         try output.show(try await admin.ask(AdminRoute.logins.path(app)))
@@ -27,7 +27,7 @@ struct LoginsSet: AdminCommand {
         commandName: "set", abstract: "Let an app's users log in so.",
         discussion: "docs/admin-api.md has what the file for custom-token says.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Argument(help: "api-key, custom-token or local-userpass (what mails prove of accounts with passwords).")
     var provider: LoginProvider
     @Option(help: "A JSON file of its settings; - is standard input. api-key has none.") var file: String?
@@ -77,7 +77,7 @@ struct LoginsRemove: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Let nobody log in so any more; who is logged in stays so.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Argument(help: "api-key, custom-token or local-userpass (what mails prove of accounts with passwords).")
     var provider: LoginProvider
 

@@ -56,7 +56,7 @@ struct ResetsAllow: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "allow", abstract: "Let an app's clients reset, however many they are.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Option(help: "Only in this slice; in every slice if left out.") var slice: Int?
     @Option(help: "For so many minutes, up to 1,440.") var minutes = 60
 

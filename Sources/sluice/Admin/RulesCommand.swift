@@ -69,7 +69,7 @@ enum FindingLines {
 struct RulesShow: AdminCommand {
     static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an app's rules.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Option(help: "This version of them; the one in force if left out.") var version: UInt64?
 
     func run(_ admin: AdminClient) async throws {
@@ -92,7 +92,7 @@ struct RulesSet: AdminCommand {
         discussion:
             "Nothing changes if anything is wrong with the rules, or if somebody else has changed them meanwhile.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Argument(help: ArgumentHelp(RulesArgument.help)) var rules: RulesArgument
     @Option(help: "The version that these replace; the one in force if left out.") var replaces: UInt64?
 
@@ -114,7 +114,7 @@ struct RulesCheckCommand: AdminCommand {
         commandName: "check", abstract: "Say everything that is wrong with rules, and change nothing.",
         discussion: "Ends with exit code 65 if they could not be put in force.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Argument(help: ArgumentHelp(RulesArgument.help)) var rules: RulesArgument
 
     func run(_ admin: AdminClient) async throws {
@@ -134,7 +134,7 @@ struct RulesExplain: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Say what a user may do, and how the rules come to it.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Option(help: "The user's id.") var user: String
     @Option(help: "A partition value: a word, or extended JSON.") var partition: String?
     @Option(name: .customLong("class"), help: "A class, for flexible sync.") var className: String?
@@ -193,7 +193,7 @@ struct RulesHistory: AdminCommand {
         commandName: "history", abstract: "List the versions of an app's rules, newest first.",
         discussion: "Show one with `sluice rules show APP --version N`; the newest 100 are kept.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Option(help: "At most so many.") var limit = 20
     @Option(help: "Only versions before this one.") var before: UInt64?
 

@@ -18,7 +18,7 @@ struct SchemaPrune: AdminCommand {
             again brings it back. With development mode off it could not, so what some realm declares is kept, but with --declared.
             """)
     @OptionGroup var common: ReportOptions
-    @Option(help: "The app's id.") var app: String
+    @Option(help: "The app's id.", completion: .apps) var app: String
     @Flag(help: "Only say what would go.") var dryRun = false
     @Flag(help: "With development mode off: also what some realm declares and no object uses.") var declared = false
 
@@ -42,7 +42,7 @@ struct SchemaVersionsCommand: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "versions", abstract: "Show an app's schema versions, or what clients of one of them have.")
     @OptionGroup var common: ReportOptions
-    @Option(help: "The app's id.") var app: String
+    @Option(help: "The app's id.", completion: .apps) var app: String
     @Option(help: "The version whose classes and properties are shown.") var version: UInt64?
 
     func run(_ admin: AdminClient) async throws {
@@ -65,7 +65,7 @@ struct SchemaStage: AdminCommand {
             version beside those that there are: clients whose configuration names it have the new schema, the others theirs.
             """)
     @OptionGroup var common: ReportOptions
-    @Option(help: "The app's id.") var app: String
+    @Option(help: "The app's id.", completion: .apps) var app: String
     @Flag(help: "Forget what is staged.") var discard = false
     @Argument(help: "A file, or - for standard input.") var file: String?
 
@@ -107,7 +107,7 @@ struct SchemaDeploy: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "deploy", abstract: "Put the schema that is staged in force.")
     @OptionGroup var common: ReportOptions
-    @Option(help: "The app's id.") var app: String
+    @Option(help: "The app's id.", completion: .apps) var app: String
 
     func run(_ admin: AdminClient) async throws {
         try show(try await admin.ask(AdminRoute.deploySchema.path(app), .POST, body: EmptyRequest()), output)

@@ -44,7 +44,7 @@ struct SyncTerminate: AdminCommand {
         discussion: "Says first whom that concerns, and wants the app's id typed, or --yes.")
     @OptionGroup var common: ReportOptions
     @OptionGroup var confirmation: ConfirmationOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Option(help: "Why; shown in the campaign and to the clients.") var reason: String?
     @Flag(help: "Enable sync again at once, so that clients can reset now.") var enable = false
     @Option(help: "The campaign's id; repeating the command with it changes nothing.") var campaign: String?
@@ -69,7 +69,7 @@ struct SyncEnable: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "enable", abstract: "Enable sync after a pause or a termination.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
 
     func run(_ admin: AdminClient) async throws {
         try await admin.switchSync(.enable, of: app, output)
@@ -80,7 +80,7 @@ struct SyncPause: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Pause sync: sessions are refused, nothing is lost, nobody must reset.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
 
     func run(_ admin: AdminClient) async throws {
         try await admin.switchSync(.pause, of: app, output)
@@ -93,7 +93,7 @@ struct SyncReset: AdminCommand {
         discussion: "Says first whom that concerns, and wants the app's id typed, or --yes.")
     @OptionGroup var common: ReportOptions
     @OptionGroup var confirmation: ConfirmationOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Option(help: "The partition value; left out for an app in flexible mode, which has one realm.")
     var partition: String?
     @Option(help: "The client file ident; all of the realm's if left out.") var clientFile: UInt64?

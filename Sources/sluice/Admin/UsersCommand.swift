@@ -31,7 +31,7 @@ struct UsersList: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List an app's users by their ids, a page at a time.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Option(help: "At most so many, 1 to 1000.") var limit = 100
     @Option(help: "Only users after this id, as the page before said.") var after: String?
 
@@ -47,7 +47,7 @@ struct UsersList: AdminCommand {
 
 /// A user of an app, as most commands name one.
 struct UserArguments: ParsableArguments {
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Argument(help: "The user's id.") var user: String
 }
 
@@ -129,7 +129,7 @@ struct UsersRevoke: AdminCommand {
         commandName: "revoke",
         abstract: "Revoke the logins of a user, or of all users of an app: they must log in again.")
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app's id.") var app: String
+    @Argument(help: "The app's id.", completion: .apps) var app: String
     @Argument(help: "The user's id.") var user: String?
     @Flag(help: "All users of the app.") var all = false
 

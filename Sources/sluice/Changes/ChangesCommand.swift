@@ -25,7 +25,7 @@ struct ChangesFollow: AdminCommand {
             """)
 
     @OptionGroup var common: ReportOptions
-    @Argument(help: "The app.") var app: String
+    @Argument(help: "The app.", completion: .apps) var app: String
     @Option(name: .customLong("class"), help: "Only changes of this class.") var className: String?
     @Option(help: "Only those of this realm: a partition value.") var partition: String?
     @Option(help: "now, start, or a place such as 1.17.0@9c2f01ab.") var from = "now"

@@ -88,7 +88,7 @@ struct ContextShow: ContextFileCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show one context, or the current one; it holds no secrets.")
     @OptionGroup var output: OutputOptions
-    @Argument(help: "Its name; the current one's if left out.") var name: String?
+    @Argument(help: "Its name; the current one's if left out.", completion: .contexts) var name: String?
 
     func run(_ path: String) throws {
         let file = try ContextFile.read(path)
@@ -130,7 +130,7 @@ struct ContextAdd: ContextFileCommand {
 struct ContextUse: ContextFileCommand {
     static let configuration = CommandConfiguration(
         commandName: "use", abstract: "Make a context the current one, which commands take that name none.")
-    @Argument(help: "Its name; \(ClusterContext.none): no context is.") var name: String
+    @Argument(help: "Its name; \(ClusterContext.none): no context is.", completion: .contexts) var name: String
 
     func run(_ path: String) throws {
         var file = try ContextFile.read(path)
@@ -142,7 +142,7 @@ struct ContextUse: ContextFileCommand {
 
 struct ContextRemove: ContextFileCommand {
     static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a context.")
-    @Argument(help: "Its name.") var name: String
+    @Argument(help: "Its name.", completion: .contexts) var name: String
 
     func run(_ path: String) throws {
         var file = try ContextFile.read(path)

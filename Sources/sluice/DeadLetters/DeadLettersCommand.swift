@@ -27,8 +27,8 @@ struct DeadLettersCommand: AsyncParsableCommand {
 
 /// The options that say which dead letters a command is about.
 struct DeadLetterOptions: ParsableArguments {
-    @Argument(help: "Names or message ids.") var letters: [String] = []
-    @Option(help: "Only this app's.") var app: String?
+    @Argument(help: "Names or message ids.", completion: .letters) var letters: [String] = []
+    @Option(help: "Only this app's.", completion: .apps) var app: String?
     @Option(help: "Only those whose reason contains this.") var reason: String?
     @Option(help: "Only messages of this type.") var type: String?
     @Option(help: "Look at no more than so many.") var limit = 10_000

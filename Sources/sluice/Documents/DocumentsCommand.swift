@@ -29,7 +29,7 @@ struct DocumentsCommand: AsyncParsableCommand {
 
 /// The realm and the class that a command is about.
 struct DocumentClassOptions: ParsableArguments {
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app.", completion: .apps) var app: String
     @Option(help: "The partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var partition: String?
     @Argument(help: "The class of the objects.") var className: String
 

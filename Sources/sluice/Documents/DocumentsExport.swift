@@ -21,7 +21,7 @@ struct DocumentsExport: AdminCommand {
               sluice documents export --app tasks --to dump
             """)
     @OptionGroup var common: ReportOptions
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app.", completion: .apps) var app: String
     @Option(help: "The partition value, of an app in partition mode: a word, or extended JSON.") var partition: String?
     @Option(name: .customLong("class"), help: "Only these classes; else all that have objects of their own.")
     var classes: [String] = []

@@ -127,7 +127,7 @@ struct DocumentsWrite: AdminCommand {
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var options: DocumentWriteOptions
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app.", completion: .apps) var app: String
     @Option(help: "The partition value; left out for an app in flexible mode.") var partition: String?
     @Option(name: .shortAndLong, help: "The file of the writes; - is standard input.") var file: String
     @Option(help: "Only if the realm is at this version.") var ifVersion: UInt64?

@@ -20,7 +20,7 @@ struct FeedsCreate: ReportingCommand {
     @OptionGroup var common: ReportOptions
     @OptionGroup var management: ManagementOptions
     @Argument(help: "The feed's name: lower-case letters, digits, - and _.") var name: String
-    @Option(help: "The app whose changes it gets.") var app: String
+    @Option(help: "The app whose changes it gets.", completion: .apps) var app: String
     @Option(name: .customLong("class"), help: "Only changes of this class.") var className: String?
     @Option(help: "How long a change waits to be read: 90s, 15m, 12h, 7d.") var keep = KeepingTime(
         milliseconds: 7 * 86_400_000)

@@ -25,7 +25,7 @@ struct LoadCommand: ReportingCommand {
             """)
 
     @OptionGroup var common: ReportOptions
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app.", completion: .apps) var app: String
     @Option(help: "The gateway, https://host:port; where this machine's listens if left out.") var gateway: String?
     @Option(help: "How many clients.") var clients = 50
     @Option(help: "How many of them share a realm; with --flexible, subscribe to the same objects.") var sharing = 1

@@ -10,7 +10,8 @@ import SyncModel
 /// The settings that every command shares; each flag wins over its environment variable and the file.
 struct ClusterOptions: ParsableArguments {
     @Option(
-        help: "The cluster, by the name that you gave it; none: by the environment (sluice context, SLUICE_CONTEXT).")
+        help: "The cluster, by the name that you gave it; none: by the environment (sluice context, SLUICE_CONTEXT).",
+        completion: .contexts)
     var context: String?
 
     @Option(help: "A YAML file of settings (SLUICE_CONFIG).")

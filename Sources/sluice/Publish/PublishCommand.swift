@@ -76,7 +76,7 @@ struct EventOptions: ParsableArguments {
 
 /// The realm that an event from arguments is for.
 struct EventRealmOptions: ParsableArguments {
-    @Option(help: "The app.") var app: String?
+    @Option(help: "The app.", completion: .apps) var app: String?
     @Option(help: "The partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var partition: String?
     @Flag(help: "The one realm of an app in flexible mode, instead of --partition.") var flexible = false
 
@@ -183,7 +183,7 @@ struct PublishTermination: PublishingCommand {
 
     @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var events: EventOptions
-    @Option(help: "The app.") var app: String?
+    @Option(help: "The app.", completion: .apps) var app: String?
     @Option(help: "Why; shown in the campaign and to the clients.") var reason: String?
 
     func eventFromArguments() throws -> Event {

@@ -140,7 +140,7 @@ struct RealmsList: AdminCommand {
             """
     )
     @OptionGroup var common: ReportOptions
-    @Option(help: "Only this app's.") var app: String?
+    @Option(help: "Only this app's.", completion: .apps) var app: String?
     @Option(help: "Only those whose partition contains this.") var search: String?
     @Option(help: "By what they are sorted.") var sort: String?
     @Option(help: "At most so many.") var limit = 1000

@@ -63,7 +63,7 @@ struct StoredRealms {
 
 /// The realm that a command is about.
 struct RealmOptions: ParsableArguments {
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app.", completion: .apps) var app: String
     @Option(help: "The realm's partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var realm:
         String?
     @Flag(help: "The one realm of an app in flexible mode, instead of --realm.") var flexible = false

@@ -13,7 +13,7 @@ struct RealmsErase: AdminCommand {
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var confirmation: ConfirmationOptions
-    @Option(help: "The app's id.") var app: String
+    @Option(help: "The app's id.", completion: .apps) var app: String
     @Option(
         help:
             "The partition value: a word, or extended JSON; left out for an app in flexible mode, which has one realm.")

@@ -20,7 +20,7 @@ struct RealmsVerify: ReportingCommand {
             Exit codes: 0 all sound, 1 something is wrong, others as usual.
             """)
     @OptionGroup var common: ReportOptions
-    @Option(help: "Only this app's.") var app: String?
+    @Option(help: "Only this app's.", completion: .apps) var app: String?
     @Option(help: "With --app: only this realm.") var realm: String?
     @Flag(help: "With --app: only its flexible realm.") var flexible = false
     @Flag(help: "Every realm of every app.") var all = false

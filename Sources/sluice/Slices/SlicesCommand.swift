@@ -18,7 +18,7 @@ struct SlicesShow: ReportingCommand {
             """)
 
     @OptionGroup var common: ReportOptions
-    @Option(help: "With --partition: the realm's app.") var app: String?
+    @Option(help: "With --partition: the realm's app.", completion: .apps) var app: String?
     @Option(help: "With --app: the realm's partition value.") var partition: String?
     @Flag(help: "With --app: the one realm of an app in flexible mode.") var flexible = false
     @Option(help: "Only this slice.") var slice: Int?

@@ -23,7 +23,7 @@ struct ViewsExplain: ReportingCommand {
               sluice views explain --app tasks --user 65f0... --class Task --object 42
             """)
     @OptionGroup var common: ReportOptions
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app.", completion: .apps) var app: String
     @Option(help: "The user's id.") var user: String
     @Option(help: "A query for each class, as JSON: {\"Task\": \"done == false\"}.") var query: String?
     @Option(name: .customLong("class"), help: "The class of --object; alone: only this class.") var className: String?

@@ -21,7 +21,7 @@ struct TailCommand: ReportingCommand {
             """)
 
     @OptionGroup var common: ReportOptions
-    @Option(help: "Only this app's.") var app: String?
+    @Option(help: "Only this app's.", completion: .apps) var app: String?
     @Option(help: "Only this realm's: a partition value.") var realm: String?
     @Flag(help: "Only those of apps' flexible realms.") var flexible = false
     @Option(help: "Only messages of this type, such as changeset; repeat it for several.") var type: [String] = []

@@ -37,7 +37,7 @@ struct DocumentsImport: AdminCommand {
             A column of rows may say its type, as in `age.int32()`; else it has the property's.
             """)
     @OptionGroup var common: ReportOptions
-    @Option(help: "The app.") var app: String
+    @Option(help: "The app.", completion: .apps) var app: String
     @Option(help: "The partition value, of an app in partition mode: a word, or extended JSON.") var partition: String?
     @Option(help: "The property whose value is the partition of each document, of an app in partition mode.")
     var partitionKey: String?
