@@ -4,9 +4,12 @@ package import SyncModel
 
 /// Examines the stores and the folder that they are kept in, without changing anything.
 package struct StoreDoctor: Sendable {
-    // Bytes of free space below which there is a warning, and below which there is a fault.
-    static let lowSpace: UInt64 = 2 << 30
-    static let noSpace: UInt64 = 256 << 20
+    /// How bad it is that a disk has so many bytes free: a fault below 256 MiB, a warning below 2 GiB; of a small disk below a twentieth
+    /// and a tenth of it.
+    static func level(free: UInt64, of size: UInt64) -> Diagnosis.Level {
+        free < min(256 << 20, size / 20) ? .fault : free < min(2 << 30, size / 10) ? .warning : .ok
+    }
+
     /// A write-ahead log of this many bytes is held by something: a long read, or an owner that cannot empty it.
     static let longLog: UInt64 = 1 << 30
 
@@ -61,12 +64,16 @@ package struct StoreDoctor: Sendable {
             return Diagnosis(.store, "disk", .fault, "\(folder) cannot be looked at", "see that the disk is mounted")
         }
         let free = UInt64(status.f_bavail) &* UInt64(status.f_frsize)
+        let size = UInt64(status.f_blocks) &* UInt64(status.f_frsize)
         let text = "\(free >> 20) MiB free for \(folder)"
-        if free < Self.noSpace {
-            return Diagnosis(.store, "disk", .fault, text, "make room now: workers stop when a commit does not fit")
-        }
-        if free < Self.lowSpace { return Diagnosis(.store, "disk", .warning, text, "make room") }
-        return Diagnosis(.store, "disk", .ok, text)
+        let level = Self.level(free: free, of: size)
+        let advice: String? =
+            switch level {
+            case .fault: "make room now: workers stop when a commit does not fit"
+            case .warning: "make room"
+            case .ok, .unchecked: nil
+            }
+        return Diagnosis(.store, "disk", level, text, advice)
     }
 
     private func durability() async -> Diagnosis {

@@ -13,6 +13,17 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (UInt64(100) << 20, UInt64(1) << 40, Diagnosis.Level.fault), (1 << 30, 1 << 40, .warning),
+            (3 << 30, 1 << 40, .ok),
+            // A disk of 512 MiB is no fault because it is small.
+            (200 << 20, 512 << 20, .ok), (40 << 20, 512 << 20, .warning), (10 << 20, 512 << 20, .fault), (0, 0, .ok),
+        ] as [(UInt64, UInt64, Diagnosis.Level)])
+    func howMuchRoomIsLittleDependsOnTheDisk(_ free: UInt64, _ size: UInt64, _ level: Diagnosis.Level) {
+        expectEqual(StoreDoctor.level(free: free, of: size), level)
+    }
+
     @Test func clientsWhoseTimesAreAheadAreNamed() async throws {
         let realm = try await StoredRealm()
         try await expectEqual(findings(realm).map(\.level), [.ok])
