@@ -26,16 +26,20 @@ struct SlicesShow: ReportingCommand {
     @OptionGroup var live: LiveOptions
 
     func run(_ settings: ClusterSettings) async throws {
-        let only = try wanted(settings)
-        if history { return try await showHistory(settings, only: only) }
         let admin = try AdminClient(settings)
+        let cluster: ClusterDocument = try await admin.ask(AdminRoute.cluster.path())
+        guard let count = SliceCount(cluster.slices) else {
+            throw CommandFailure(.internalError, "\(admin.baseURL) says that it has \(cluster.slices.counted("slice"))")
+        }
+        let only = try wanted(of: count)
+        if history { return try await showHistory(of: count, admin, only: only) }
         try await live.run {
             let list: SliceList = try await admin.ask(AdminRoute.slices.path())
             try show(list.slices.filter { only == nil || $0.slice.value == only })
         }
     }
 
-    private func wanted(_ settings: ClusterSettings) throws -> Int? {
+    private func wanted(of count: SliceCount) throws -> Int? {
         if flexible, partition != nil {
             throw CommandFailure(.badInput, "--flexible is the realm without a partition: leave --partition out")
         }
@@ -46,7 +50,6 @@ struct SlicesShow: ReportingCommand {
         }
         switch (app, realm) {
         case (nil, nil) where partition == nil && !flexible:
-            let count = try settings.sliceCount()
             if let slice, !(0..<count.value).contains(slice) {
                 throw CommandFailure(.badInput, "--slice: expected 0 to \(count.value - 1), found \(slice)")
             }
@@ -54,15 +57,15 @@ struct SlicesShow: ReportingCommand {
         case (_, _?) where slice != nil:
             throw CommandFailure(
                 .badInput, "--slice names a slice, --app and --partition a realm's: use one of the two")
-        case (_, let realm?): return realm.slice(of: try settings.sliceCount()).value
+        case (_, let realm?): return realm.slice(of: count).value
         default:
             throw CommandFailure(.badInput, "--app and --partition, or --flexible, belong together: a realm is both")
         }
     }
 
-    private func showHistory(_ settings: ClusterSettings, only: Int?) async throws {
-        let slices = try settings.sliceCount().all.filter { only == nil || $0.value == only }
-        let entries = try await SliceHistory.entries(of: Array(slices), AdminClient(settings))
+    private func showHistory(of count: SliceCount, _ admin: AdminClient, only: Int?) async throws {
+        let slices = count.all.filter { only == nil || $0.value == only }
+        let entries = try await SliceHistory.entries(of: Array(slices), admin)
         try output.show(entries, SliceHistory.table(entries))
     }
 
