@@ -17,7 +17,7 @@ export async function show(main, rest, signal) {
       { title: "Sync", cell: (app) => app.syncState },
       { title: "Mode", cell: (app) => app.syncMode },
       { title: "Sessions", class: "number", cell: (app) => count(app.traffic?.sessions) },
-      { title: "In/s", class: "number", cell: (app) => decimal(app.traffic?.changesetsPerSecond) },
+      { title: "In/s", class: "number spare", cell: (app) => decimal(app.traffic?.changesetsPerSecond) },
       { title: "Generation", class: "number spare", cell: (app) => String(app.generation) },
       { title: "Rules", class: "number spare", cell: (app) => app.rulesVersion ? `version ${app.rulesVersion}` : "none" },
       { title: "Created", class: "spare", cell: (app) => time(app.createdAt) },
