@@ -73,6 +73,8 @@ struct Uploads: SlicePart {
                     new = ArraySlice(repeating: .success(Changeset()), count: new.count)
                     for index in entries.indices { entries[index].changeset = Changeset().encoded() }
                 }
+                try await RecoveredLists(work: work, context: context, file: file).leaveOutWhatDoesNotFit(
+                    of: &entries, &new)
                 if context.name.isFlexible {
                     if !entries.isEmpty {
                         let views = try work.clientViews(of: file, in: context)

@@ -226,6 +226,38 @@ import Views
         expectEqual(Items.items(pair.author.state), [5: .init(owner: 2, a: 9)])
     }
 
+    /// The author has lost its change to a newer one, and recovers something older: stock clients then upload the change as it was written.
+    @Test(arguments: Reset.allCases) func whatTheAuthorUploadsWithoutHavingItComesToItsCopy(_ reset: Reset) async throws
+    {
+        var pair = try await Pair.make()
+        try pair.author.write(at: 10, Items.create(5, .init(owner: 0, a: 1)))
+        try await pair.settle()
+        try pair.author.write(at: 20, Items.create(6, .init(owner: 0, a: 1)))
+        try pair.author.write(at: 21, Items.set(5, "a", 3))
+        try await pair.other.download(from: pair.harness)
+        try pair.other.write(at: 30, Items.set(5, "a", 9))
+        try await pair.other.upload(to: pair.harness)
+        try await pair.author.download(from: pair.harness)
+        try await pair.reset(reset)
+        expectEqual(Items.items(pair.author.state)[5], .init(owner: 0, a: 9))
+        try await pair.settle()
+        try await pair.expectQuiet([5: .init(owner: 0, a: 3), 6: .init(owner: 0, a: 1)])
+    }
+
+    /// The same, of an item that has left the author's view: nothing of it can have been recovered.
+    @Test func whatTheAuthorHadLostBeforeItsResetIsLeftOut() async throws {
+        var pair = try await Pair.make()
+        try pair.author.write(at: 10, Items.create(5, .init(owner: 0, a: 1)))
+        try await pair.settle()
+        try pair.author.write(at: 20, Items.create(6, .init(owner: 0, a: 1)))
+        try pair.author.write(at: 21, Items.set(5, "a", 3))
+        try await pair.change(5, "owner", to: 1)
+        try await pair.author.download(from: pair.harness)
+        try await pair.reset(.ofAll)
+        try await pair.settle()
+        try await pair.expectQuiet([5: .init(owner: 1, a: 1), 6: .init(owner: 0, a: 1)])
+    }
+
     // MARK: What is none
 
     /// The key is another item's, and the author was not told yet that its own does not count.
