@@ -78,7 +78,7 @@ final class SearchedRealm {
     /// What a default role makes of a user.
     static func roles(_ role: String, of user: String = "u3") throws -> ClosedRoles {
         let head = #"{"name": "r", "apply_when": {}, "insert": true, "delete": true, "#
-        let rules = #"{"defaultRoles": [\#(head)\#(role.dropFirst())]}"#
+        let rules = #"{"queryable": {"global": ["owner", "n"]}, "defaultRoles": [\#(head)\#(role.dropFirst())]}"#
         let check = RulesCheck(Array(rules.utf8))
         return try #require(check.document, "\(check.findings)").closedRoles(of: RuleUser(id: user))
     }

@@ -57,7 +57,7 @@ final class QuickClientSimulation {
         var markReceived: UInt64 = 0
         var mayUpload = false
         var keys: Int64 = 0
-        /// Its user may read and write everything. Wild clients' users may not always.
+        /// Whether the user may read and write everything. Those of wild clients may not always.
         var isAdmin = true
 
         var wish: Wish { sets.last?.wish ?? Wish(owners: []) }
