@@ -69,6 +69,45 @@ public typealias Document = [String: AnyBSON?]
     public var int64Value: Int64? { if case .int64(let value) = self { value } else { nil } }
     /// The integer, if this is a 32-bit integer.
     public var int32Value: Int32? { if case .int32(let value) = self { value } else { nil } }
+    /// The bytes, if this is binary data.
+    public var binaryValue: Data? { if case .binary(let value) = self { value } else { nil } }
+    /// The point in time, if this is a date.
+    public var dateValue: Date? { if case .datetime(let value) = self { value } else { nil } }
+    /// The point in time, if this is a timestamp.
+    public var timestampValue: Date? { if case .timestamp(let value) = self { value } else { nil } }
+    /// The decimal number, if this is one.
+    public var decimal128Value: Decimal128? { if case .decimal128(let value) = self { value } else { nil } }
+    /// The regular expression, if this is one.
+    public var regexValue: NSRegularExpression? { if case .regex(let value) = self { value } else { nil } }
+
+    /// The number as a 32-bit integer, if this is a number that is one.
+    public func asInt32() -> Int32? { asInt64().flatMap { Int32(exactly: $0) } }
+    /// The number as a 64-bit integer, if this is a number that is one.
+    public func asInt64() -> Int64? {
+        switch self {
+        case .int32(let value): Int64(value)
+        case .int64(let value): value
+        case .double(let value): Int64(exactly: value)
+        default: nil
+        }
+    }
+    /// The number as a double, if this is a number.
+    public func asDouble() -> Double? {
+        switch self {
+        case .double(let value): value
+        case .decimal128(let value): value.doubleValue
+        default: asInt64().map { Double($0) }
+        }
+    }
+    /// The number as a decimal number, if this is a number or the text of one.
+    public func asDecimal128() -> Decimal128? {
+        switch self {
+        case .decimal128(let value): value
+        case .double(let value): Decimal128(floatLiteral: value)
+        case .string(let text): try? Decimal128(string: text)
+        default: asInt64().map { Decimal128(integerLiteral: Int($0)) }
+        }
+    }
     /// Whether this is null.
     public var isNull: Bool { self == .null }
 }
