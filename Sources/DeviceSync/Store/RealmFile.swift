@@ -87,8 +87,8 @@ final class RealmFile: Sendable {
         case .SQLITE_FULL: code = .outOfDiskSpace
         default: code = .fileAccess
         }
-        return Realm.Error(
-            code, "the realm's file cannot be used: \(error.message ?? "SQLite \(error.resultCode)")", fileURL: url)
+        let message = "the realm's file cannot be used: \(error.message ?? "SQLite \(error.resultCode)")"
+        return UnwritableFolder.named(Realm.Error(code, message, fileURL: url))
     }
 
     // MARK: Loading
@@ -134,8 +134,8 @@ final class RealmFile: Sendable {
             schemaVersion: try database.number("schema_version"))
     }
 
-    static func storedSchema(_ database: Database) throws -> Schema {
-        try database.meta("schema").map { try Schema(decoding: [UInt8]($0)) } ?? Schema()
+    static func storedSchema(_ database: Database) throws -> StoredSchema {
+        try database.meta("schema").map { try StoredSchema(decoding: [UInt8]($0)) } ?? StoredSchema()
     }
 
     static func version(_ database: Database) throws -> ClientVersion {
@@ -155,12 +155,12 @@ final class RealmFile: Sendable {
     /// Everything that one commit changes; written in one SQLite transaction.
     struct Commit {
         var version: ClientVersion
-        var schema: Schema?
+        var schema: StoredSchema?
         /// The version that the app gives its schema.
         var schemaVersion: UInt64?
         var changes: StateChanges?
         /// The classes as they are after the changes.
-        var classes = Schema()
+        var classes = StoredSchema()
         /// The whole of a state, for a file that has nothing.
         var copied: RealmState?
         var entry: HistoryEntry?

@@ -62,3 +62,6 @@ package struct Schema: Sendable, Equatable {
         tables.append(table)
     }
 }
+
+/// The same for modules with a `Schema` of their own.
+package typealias StoredSchema = Schema
