@@ -1,6 +1,7 @@
 package import Changesets
 public import Foundation
 import SyncModel
+internal import Synchronization
 
 /// A BSON object identifier: 12 bytes, ordered by time of creation.
 public final class ObjectId: Hashable, Comparable, Codable, Sendable, CustomStringConvertible {
@@ -8,11 +9,18 @@ public final class ObjectId: Hashable, Comparable, Codable, Sendable, CustomStri
 
     package init(_ value: ObjectIDValue) { self.value = value }
 
-    /// A new identifier: the time in seconds, then eight random bytes.
+    private static let process = UInt64.random(in: 0..<1 << 40)
+    private static let counter = Atomic(UInt32.random(in: 0..<1 << 23))
+
+    /// A new identifier: the time in seconds, five bytes that are random in each process, and a counter, so that those made within one second are in the order in which
+    /// they were made.
     public convenience init() {
         let seconds = UInt64(UInt32(truncatingIfNeeded: Int64(Date().timeIntervalSince1970)))
-        let random = UInt64.random(in: .min ... .max)
-        self.init(ObjectIDValue(high: seconds << 32 | random >> 32, low: UInt32(truncatingIfNeeded: random)))
+        let number = Self.counter.wrappingAdd(1, ordering: .relaxed).oldValue & 0xFF_FFFF
+        self.init(
+            ObjectIDValue(
+                high: seconds << 32 | Self.process >> 8,
+                low: UInt32(truncatingIfNeeded: Self.process & 0xFF) << 24 | number))
     }
 
     /// The identifier that `string` spells: 24 hexadecimal digits.

@@ -54,6 +54,11 @@ extension Realm {
         /// The file concerned.
         public let fileURL: URL?
 
+        /// An error of an app's own, such as one that ends a write.
+        public init(_ code: Code, userInfo: [String: Any] = [:]) {
+            self.init(code, userInfo[NSLocalizedDescriptionKey] as? String ?? "\(code)")
+        }
+
         init(_ code: Code, _ message: String, fileURL: URL? = nil) {
             self.code = code
             self.message = message

@@ -38,8 +38,12 @@ struct FileLayout: Sendable, Hashable {
     }
 
     static func makeFolder(_ url: URL) throws {
-        try FileManager.default.createDirectory(
-            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        do {
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Realm.Error(.fileOperationFailed, "the folder could not be made: \(error)", fileURL: url)
+        }
     }
 
     private static let fileNameCharacters = CharacterSet(

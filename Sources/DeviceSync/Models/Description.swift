@@ -59,6 +59,7 @@ enum Description {
     /// The name of what a collection holds.
     static func name(of shape: _PropertyShape) -> String {
         if let target = shape.target { return ModelName.of(target) }
+        if case .object(let name) = shape.type { return name }
         return switch shape.type {
         case .any: "mixed"
         case .decimal128: "decimal128"
@@ -130,6 +131,7 @@ extension ObjectBase: Described {
     func described(_ depth: Int) -> String {
         guard depth > 0 else { return Description.tooDeep }
         guard !isInvalidated else { return "[invalid object]" }
+        if let untyped { return untyped.description }
         let model = ModelSchema.of(type(of: self))
         let lines = model.properties.map { property in
             "\t\(property.swiftName) = \(Description.indented(Description.of(property.value(of: self), depth - 1)));\n"

@@ -19,14 +19,21 @@ extension _ObservableObject {
         guard let handle else {
             preconditionFailure("only an object of a realm can be observed; this one is unmanaged")
         }
-        let names = keyPaths?.map { ModelSchema.of(Self.self)[$0]?.name.string ?? $0 }
+        let names = keyPaths?.map { ModelSchema.of(type(of: self))[$0]?.name.string ?? $0 }
         return handle.observe(names, at: place ?? handle.instance.deliveryPlace(queue), block)
+    }
+
+    /// Makes objects of the observed one's own class, which may be a subclass of what the program knows it as.
+    private var made: @Sendable (ObjectHandle) -> Self {
+        let type = type(of: self)
+        return { type.managed($0) }
     }
 
     func observe(
         _ keyPaths: [String]?, at place: DeliveryPlace, _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observed(keyPaths, at: place) { change in block(change.map { Self.managed($0) }) }
+        let made = made
+        return observed(keyPaths, at: place) { change in block(change.map(made)) }
     }
 
     /// Calls `block` after each commit that changes or deletes the object, on the queue given or else where the realm belongs.
@@ -38,14 +45,33 @@ extension _ObservableObject {
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
         _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
-        observed(keyPaths, on: queue) { change in block(change.map { Self.managed($0) }) }
+        let made = made
+        return observed(keyPaths, on: queue) { change in block(change.map(made)) }
+    }
+
+    /// Calls `block` after each commit that changes or deletes the object, which the block knows as another of its classes; see `observe(keyPaths:on:_:)`.
+    @preconcurrency @_disfavoredOverload
+    public func observe<T: ObjectBase>(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (ObjectChange<T>) -> Void
+    ) -> NotificationToken {
+        let made = made
+        return observed(keyPaths, on: queue) { change in
+            block(
+                change.map { handle in
+                    guard let object = made(handle) as? T else {
+                        preconditionFailure("a \(handle.className) object cannot be observed as \(T.self)")
+                    }
+                    return object
+                })
+        }
     }
 
     /// Calls `block` after each commit that changes one of the properties, or deletes the object; see `observe(keyPaths:on:_:)`.
     @preconcurrency
-    public func observe(
-        keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
+    public func observe<T: ObjectBase>(
+        keyPaths: [PartialKeyPath<T>], on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (ObjectChange<T>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { KeyPathNames.of($0) }, on: queue, block)
     }
@@ -55,8 +81,11 @@ extension _ObservableObject {
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
     ) async -> NotificationToken {
-        observed(keyPaths, at: .actor(actor)) { change in
-            actor.assumeIsolated { block($0, change.map { Self.managed($0) }) }
+        let made = made
+        return .unlessCancelled {
+            observed(keyPaths, at: .actor(actor)) { change in
+                actor.assumeIsolated { block($0, change.map(made)) }
+            }
         }
     }
 
@@ -64,25 +93,6 @@ extension _ObservableObject {
     public func observe<A: Actor>(
         keyPaths: [PartialKeyPath<Self>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
-    ) async -> NotificationToken {
-        await observe(keyPaths: keyPaths.map { KeyPathNames.of($0) }, on: actor, block)
-    }
-}
-
-extension Results where Element: Object {
-    /// Calls `block` with the collection now and after each commit that changes it. Changes of the named properties alone count as modifications.
-    @preconcurrency
-    public func observe(
-        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
-    ) -> NotificationToken {
-        observe(keyPaths: keyPaths.map { KeyPathNames.of($0) }, on: queue, block)
-    }
-
-    /// Calls `block` on an actor with the collection now and after each commit that changes it. Changes of the named properties alone count as modifications.
-    public func observe<A: Actor>(
-        keyPaths: [PartialKeyPath<Element>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
-        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Results<Element>>) -> Void
     ) async -> NotificationToken {
         await observe(keyPaths: keyPaths.map { KeyPathNames.of($0) }, on: actor, block)
     }
@@ -114,8 +124,10 @@ extension RealmCollection where Self: _PropertyCollection {
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
     ) async -> NotificationToken {
-        field(toBe: "observed").observe(keyPaths, at: .actor(actor)) { field, positions in
-            actor.assumeIsolated { block($0, RealmCollectionChange(Self._read(field, holding: nil), positions)) }
+        .unlessCancelled {
+            field(toBe: "observed").observe(keyPaths, at: .actor(actor)) { field, positions in
+                actor.assumeIsolated { block($0, RealmCollectionChange(Self._read(field, holding: nil), positions)) }
+            }
         }
     }
 }
@@ -182,7 +194,7 @@ extension RealmMapChange {
         }
     }
 
-    fileprivate func map<Other>(_ transform: (MapType) -> Other) -> RealmMapChange<Other> {
+    func map<Other>(_ transform: (MapType) -> Other) -> RealmMapChange<Other> {
         switch self {
         case .initial(let map): .initial(transform(map))
         case .update(let map, let deletions, let insertions, let modifications):

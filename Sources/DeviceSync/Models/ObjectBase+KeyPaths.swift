@@ -17,7 +17,15 @@ extension ObjectBase {
 }
 
 extension RealmCollection where Element: ObjectBase {
+    /// What an operator such as `@sum.age` or `@unionOfObjects.name` makes of the objects; of any other key path the array of what it leads to from each object.
+    public func value(forKeyPath keyPath: String) -> Any? {
+        if let value = CollectionOperators.value(keyPath, of: self) { return value }
+        let values: [Any?] = value(forKeyPath: keyPath)
+        return values
+    }
+
     /// What a key path by names leads to from each object; see `Object.value(forKeyPath:)`.
+    @_disfavoredOverload
     public func value(forKeyPath keyPath: String) -> [Any?] {
         let path = keyPath.split(separator: ".")
         var values: [Any?] = []

@@ -33,6 +33,9 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         ValueConversion.orTrap { try assign(value) }
     }
 
+    /// The object by its place alone, if its class has no model.
+    var untyped: DynamicObject? { type(of: self) == Object.self ? handle?.dynamic : nil }
+
     /// The object's place in a realm; nil for an unmanaged one.
     var handle: ObjectHandle? { if case .managed(let handle) = state { handle } else { nil } }
 
@@ -46,6 +49,9 @@ open class ObjectBase: Hashable, CustomStringConvertible {
 
     /// The name of the class in a realm, as in `migration.enumerateObjects(ofType: Person.className())`.
     public class func className() -> String { ModelName.of(self) }
+
+    /// The class, as realms describe it.
+    public class func sharedSchema() -> ObjectSchema? { ObjectSchema(ModelSchema.of(self)) }
 
     /// The property that is the primary key; nil for the one that is declared with `@Persisted(primaryKey: true)`, if there is one.
     open class func primaryKey() -> String? { nil }
@@ -65,7 +71,7 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     public var realm: Realm? { handle.map { Realm(instance: $0.instance) } }
 
     /// The class, as realms describe it.
-    public var objectSchema: ObjectSchemaDescription { ModelSchema.of(type(of: self)).description }
+    public var objectSchema: ObjectSchema { untyped?.objectSchema ?? ObjectSchema(ModelSchema.of(type(of: self))) }
 
     /// Whether the object was deleted from its realm. An unmanaged object never was.
     public var isInvalidated: Bool { handle.map { !$0.exists } ?? false }
@@ -98,8 +104,9 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     ///
     /// Numbers, enumerations' raw values, and arrays and dictionaries for collections are accepted. An unknown property and a value of a wrong type trap.
     public subscript(_ name: String) -> Any? {
-        get { property(name).value(of: self) }
+        get { untyped.map { $0[name] } ?? property(name).value(of: self) }
         set {
+            if let untyped { return untyped[name] = newValue }
             let property = property(name)
             ValueConversion.orTrap { try property.assign(newValue, to: self) }
         }

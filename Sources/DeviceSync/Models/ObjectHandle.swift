@@ -10,8 +10,10 @@ struct ObjectHandle: Hashable, Sendable {
     let className: ByteString
     /// The object, or the top-level object that an embedded one is part of.
     let address: ObjectAddress
-    /// The place of an embedded object in its parent; nil for a top-level object.
-    let field: FieldAddress?
+    /// The place where an embedded object was found; nil for a top-level object.
+    private let origin: FieldAddress?
+    /// The number of the last move before that.
+    private let moves: Int
     /// The instance's when the handle was made.
     private let generation: Int
 
@@ -22,9 +24,17 @@ struct ObjectHandle: Hashable, Sendable {
     init(_ instance: RealmInstance, _ address: ObjectAddress, field: FieldAddress?, className: ByteString) {
         self.instance = instance
         self.address = address
-        self.field = field
+        origin = field
+        moves = field == nil ? 0 : instance.view?.moves.number ?? 0
         self.className = className
         generation = instance.generation
+    }
+
+    /// The place of an embedded object in its parent, one where nothing is once it is gone; nil for a top-level object.
+    var field: FieldAddress? {
+        guard let origin else { return nil }
+        guard let known = instance.view?.moves, known.number != moves else { return origin }
+        return known.place(of: origin, since: moves) ?? origin.gone
     }
 
     /// Whether the realm has the object, and was not invalidated since the handle was made.
@@ -90,11 +100,18 @@ extension RealmInstance {
 
     /// Deletes an object with its embedded objects; of an embedded object, what its parent has in its place.
     func delete(_ handle: ObjectHandle) {
+        let field = handle.field
         edit { transaction in
-            guard let field = handle.field else { return try transaction.deleteObject(handle.address) }
+            guard let field else { return try transaction.deleteObject(handle.address) }
             switch field.path.last {
-            case .index: try transaction.remove(at: field)
-            default: try transaction.set(field, to: .null)
+            case .index(let position):
+                var list = field
+                list.path.removeLast()
+                view?.moves.note(.removed(list, at: position))
+                try transaction.remove(at: field)
+            default:
+                view?.moves.note(.replaced(field))
+                try transaction.set(field, to: .null)
             }
         }
     }

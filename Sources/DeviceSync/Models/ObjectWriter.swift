@@ -103,6 +103,7 @@ public final class _ObjectWriter {
         }
         let place = handle.place(of: property.name)
         if exists, policy == .modified, instance.value(at: place) == value { return }
+        if exists { property.field(of: handle).noteEmbedded(.replaced(place)) }
         instance.set(place, to: value, isDefault: isDefault && !exists)
     }
 

@@ -215,6 +215,7 @@ extension Persisted: PersistedStorage {
         } else {
             value = plain(place)
         }
+        if case AnyRealmValue.none? = value as? AnyRealmValue { return nil }
         return ValueConversion.unwrapped(value)
     }
 

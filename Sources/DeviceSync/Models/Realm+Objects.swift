@@ -21,7 +21,7 @@ extension Realm {
                 if Key.self == Int.self, let number = key as? Int { return .int(Int64(number)) }
                 let stored = (key as? any _Scalar)?._stored.value
                 return try stored.flatMap { ObjectKey($0) }
-                    ?? ValueConversion(schema: Schema()).key(key as Any?, of: table)
+                    ?? ValueConversion(schema: StoredSchema()).key(key as Any?, of: table)
             })
         return instance.contains(address) ? T.managed(ObjectHandle(instance, address), model) : nil
     }

@@ -25,8 +25,8 @@ public import Foundation
     case data(Data)
     /// A point in time.
     case date(Date)
-    /// A link to another object.
-    case object(DynamicObject)
+    /// A link to another object: of a class without a model an `Object` whose properties are read by name. One that no realm has is added with the value.
+    case object(Object)
     /// An object identifier.
     case objectId(ObjectId)
     /// A decimal number.
@@ -58,8 +58,10 @@ public import Foundation
     public var decimal128Value: Decimal128? { if case .decimal128(let value) = self { value } else { nil } }
     /// The UUID, if this is a UUID.
     public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
-    /// The linked object, if this is a link.
-    public var dynamicObject: DynamicObject? { if case .object(let value) = self { value } else { nil } }
+    /// The linked object, if this is a link to one of a realm.
+    public var dynamicObject: DynamicObject? {
+        if case .object(let value) = self { value.handle?.dynamic } else { nil }
+    }
     /// The dictionary, if this is one; of a managed object a live one.
     public var dictionaryValue: Map<String, AnyRealmValue>? {
         if case .dictionary(let value) = self { value } else { nil }
@@ -80,7 +82,7 @@ extension AnyRealmValue {
         case .string(let value): value
         case .data(let value): value
         case .date(let value): value
-        case .object(let value): value
+        case .object(let value): value.handle?.dynamic
         case .objectId(let value): value
         case .decimal128(let value): value
         case .uuid(let value): value

@@ -2,6 +2,7 @@ internal import Changesets
 internal import RealmState
 
 /// An object of a realm whose class has no Swift type: a live handle, read and written by property name.
+@dynamicMemberLookup
 public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
     let handle: ObjectHandle
 
@@ -24,9 +25,11 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
     /// The realm that the object belongs to.
     public var realm: Realm { Realm(instance: instance) }
     /// The class.
-    public var objectSchema: ObjectSchemaDescription {
-        instance.read { $0.schema.table(tableName).map(ObjectSchemaDescription.init) }
-            ?? ObjectSchemaDescription(embedded: tableName.string, properties: [])
+    public var objectSchema: ObjectSchema {
+        let table = instance.table(named: tableName)
+        return ObjectSchema(
+            table.map { ObjectSchemaDescription($0) }
+                ?? ObjectSchemaDescription(embedded: tableName.string, properties: []))
     }
     /// The name of the class.
     public var className: String { tableName.string }
@@ -50,7 +53,20 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
         set { write(name, newValue) }
     }
 
+    /// A property, as in `object.name`; see `subscript`.
+    public subscript(dynamicMember member: String) -> Any? {
+        get { read(member) }
+        set { write(member, newValue) }
+    }
+
+    /// A property's name in the realm, for one in Swift.
+    private func stored(_ name: String) -> String {
+        if instance.table(named: tableName)?.column(ByteString(name)) != nil { return name }
+        return instance.model(named: tableName).flatMap { ModelSchema.of($0)[name]?.name.string } ?? name
+    }
+
     private func read(_ name: String) -> Any? {
+        let name = stored(name)
         let (column, schema, key) = instance.read { state in
             let table = state.schema.table(tableName)
             return (table?.column(ByteString(name)), state.schema, table?.key?.name)
@@ -72,6 +88,7 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
     }
 
     private func write(_ name: String, _ newValue: Any?) {
+        let name = stored(name)
         let schema = instance.schema
         guard let column = schema.table(tableName)?.column(ByteString(name)) else {
             preconditionFailure("\(tableName) has no property \(name), or it is the primary key")
@@ -83,6 +100,12 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
     /// Adds to an integer property so that increments on several devices add up.
     public func increment(_ name: String, by delta: Int) {
         handle.edit { try $0.increment(address(of: name), by: Int64(delta)) }
+    }
+
+    /// The same object as its model class, or as a plain `Object` if it has none.
+    var object: Object {
+        let model = instance.model(named: handle.className) as? Object.Type
+        return (model ?? Object.self).managed(handle)
     }
 
     /// A frozen handle of the object, which shows it as it is now even after later changes.

@@ -2,7 +2,7 @@ internal import Changesets
 internal import RealmState
 
 /// What a property, or an element of its collection, holds.
-public indirect enum PropertyType: Hashable, Sendable {
+public indirect enum PropertyContent: Hashable, Sendable {
     /// A 64-bit integer.
     case int
     /// A Boolean value.
@@ -46,7 +46,7 @@ public struct PropertyDescription: Hashable, Sendable {
     /// The name.
     public var name: String
     /// The type of the value, or of each value of the collection.
-    public var type: PropertyType
+    public var type: PropertyContent
     /// Whether the property can be null. Links and `any` always can.
     public var isOptional: Bool
     /// Whether the property holds one value or many.
@@ -56,7 +56,7 @@ public struct PropertyDescription: Hashable, Sendable {
 
     /// A property.
     public init(
-        _ name: String, _ type: PropertyType, isOptional: Bool = false, collection: PropertyCollection = .none,
+        _ name: String, _ type: PropertyContent, isOptional: Bool = false, collection: PropertyCollection = .none,
         isIndexed: Bool = false
     ) {
         self.name = name
@@ -154,7 +154,7 @@ extension PropertyDescription {
         }
     }
 
-    private static let scalars: [(type: PropertyType, payload: PayloadType)] = [
+    private static let scalars: [(type: PropertyContent, payload: PayloadType)] = [
         (.int, .int), (.bool, .bool), (.string, .string), (.data, .binary), (.date, .timestamp), (.float, .float),
         (.double, .double), (.decimal128, .decimal), (.objectId, .objectID), (.uuid, .uuid),
     ]
@@ -162,7 +162,7 @@ extension PropertyDescription {
     /// The description of what a file has.
     init(_ column: ColumnSchema) {
         let element = column.element
-        let type: PropertyType =
+        let type: PropertyContent =
             element.type == .link
             ? .object(element.target?.string ?? "")
             : Self.scalars.first { $0.payload == element.type }?.type ?? .any

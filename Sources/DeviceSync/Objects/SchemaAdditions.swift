@@ -8,7 +8,7 @@ enum SchemaAdditions {
 
     /// Whether something would be added.
     /// - Throws: `Realm.Error` with code `schemaMismatch`.
-    static func areNeeded(_ declared: [ObjectSchemaDescription], in schema: Schema, mode: Mode) throws -> Bool {
+    static func areNeeded(_ declared: [ObjectSchemaDescription], in schema: StoredSchema, mode: Mode) throws -> Bool {
         var isNeeded = false
         let kinds = Dictionary(
             schema.tables.map { ($0.name.string, $0.kind) } + declared.map { ($0.name, tableType($0)) },

@@ -9,7 +9,7 @@ struct ValueMismatch: Error, CustomStringConvertible {
 
 /// Turns the values that an app passes into stored values.
 struct ValueConversion {
-    let schema: Schema
+    let schema: StoredSchema
 
     /// Runs `body` for a call that cannot throw; an error traps, since a value of a wrong type is a mistake in the
     /// program.
@@ -153,6 +153,10 @@ struct ValueConversion {
         return switch mixed {
         case .dictionary(let map): try dictionary(map.contents, depth: depth)
         case .list(let list): try self.list(Array(list), depth: depth)
+        case .object(let object) where object.handle == nil:
+            throw ValueMismatch(
+                description:
+                    "add the \(ModelName.of(type(of: object))) object to the realm before its link is stored here")
         default: try value(mixed.scalar, as: element, depth: depth)
         }
     }

@@ -5,7 +5,7 @@ internal import RealmState
 /// Turns stored values into those that an app reads.
 struct ValueReading {
     let instance: RealmInstance
-    let schema: Schema
+    let schema: StoredSchema
 
     /// The value at an address as the app reads it; collections and embedded objects become live handles.
     func any(_ value: Value, _ element: ElementType, at address: FieldAddress) -> Any? {
@@ -31,8 +31,14 @@ struct ValueReading {
 
     /// A scalar or link; null for anything else.
     func single(_ value: Value) -> AnyRealmValue {
+        if case .link(let target) = value { return instance.object(target).map { .object($0) } ?? .none }
+        return Self.plain(value)
+    }
+
+    /// A scalar; null for anything else.
+    static func plain(_ value: Value) -> AnyRealmValue {
         switch value {
-        case .null, .list, .dictionary, .set, .embedded: .none
+        case .null, .list, .dictionary, .set, .embedded, .link: .none
         case .int(let value): .int(Int(value))
         case .bool(let value): .bool(value)
         case .string(let value): .string(value.string)
@@ -43,7 +49,6 @@ struct ValueReading {
         case .decimal(let value): .decimal128(Decimal128(value))
         case .objectID(let value): .objectId(ObjectId(value))
         case .uuid(let value): .uuid(value.uuid)
-        case .link(let target): instance.object(target).map(AnyRealmValue.object) ?? .none
         }
     }
 }

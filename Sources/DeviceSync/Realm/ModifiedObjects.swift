@@ -86,7 +86,7 @@ struct ModifiedObjects {
     }
 }
 
-extension Schema {
+extension StoredSchema {
     /// The classes that objects of a class link to, by whatever way.
     fileprivate func tablesLinked(from className: ByteString) -> Set<TableID> {
         var linked: Set<TableID> = []

@@ -10,8 +10,22 @@ public class NotificationToken: @unchecked Sendable {
 
     init(_ end: @escaping @Sendable () -> Void) { self.end = Mutex(end) }
 
+    /// The token of an observation that never began.
+    private init() { end = Mutex(nil) }
+
+    /// Begins an observation on an actor, unless the task that asks for it is cancelled.
+    static func unlessCancelled(_ observe: () -> NotificationToken) -> NotificationToken {
+        Task.isCancelled ? NotificationToken() : observe()
+    }
+
     /// Ends the observation.
-    public func invalidate() { end.withLock { $0.take() }?() }
+    /// - Returns: false if it had ended already.
+    @discardableResult
+    public func invalidate() -> Bool {
+        guard let end = end.withLock({ $0.take() }) else { return false }
+        end()
+        return true
+    }
 
     deinit { invalidate() }
 }
@@ -85,6 +99,9 @@ extension ObjectChange {
     }
 }
 
+/// Takes what happened to an observed realm: see `Realm.observe(on:_:)`.
+public typealias NotificationBlock = @Sendable (_ notification: Realm.Notification, _ realm: Realm) -> Void
+
 extension Realm {
     /// What happened to an observed realm.
     @frozen public enum Notification: String, Sendable {
@@ -129,7 +146,9 @@ extension Results {
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
         _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Results<Element>>) -> Void
     ) async -> NotificationToken {
-        observe(keyPaths, at: .actor(actor)) { change in actor.assumeIsolated { block($0, change) } }
+        .unlessCancelled {
+            observe(keyPaths, at: .actor(actor)) { change in actor.assumeIsolated { block($0, change) } }
+        }
     }
 
     func observe(
@@ -137,6 +156,7 @@ extension Results {
         _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
     ) -> NotificationToken {
         precondition(!isFrozen, "a frozen collection does not change")
+        if let held { return observe(held, at: place, block) }
         let observed = ObservedProperties(keyPaths, className, in: instance)
         let (instance, className, query) = (instance, className, query)
         let live = instance.delivered(at: place)
@@ -168,10 +188,31 @@ extension Results {
         }
     }
 
+    /// Likewise for what is no objects of a class of their own: differences are those of the values.
+    private func observe(
+        _ held: HeldValues, at place: DeliveryPlace,
+        _ block: @escaping @Sendable (RealmCollectionChange<Results<Element>>) -> Void
+    ) -> NotificationToken {
+        let (className, query, live) = (className, query, instance.delivered(at: place))
+        let core = instance.core
+        let last = Mutex<[RealmValue]?>(nil)
+        return core.observers.add(on: place, for: live, initial: { core.snapshot }) { snapshot, _, isSilent in
+            let keys = ResultsQuery.keys(className, query, live.at(snapshot))
+            let values = keys.map { held.item(at: $0, snapshot.state)?.value ?? .null }
+            let previous = last.exchange(values)
+            let shown = showing(keys, snapshot, live)
+            guard let previous else { return block(.initial(shown)) }
+            let difference = PositionDifference(from: previous, to: values) { _ in false }
+            if !isSilent, !difference.isEmpty { block(RealmCollectionChange(shown, difference)) }
+        }
+    }
+
     /// The collection as a notification shows it: live if the realm stands at the version there, else as it is in this version.
     private func showing(_ keys: [ObjectKey], _ snapshot: RealmSnapshot, _ live: RealmInstance) -> Results {
-        guard live.view?.stands(at: snapshot) == true else { return with(query: query, instance: live, keys: keys) }
-        let results = with(query: query, instance: live)
+        guard live.view?.stands(at: snapshot) == true else {
+            return with(query: query, instance: live, keys: keys).shown(from: self)
+        }
+        let results = with(query: query, instance: live).shown(from: self)
         results.know(keys, of: snapshot)
         return results
     }

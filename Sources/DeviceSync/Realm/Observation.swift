@@ -37,7 +37,7 @@ extension ObjectHandle {
             guard let table = snapshot.state.schema.table(handle.className) else { return }
             let oldTable = previous.state.schema.table(handle.className) ?? table
             let reading = ValueReading(instance: handle.instance, schema: snapshot.state.schema)
-            let changes = table.columns.compactMap { column -> PropertyChange? in
+            var changes = table.columns.compactMap { column -> PropertyChange? in
                 guard observed.contains(column) else { return nil }
                 let before = oldTable.column(column.name).map { old[$0] } ?? column.defaultValue
                 let after = new[column]
@@ -49,6 +49,11 @@ extension ObjectHandle {
                 return PropertyChange(
                     name: column.name.string, oldValue: reading.single(before).scalar,
                     newValue: reading.single(after).scalar)
+            }
+            if handle.field == nil {
+                changes += observed.changedBacklinks(handle.address, previous.state, snapshot.state).map {
+                    PropertyChange(name: $0, oldValue: nil, newValue: nil)
+                }
             }
             if !changes.isEmpty { block(.change(handle, changes)) }
         }

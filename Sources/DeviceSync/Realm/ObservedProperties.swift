@@ -12,6 +12,8 @@ struct ObservedProperties: Sendable {
 
     /// Each from a property of the class on, over links, embedded objects, and links followed backwards; nil for all properties.
     private let paths: [[Step]]?
+    /// The names by which the paths begin that follow links backwards at once, with the rest of these.
+    private var backlinks: [(name: String, path: [Step])] = []
     /// The classes that the paths lead to.
     private var linked: Set<ByteString> = []
 
@@ -25,10 +27,19 @@ struct ObservedProperties: Sendable {
         var linked: Set<ByteString> = []
         paths = keyPaths.map { Self.steps($0, schema.table(className), schema, names, &linked) }
         self.linked = linked
+        for (keyPath, path) in zip(keyPaths, paths ?? []) {
+            guard case .origins? = path.first else { continue }
+            backlinks.append((String(keyPath.prefix { $0 != "." }), path))
+        }
+    }
+
+    /// The names of properties that follow links backwards, where what they lead to differs.
+    func changedBacklinks(_ address: ObjectAddress, _ old: RealmState, _ new: RealmState) -> [String] {
+        backlinks.filter { Self.differ(address, $0.path[...], old, new) }.map(\.name)
     }
 
     private static func steps(
-        _ keyPath: String, _ table: TableSchema?, _ schema: Schema, _ names: QueryNames,
+        _ keyPath: String, _ table: TableSchema?, _ schema: StoredSchema, _ names: QueryNames,
         _ linked: inout Set<ByteString>
     ) -> [Step] {
         let parts = keyPath.split(separator: ".", omittingEmptySubsequences: false).map { ByteString(String($0)) }
@@ -70,7 +81,7 @@ struct ObservedProperties: Sendable {
     }
 
     /// Whether something changed that objects may be observed for although they did not change themselves.
-    func reach(_ changed: ChangedObjects, in schema: Schema) -> Bool {
+    func reach(_ changed: ChangedObjects, in schema: StoredSchema) -> Bool {
         linked.contains { changed.keys(of: $0, in: schema)?.isEmpty != true }
     }
 

@@ -3,6 +3,9 @@ internal import Foundation
 import SyncModel
 
 extension Realm {
+    /// An opening under way.
+    public typealias AsyncOpenTask = DeviceSync.AsyncOpenTask
+
     /// What opening a realm waits for.
     @frozen public enum OpenBehavior: Sendable {
         /// Nothing.

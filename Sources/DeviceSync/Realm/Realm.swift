@@ -113,12 +113,7 @@ public struct Realm: Equatable, Sendable {
     /// - Parameter value: the values in the order in which the properties are declared; those that come after them are as if they were not named.
     @discardableResult
     public func dynamicCreate(_ className: String, value: [Any?], update: UpdatePolicy = .error) -> DynamicObject {
-        let names = instance.declaredNames(of: ByteString(className))
-        precondition(
-            value.count <= names.count,
-            "an array for class \(className) can have \(names.count) values, one for each property; it has \(value.count)"
-        )
-        return dynamicCreate(className, value: Dictionary(zip(names, value), uniquingKeysWith: { $1 }), update: update)
+        dynamicCreate(className, value: instance.named(value, of: ByteString(className)), update: update)
     }
 
     /// Deletes an object with its embedded objects; links to it become null or go away.
@@ -129,9 +124,7 @@ public struct Realm: Equatable, Sendable {
 
     /// Deletes every object.
     public func deleteAll() {
-        for table in instance.schema.tables where table.kind == .topLevel {
-            delete(dynamicObjects(table.name.string))
-        }
+        for table in instance.schema.tables where table.kind == .topLevel { delete(dynamicObjects(table.name.string)) }
     }
 
     // MARK: Reading
@@ -160,8 +153,11 @@ public struct Realm: Equatable, Sendable {
         }
     }
 
-    /// The classes in the file.
-    public var schema: [ObjectSchemaDescription] { instance.schema.tables.map(ObjectSchemaDescription.init) }
+    /// The classes in the file: those that the configuration names as their Swift classes declare them, others as the file has them.
+    public var schema: Schema { instance.describedSchema }
+
+    /// The classes in the file, as a configuration's `dynamicSchema` declares them. (Not upstream.)
+    public var dynamicSchema: [ObjectSchemaDescription] { instance.schema.tables.map(ObjectSchemaDescription.init) }
 
     /// The configuration that the realm was opened with.
     public var configuration: Configuration { instance.configuration }

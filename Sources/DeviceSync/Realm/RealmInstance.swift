@@ -11,6 +11,8 @@ final class RealmInstance: Sendable {
     /// What the place sees where the instance may be used; nil for a frozen one.
     let view: RealmView?
     private let snapshot: RealmSnapshot?
+    /// The configuration's models by the names of their classes, once they were asked for.
+    let knownModels = Mutex<[ByteString: ObjectBase.Type]?>(nil)
 
     /// - Parameters:
     ///   - snapshot: what a frozen instance shows.
@@ -63,7 +65,7 @@ final class RealmInstance: Sendable {
         return try body(snapshot.state)
     }
 
-    var schema: Schema { read { $0.schema } }
+    var schema: StoredSchema { read { $0.schema } }
     var reading: ValueReading { ValueReading(instance: self, schema: schema) }
 
     /// The newest commit that this instance sees.
@@ -125,6 +127,8 @@ final class RealmInstance: Sendable {
         catchUp(view)
         core.lock.lockForLater()
         view.begin(isBlock: false)
+        // A thread or task may be over before it ends its transaction, and must not keep others out for ever.
+        if view.confinement?.place != nil { view.keeper.withLock { $0 = self } }
     }
 
     /// Runs `block` in a transaction; commits it if the block returns and has not ended it.
@@ -145,6 +149,8 @@ final class RealmInstance: Sendable {
         let view = writableView()
         await core.lock.lockWithoutBlocking()
         view.begin(isBlock: true)
+        view.asyncWrites.withLock { $0.commitBegins() }
+        defer { view.asyncWrites.withLock { $0.commitEnds() } }
         let result = try core.lock.run({ try cancelling(block) }, isHeld: { isInTransaction })
         if isInTransaction {
             let changes = finish(showing: true)
@@ -211,6 +217,7 @@ final class RealmInstance: Sendable {
 
     func commit(withoutNotifying tokens: [NotificationToken] = []) throws {
         let tokens = Set(tokens.map { ObjectIdentifier($0) })
+        defer { view?.letGo() }
         try store(finish(showing: false), withoutNotifying: tokens)
         // Observers of the realm itself hear at once where it is written, also of a commit that changes nothing.
         if let view, view.standsStill { core.observers.committed(by: view, view.current, except: tokens) }
@@ -233,7 +240,9 @@ final class RealmInstance: Sendable {
 
     func cancel() {
         guard let view else { preconditionFailure("a frozen realm has no write transaction") }
+        defer { view.letGo() }
         _ = view.end()
+        view.moves.cancel()
         core.lock.unlock()
         resumeObservers()
     }

@@ -8,10 +8,16 @@ enum RealmOpener {
     static func open(_ configuration: Realm.Configuration, _ confinement: Confinement?) throws -> RealmInstance {
         while true {
             let core = try RealmRegistry.open(configuration.location()) { try makeCore($0, configuration) }
-            if let instance = try Self.instance(of: core, configuration, confinement, downloadsFirst: false) {
+            let place = confinement?.known(to: core)
+            if let instance = try Self.instance(of: core, configuration, place, downloadsFirst: false) {
                 return instance
             }
         }
+    }
+
+    /// The schema version of a file, without what a configuration declares.
+    static func schemaVersion(of configuration: Realm.Configuration) throws -> UInt64 {
+        try RealmRegistry.open(configuration.location()) { try makeCore($0, configuration) }.schemaVersion ?? 0
     }
 
     /// Opens a realm without blocking the caller's executor.
@@ -76,6 +82,9 @@ enum RealmOpener {
                 location: location, isSynced: owner != nil, owner: owner, readOnly: readOnly, key: configuration.key())
         }
         guard case .file(let url) = location else { return try make() }
+        if readOnly, configuration.seedFilePath == nil, !FileManager.default.fileExists(atPath: url.path) {
+            throw Realm.Error(.fileNotFound, "there is no realm to be read", fileURL: url)
+        }
         if let seed = configuration.seedFilePath { try copySeed(seed, to: url, configuration.key()) }
         if let isWanted = configuration.shouldCompactOnLaunch, !readOnly {
             try RealmCompaction.run(url, configuration.key(), ifWanted: isWanted)

@@ -11,6 +11,10 @@ public struct Results<Element>: RealmCollection, Sendable {
     let keys: [ObjectKey]?
     private let make: @Sendable (RealmInstance, ObjectAddress) -> Element
     private let cache = Remembered<[ObjectKey]>()
+    /// The collection that this one is, as a notification shows it; nil for itself.
+    private var origin: (any AnyObject & Sendable)?
+    /// The instance's when the collection was made.
+    private let generation: Int
     private let pages = KeyPages()
 
     private var currentKeys: [ObjectKey] {
@@ -27,6 +31,7 @@ public struct Results<Element>: RealmCollection, Sendable {
         self.query = query
         self.keys = keys
         self.make = make
+        generation = instance.generation
     }
 
     /// Notes the keys of a version, which need not be looked for then.
@@ -79,12 +84,21 @@ public struct Results<Element>: RealmCollection, Sendable {
     /// Whether the collection belongs to a frozen realm.
     public var isFrozen: Bool { instance.isFrozen }
     /// Whether what the collection was taken from was deleted; never for one of all objects of a class.
-    public var isInvalidated: Bool { query?.source.isGone(in: instance) ?? false }
+    public var isInvalidated: Bool {
+        generation != instance.generation || query?.source.isGone(in: instance) ?? false
+    }
 
     /// The same collection with another query, of another version, or as it was for a notification.
     func with(query: ResultsQuery?, instance: RealmInstance? = nil, keys: [ObjectKey]? = nil) -> Results {
         Results(
             instance: instance ?? self.instance, className: className, query: query, keys: keys, make: make)
+    }
+
+    /// The same collection, as a notification shows one.
+    func shown(from original: Results) -> Results {
+        var shown = self
+        shown.origin = original.identity
+        return shown
     }
 
     /// A frozen collection, which shows the objects as they are now even after later changes.
@@ -98,12 +112,22 @@ public struct Results<Element>: RealmCollection, Sendable {
     /// Whether both are one collection, or both all objects of one class, either both live or of one version.
     public static func == (left: Results, right: Results) -> Bool {
         guard left.className == right.className, left.instance.isSame(as: right.instance) else { return false }
-        return left.cache === right.cache
+        return left.identity === right.identity
             || left.query == nil && right.query == nil && left.keys == nil && right.keys == nil
     }
 
+    /// The key of the first object; nil if there is none.
+    var firstKey: ObjectKey? {
+        keys == nil && query == nil ? instance.read { pages.key(at: 0, of: className, $0) } : currentKeys.first
+    }
+
+    /// Where the object with a key stands; nil if the collection does not have it.
+    func position(of key: ObjectKey) -> Int? {
+        (keys == nil && query == nil ? ResultsSource.all.keys(className, instance) : currentKeys).firstIndex(of: key)
+    }
+
     /// What tells this collection from others of the same query.
-    var identity: AnyObject { cache }
+    var identity: any AnyObject & Sendable { origin ?? cache }
 }
 
 extension Results where Element == DynamicObject {

@@ -42,12 +42,15 @@ enum ResultsSource: Sendable, Hashable {
     case collection(FieldAddress)
     /// The objects that link to an object by a property.
     case origins(of: ObjectAddress, over: ByteString)
+    /// The values or embedded objects that a list, set or map holds.
+    case values(HeldValues)
 
     /// Whether what the objects come from was deleted.
     func isGone(in instance: RealmInstance) -> Bool {
         switch self {
         case .all: false
         case .collection(let field): instance.value(at: field) == nil
+        case .values(let held): instance.value(at: held.field) == nil
         case .origins(let target, _): !instance.contains(target)
         }
     }
@@ -72,6 +75,7 @@ enum ResultsSource: Sendable, Hashable {
                 }
             }
         case .origins(let target, let property): return instance.origins(of: target, in: className, over: property)
+        case .values(let held): return instance.read { held.items($0).indices.map { .int(Int64($0)) } }
         }
     }
 }
@@ -103,6 +107,7 @@ struct ResultsQuery: Sendable {
     /// The keys of all objects that meet the query, as the instance shows them; all of the class for none.
     static func keys(_ className: ByteString, _ query: ResultsQuery?, _ instance: RealmInstance) -> [ObjectKey] {
         guard let query else { return ResultsSource.all.keys(className, instance) }
+        if case .values(let held) = query.source { return held.keys(className, query, instance) }
         var keys =
             query.conditions.isEmpty
             ? query.source.keys(className, instance)
@@ -194,14 +199,14 @@ struct ResultsQuery: Sendable {
         }
     }
 
-    private func queries(_ className: ByteString, _ schema: Schema) -> [ObjectQuery] {
+    private func queries(_ className: ByteString, _ schema: StoredSchema) -> [ObjectQuery] {
         let schema = QuerySchema(schema, names: names)
         return conditions.map { condition in ValueConversion.orTrap { try condition.query(on: className, schema) } }
     }
 
     /// The text of the conditions, all of which have to hold; of none, what selects every object.
     /// - Throws: `ValueMismatch`.
-    func text(_ className: ByteString, _ schema: Schema) throws -> String {
+    func text(_ className: ByteString, _ schema: StoredSchema) throws -> String {
         let all = conditions.count == 1 ? conditions[0] : conditions.isEmpty ? .all : .and(conditions)
         return try all.text(on: className, schema, names: names)
     }
@@ -242,28 +247,40 @@ struct ResultsQuery: Sendable {
 
     /// A property's value; null where a link on the way leads nowhere.
     static func value(_ keyPath: String, of address: ObjectAddress, _ state: borrowing RealmState) -> Value {
-        let names = keyPath.split(separator: ".").map { ByteString(String($0)) }
-        var address = address
-        var field: FieldAddress?
-        for name in names.dropLast() {
-            let place = field?.appending(.key(name)) ?? FieldAddress(address, name)
-            switch state.value(at: place) {
-            case .link(let target)?:
-                address = target
-                field = nil
-            case .embedded?: field = place
-            default: return .null
-            }
+        value(keyPath.split(separator: ".").map { ByteString(String($0)) }[...], of: address, state)
+    }
+
+    private static func value(
+        _ names: ArraySlice<ByteString>, of address: ObjectAddress, _ state: borrowing RealmState
+    ) -> Value {
+        guard let name = names.first else { return .null }
+        if names.count == 1, state.schema.table(address.className)?.key?.name == name { return Value(address.key) }
+        return value(names.dropFirst(), behind: FieldAddress(address, name), state)
+    }
+
+    /// The value that names lead to from an embedded object in a place.
+    static func value(
+        _ names: ArraySlice<ByteString>, at place: FieldAddress, _ state: borrowing RealmState
+    ) -> Value {
+        guard let name = names.first else { return .null }
+        return value(names.dropFirst(), behind: place.appending(.key(name)), state)
+    }
+
+    private static func value(
+        _ names: ArraySlice<ByteString>, behind place: FieldAddress, _ state: borrowing RealmState
+    ) -> Value {
+        let found = state.value(at: place)
+        guard !names.isEmpty else { return found ?? .null }
+        return switch found {
+        case .link(let target)?: value(names, of: target, state)
+        case .embedded?: value(names, at: place, state)
+        default: .null
         }
-        guard let name = names.last else { return .null }
-        if let field { return state.value(at: field.appending(.key(name))) ?? .null }
-        if state.schema.table(address.className)?.key?.name == name { return Value(address.key) }
-        return state.value(at: FieldAddress(address, name)) ?? .null
     }
 
     /// Checks that a key path leads to a single value, over links and embedded objects.
     /// - Throws: `ValueMismatch`.
-    static func check(_ keyPath: String, _ className: ByteString, _ schema: Schema) throws {
+    static func check(_ keyPath: String, _ className: ByteString, _ schema: StoredSchema) throws {
         let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map { ByteString(String($0)) }
         var table = schema.table(className)
         for (position, name) in names.enumerated() {
@@ -296,12 +313,6 @@ extension Results where Element == DynamicObject {
 }
 
 extension Results {
-    /// Returns the objects that meet a query, as in `filter("owner == %@ AND done != true", user.id)`; the result is as live as this collection. A query
-    /// that does not fit the class, and a placeholder without its argument, trap; for what a person has typed there is `filter(checking:_:)`.
-    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Element> {
-        ValueConversion.orTrap { try filtered { try QueryPredicate(format: predicateFormat, args) } }
-    }
-
     /// Returns the objects that meet a query whose text does not come from the program itself; see `filter(_:_:)`.
     /// - Throws: `Realm.Error` with code `invalidInput`, which says what is wrong with the query and where. (Not upstream.)
     public func filter(checking predicateFormat: String, _ args: Any...) throws -> Results<Element> {
@@ -319,7 +330,7 @@ extension Results {
         query.conditions.append(added)
         query.names = names
         // A mistake shows where it was made.
-        let schema = QuerySchema(instance.schema, names: query.names)
+        let schema = querySchema(query.names)
         do {
             _ = try added.query(on: className, schema)
         } catch let error as QueryError {
@@ -329,19 +340,12 @@ extension Results {
         return with(query: query)
     }
 
-    /// The same objects sorted by a property, which may be one of a linked object as in `owner.name`; null comes first. A key path that leads nowhere traps.
-    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
-        sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
-    }
-
-    /// The same objects sorted by several properties, the first one counting most. Objects that are equal in all of them stay in the order that they had.
-    public func sorted(by descriptors: [SortDescriptor]) -> Results<Element> {
+    func sorted(_ descriptors: [SortDescriptor]) -> Results<Element> {
         let stored = descriptors.map { SortDescriptor(keyPath: self.stored($0.keyPath), ascending: $0.ascending) }
         return arranged(.sort(stored), stored.map(\.keyPath))
     }
 
-    /// Returns the objects without those that equal an earlier one in all these properties. A key path that leads nowhere traps.
-    public func distinct(by keyPaths: [String]) -> Results<Element> {
+    func distinct(_ keyPaths: [String]) -> Results<Element> {
         let stored = keyPaths.map(stored)
         return arranged(.distinct(stored), stored)
     }
@@ -351,7 +355,7 @@ extension Results {
 
     private func arranged(_ step: ResultsQuery.Step, _ keyPaths: [String]) -> Results<Element> {
         ValueConversion.orTrap {
-            for keyPath in keyPaths { try ResultsQuery.check(keyPath, className, instance.schema) }
+            for keyPath in keyPaths { try check(keyPath) }
         }
         var query = query ?? ResultsQuery()
         query.steps.append(step)

@@ -35,13 +35,13 @@ struct ChangedObjects: Sendable {
     }
 
     /// The changed objects of one class; nil if any may have changed.
-    func keys(of className: ByteString, in schema: Schema) -> Set<ObjectKey>? {
+    func keys(of className: ByteString, in schema: StoredSchema) -> Set<ObjectKey>? {
         guard !isEverything else { return nil }
         return schema.table(className).flatMap { keys[$0.id] } ?? []
     }
 
     /// The changed objects of some classes; nil if any may have changed.
-    func addresses(of tables: Set<TableID>, in schema: Schema) -> [ObjectAddress]? {
+    func addresses(of tables: Set<TableID>, in schema: StoredSchema) -> [ObjectAddress]? {
         guard !isEverything else { return nil }
         var result: [ObjectAddress] = []
         for (id, keys) in keys where tables.contains(id) {

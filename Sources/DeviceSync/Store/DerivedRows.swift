@@ -193,7 +193,7 @@ struct IndexedProperties: Sendable, Equatable, Codable {
     }
 
     /// The declared ones that are not among these and that can be found by value, by class.
-    func missing(from declared: [ObjectSchemaDescription], in schema: Schema) -> [(TableSchema, [ColumnSchema])] {
+    func missing(from declared: [ObjectSchemaDescription], in schema: StoredSchema) -> [(TableSchema, [ColumnSchema])] {
         declared.compactMap { description in
             guard let table = schema.table(ByteString(description.name)), table.kind == .topLevel else { return nil }
             let missing = description.properties.filter(\.isIndexed)

@@ -20,7 +20,7 @@ extension RealmFile {
 
     /// - Parameter schema: the classes as they are after the changes.
     static func write(
-        _ changes: StateChanges, _ schema: Schema, _ indexes: IndexedProperties, _ database: Database
+        _ changes: StateChanges, _ schema: StoredSchema, _ indexes: IndexedProperties, _ database: Database
     ) throws {
         for table in changes.erasedTables {
             for rows in ["objects", "links", "indexed"] {
@@ -135,12 +135,12 @@ extension RealmFile {
     }
 
     /// Whether properties are declared as indexed that have no index yet. A realm in memory needs none.
-    func lacksIndexes(_ declared: [ObjectSchemaDescription], _ schema: Schema) -> Bool {
+    func lacksIndexes(_ declared: [ObjectSchemaDescription], _ schema: StoredSchema) -> Bool {
         url != nil && !indexes.withLock { $0 }.missing(from: declared, in: schema).isEmpty
     }
 
     /// Indexes properties that are declared so, in one transaction; with the write lock held.
-    func addIndexes(_ declared: [ObjectSchemaDescription], _ schema: Schema) throws {
+    func addIndexes(_ declared: [ObjectSchemaDescription], _ schema: StoredSchema) throws {
         var indexes = indexes.withLock { $0 }
         try write { database in
             for (table, columns) in indexes.missing(from: declared, in: schema) {

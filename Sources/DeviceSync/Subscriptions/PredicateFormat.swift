@@ -147,14 +147,26 @@ struct PredicateFormat {
             try keyPath(try next())
         } else if let placeholder = Self.placeholders.first(where: { rest.hasPrefix($0) }) {
             rest = rest.dropFirst(placeholder.count)
+            let value = try next()
+            if let area = value as? any RLMGeospatial { return try region(area) }
             text += "$\(arguments.count)"
-            arguments.append(try Self.argument(try next()))
+            arguments.append(try Self.argument(value))
         } else {
             throw ValueMismatch(
                 description:
                     "the query \"\(format)\" has a % before \"\(rest.prefix(3))\"; placeholders are %@, %K, %d, %f and the like"
             )
         }
+    }
+
+    /// Writes an area, for which predicates say `IN` and the language `GEOWITHIN`.
+    private mutating func region(_ area: any RLMGeospatial) throws {
+        let words = text.split(whereSeparator: \.isWhitespace)
+        guard let last = words.last, ["in", "geowithin"].contains(last.lowercased()) else {
+            throw ValueMismatch(
+                description: "the query \"\(format)\" has an area where none can be; write \"location IN %@\"")
+        }
+        text = "\(text[..<last.startIndex])GEOWITHIN \(area._region)"
     }
 
     private mutating func next() throws -> Any {
@@ -191,8 +203,9 @@ struct PredicateFormat {
     /// - Throws: `ValueMismatch` for what no query can compare with.
     static func argument(_ any: Any) throws -> QueryArgument {
         if let scalar = any as? any _Scalar, !(any is AnyRealmValue) { return .value(scalar._stored.value) }
-        if let object = ValueConversion.unwrapped(any) as? ObjectBase, object.handle == nil {
-            // An object that no realm has is equal to none that a realm has.
+        if let object = ValueConversion.unwrapped(any) as? ObjectBase, object.handle == nil || object is EmbeddedObject
+        {
+            // An object that no realm has is equal to none that a realm has; embedded ones are values, and no others' either.
             return .value(.link(ObjectAddress(ByteString(ModelName.of(type(of: object))), .unique())))
         }
         if let mixed = any as? AnyRealmValue, mixed.listValue != nil || mixed.dictionaryValue != nil {
@@ -201,7 +214,7 @@ struct PredicateFormat {
                     "a query cannot compare with a list or dictionary as a whole; compare what is in it, by key or position"
             )
         }
-        let conversion = ValueConversion(schema: Schema())
+        let conversion = ValueConversion(schema: StoredSchema())
         // A collection of any kind as an array; what is no collection of values, as a string or bytes, as it is.
         let elements = any is any Collection ? try? ValueConversion.elements(any) : nil
         switch try conversion.value(elements ?? any, as: .mixed) {

@@ -37,7 +37,7 @@ indirect enum QueryPredicate: Sendable {
 
     /// The text by which the query is stored, compared and sent: as stock clients write it, but with everything that it says.
     /// - Throws: `ValueMismatch`, which names the class and the mistake, also for a query that means something on devices only.
-    func text(on className: ByteString, _ schema: Schema, names: QueryNames = QueryNames()) throws -> String {
+    func text(on className: ByteString, _ schema: StoredSchema, names: QueryNames = QueryNames()) throws -> String {
         do {
             return try Self.text(of: try query(on: className, QuerySchema(schema, names: names)), schema)
         } catch {
@@ -47,7 +47,7 @@ indirect enum QueryPredicate: Sendable {
 
     /// The text of a query, which servers read as the same query.
     /// - Throws: `QueryError`.
-    static func text(of query: ObjectQuery, _ schema: Schema) throws -> String {
+    static func text(of query: ObjectQuery, _ schema: StoredSchema) throws -> String {
         let text = query.exactText
         // How large a query may be is for the server to say.
         var limits = QueryLimits()

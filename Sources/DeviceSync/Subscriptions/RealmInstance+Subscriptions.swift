@@ -7,7 +7,7 @@ extension RealmInstance {
     var isFlexible: Bool { configuration.isFlexible }
 
     /// The file's schema, with what the configuration declares and the file does not have yet.
-    var declaredSchema: Schema {
+    var declaredSchema: StoredSchema {
         let schema = core.snapshot.state.schema
         guard let declared = try? configuration.declaredSchema(),
             let isNeeded = try? SchemaAdditions.areNeeded(declared, in: schema, mode: .flexible), isNeeded

@@ -29,7 +29,7 @@ struct ExclusionTests {
         func readsOnly() throws -> Bool {
             var configuration = Realm.Configuration(fileURL: file)
             configuration.readOnly = true
-            return try Realm(configuration: configuration).schema.isEmpty
+            return try Realm(configuration: configuration).dynamicSchema.isEmpty
         }
 
         func isRefusedDeletion() -> Bool {

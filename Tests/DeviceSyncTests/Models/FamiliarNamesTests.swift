@@ -29,9 +29,9 @@ struct FamiliarNamesTests {
         try realm.write { realm.add(OldTask(value: ["key": 7, "title": "a", "scratch": "x"])) }
         expectEqual(realm.object(ofType: OldTask.self, forPrimaryKey: 7)?.title, "a")
         let schema = OldTask().objectSchema
-        expectEqual(schema.primaryKey?.name, "key")
-        expectEqual(schema.properties.map(\.name), ["title", "due"])
-        expectEqual(schema.properties.filter(\.isIndexed).map(\.name), ["title"])
+        expectEqual(schema.primaryKeyProperty?.name, "key")
+        expectEqual(schema.properties.map(\.name), ["key", "title", "due"])
+        expectEqual(schema.properties.filter(\.isIndexed).map(\.name), ["key", "title"])
         expectEqual(OldTask.className(), "OldTask")
     }
 

@@ -56,7 +56,8 @@ struct MigrationTests {
     @Test func objectsComeIntoTheirNewForm() throws {
         try makeOld()
         let block: MigrationBlock = { migration, version in
-            expectTrue(version == 1 && migration.oldSchema.count == 1 && migration.newSchema.count == 2)
+            expectTrue(version == 1 && migration.oldSchema.objectSchema.count == 1)
+            expectEqual(migration.newSchema.objectSchema.count, 2)
             migration.enumerateObjects(ofType: "Person") { old, new in
                 guard let old, let new else { return }
                 new["fullName"] = "\(old["firstName"] ?? "") \(old["lastName"] ?? "")"
@@ -73,9 +74,7 @@ struct MigrationTests {
             expectTrue(people.map(\.size) == [170, 0] && people.map(\.alias) == ["A", "B"])
             expectEqual(
                 realm.dynamicObjects("Person").first?.objectSchema.properties.map(\.name),
-                [
-                    "fullName", "age", "size", "alias",
-                ])
+                ["_id", "fullName", "age", "size", "alias"])
         }
         // Once.
         let realm = try Realm(configuration: configuration { _, _ in Issue.record("a migration of what is migrated") })

@@ -168,7 +168,9 @@ struct ModelTests {
         expectEqual(realm.objects(Entry.self).map(\.text).sorted(), ["a", "a", "b"])
         let derived = try #require(realm.objects(Derived.self).first)
         expectTrue(derived.inherited == "from the base" && derived.own == 4)
-        expectTrue(derived.objectSchema.primaryKey?.name == "_id" && Entry().objectSchema.primaryKey == nil)
+        expectTrue(
+            derived.objectSchema.primaryKeyProperty?.name == "_id"
+                && Entry().objectSchema.primaryKeyProperty == nil)
         try realm.write { realm.delete(realm.objects(Entry.self).filter("text == 'a'")) }
         expectEqual(realm.objects(Entry.self).count, 1)
     }
@@ -232,13 +234,13 @@ struct ModelTests {
         expectTrue(ModelClasses.ofDefaultSchema.isEmpty)
         try Found.$isWanted.withValue(true) {
             let realm = try Realm(configuration: Realm.Configuration(fileURL: folder.file))
-            expectEqual(realm.schema.map(\.name), ["Found"])
+            expectEqual(realm.schema.objectSchema.map(\.className), ["Found"])
         }
         // The classes that the configuration names are the only ones.
         let other = Folder()
         try Found.$isWanted.withValue(true) {
             let realm = try Realm(configuration: Realm.Configuration(fileURL: other.file, objectTypes: [City.self]))
-            expectEqual(realm.schema.map(\.name), ["City"])
+            expectEqual(realm.schema.objectSchema.map(\.className), ["City"])
         }
     }
 

@@ -162,7 +162,7 @@ private struct Recording {
     }
 
     private static func description(_ property: QueryProperty) -> PropertyDescription {
-        let type: PropertyType =
+        let type: PropertyContent =
             switch property.type {
             case .int: .int
             case .bool: .bool

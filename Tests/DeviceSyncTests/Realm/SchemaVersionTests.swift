@@ -89,7 +89,7 @@ struct SchemaVersionTests {
         configuration.schemaVersion = 1
         configuration.dynamicSchema = Self.misfit
         configuration.deleteRealmIfMigrationNeeded = true
-        try expectEqual(Realm(configuration: configuration).schema.first?.properties, Self.misfit[0].properties)
+        try expectEqual(Realm(configuration: configuration).dynamicSchema.first?.properties, Self.misfit[0].properties)
     }
 
     /// A file that others read and write is never taken from under them.

@@ -8,7 +8,7 @@ import Testing
 
 /// Queries as apps write them, and the text that the server gets.
 struct QueryPredicateTests {
-    private let schema: Schema
+    private let schema: StoredSchema
 
     init() throws {
         var state = RealmState()

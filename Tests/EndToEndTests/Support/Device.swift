@@ -91,7 +91,7 @@ final class Device: Sendable {
 
     func ids(of className: String = "Item") throws -> Set<String> {
         let realm = try realm
-        guard realm.schema.contains(where: { $0.name == className }) else { return [] }
+        guard realm.schema[className] != nil else { return [] }
         return Set(realm.dynamicObjects(className).compactMap { $0["_id"].map { "\($0)" } })
     }
 

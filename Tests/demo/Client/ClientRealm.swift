@@ -145,7 +145,7 @@ actor ClientRealm {
             let object = try current().dynamicObject(ofType: className, forPrimaryKey: key)
         else { return nil }
         var fields: [String: String] = [:]
-        for property in object.objectSchema.properties {
+        for property in object.objectSchema.properties where property != object.objectSchema.primaryKeyProperty {
             if let value = object[property.name] { fields[property.name] = "\(value)" }
         }
         return fields
@@ -153,7 +153,7 @@ actor ClientRealm {
 
     private func count(className: String?) throws -> Int {
         let realm = try current()
-        guard let className, realm.schema.contains(where: { $0.name == className }) else { return 0 }
+        guard let className, realm.schema[className] != nil else { return 0 }
         return realm.dynamicObjects(className).count
     }
 

@@ -10,7 +10,7 @@ enum CopyDigest {
                 hash = hash &* 0x0000_0100_0000_01b3
             }
         }
-        for description in realm.schema.sorted(by: { $0.name < $1.name }) {
+        for description in realm.dynamicSchema.sorted(by: { $0.name < $1.name }) {
             guard let key = description.primaryKey else { continue }
             let names = [key.name] + description.properties.map(\.name).sorted()
             let lines = realm.dynamicObjects(description.name).map { object in

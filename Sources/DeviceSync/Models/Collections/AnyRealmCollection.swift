@@ -1,10 +1,4 @@
 public import Dispatch
-public import Foundation
-
-extension RealmCollection {
-    /// The elements at some positions, in the order of the positions. A position that there is not traps.
-    public func objects(at indexes: IndexSet) -> [Element] { indexes.map { self[$0] } }
-}
 
 /// A collection of a realm whose own type does not matter: `Results`, `List`, `MutableSet`, `LinkingObjects`.
 public struct AnyRealmCollection<Element>: RealmCollection {
@@ -62,6 +56,23 @@ public struct AnyRealmCollection<Element>: RealmCollection {
         base.observe(keyPaths: keyPaths, on: queue) { change in block(change.map { AnyRealmCollection($0) }) }
     }
 
+    /// Calls `block` on an actor with the collection now and after each commit that changes it; see `observe(keyPaths:on:_:)`.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
+    ) async -> NotificationToken {
+        await Self.observe(base, keyPaths, actor, _isolation, block)
+    }
+
+    private static func observe<Base: RealmCollection<Element>, A: Actor>(
+        _ base: Base, _ keyPaths: [String]?, _ actor: A, _ isolation: isolated (any Actor)?,
+        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<AnyRealmCollection<Element>>) -> Void
+    ) async -> NotificationToken {
+        await base.observe(keyPaths: keyPaths, on: actor, _isolation: isolation) { actor, change in
+            block(actor, change.map { AnyRealmCollection($0) })
+        }
+    }
+
     /// Whether both hide equal collections of one type.
     public static func == (left: AnyRealmCollection, right: AnyRealmCollection) -> Bool { equal(left.base, right.base) }
 
@@ -72,5 +83,8 @@ public struct AnyRealmCollection<Element>: RealmCollection {
     }
 
     /// The elements, line by line.
-    public var description: String { base.description }
+    public var description: String {
+        let text = base.description
+        return "AnyRealmCollection\(text.firstIndex(of: "<").map { String(text[$0...]) } ?? text)"
+    }
 }

@@ -55,6 +55,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         set {
             guard let field = writablePlace(of: "a list", orChange: { $0[position] = newValue }) else { return }
             let slot = field.appending(.index(places(field)[position]))
+            slot.noteEmbedded(.replaced(slot.address))
             field.instance.set(slot.address, to: newValue._encoded(_ObjectWriter(field.instance)).value)
             newValue._adopt(slot)
         }
@@ -83,7 +84,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         guard let field = writablePlace(of: "a list", orChange: { $0.insert(element, at: position) }) else { return }
         // Before the position is looked up: the element may be added to the realm, to which the list may link already.
         let value = element._encoded(_ObjectWriter(field.instance)).value
-        let slot = field.appending(.index(places(field).insertion(at: position)))
+        let place = places(field).insertion(at: position)
+        let slot = field.appending(.index(place))
+        field.noteEmbedded(.inserted(field.address, at: place))
         field.instance.edit { try $0.insert(value, at: slot.address) }
         element._adopt(slot)
     }
@@ -91,7 +94,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// Removes the element at a position.
     public func remove(at position: Int) {
         guard let field = writablePlace(of: "a list", orChange: { $0.remove(at: position) }) else { return }
-        let address = field.address.appending(.index(places(field)[position]))
+        let place = places(field)[position]
+        let address = field.address.appending(.index(place))
+        field.noteEmbedded(.removed(field.address, at: place))
         field.instance.edit { try $0.remove(at: address) }
     }
 
@@ -109,6 +114,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
     /// Removes all elements, those too that are left out.
     public func removeAll() {
         guard let field = writablePlace(of: "a list", orChange: { $0 = [] }) else { return }
+        field.noteEmbedded(.cleared(field.address))
         field.instance.edit { try $0.clear(field.address) }
     }
 
@@ -129,6 +135,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         }
         let places = places(field)
         let (old, new) = (places[from], places[to])
+        field.noteEmbedded(.moved(field.address, from: old, to: new))
         field.instance.edit { try $0.moveElement(of: field.address, from: old, to: new) }
     }
 
@@ -137,6 +144,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection, Mutable
         guard let field = writablePlace(of: "a list", orChange: { $0.swapAt(first, second) }) else { return }
         let places = places(field)
         let (first, second) = (places[first], places[second])
+        field.noteEmbedded(.swapped(field.address, first, second))
         field.instance.edit { try $0.swapElements(of: field.address, first, second) }
     }
 }
@@ -163,7 +171,9 @@ extension List: _PropertyCollection, StoredCollection {
     /// A list of the elements of an array or another collection.
     public static func _convert(_ any: Any?) throws -> Self {
         // A realm's list stays that of its object.
-        if let list = any as? Self { return list._field == nil ? list : Self(.unmanaged(Array(list))) }
+        if let list = any as? Self {
+            return list._field == nil ? list : Self(.unmanaged(try list.map { try Element._convert($0) }))
+        }
         return Self(.unmanaged(try ValueConversion.elements(any).map { try Element._convert($0) }))
     }
 }

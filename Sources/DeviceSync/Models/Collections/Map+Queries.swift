@@ -1,8 +1,10 @@
+internal import Changesets
+
 #if !canImport(ObjectiveC)
 public import Foundation
 #endif
 
-// Maps of objects are asked as lists of objects are; the objects come in the order of their keys.
+// Maps are asked as lists are; what they hold comes in the order of the keys. An unmanaged map traps.
 
 extension Map {
     /// Whether a closure says yes to one of the entries.
@@ -10,62 +12,96 @@ extension Map {
         for entry in self where try predicate(entry.key, entry.value) { return true }
         return false
     }
-}
 
-extension Map where Value: _QueryOptional, Value.Wrapped: Object {
-    /// Returns the objects that meet a query, as in `where { $0.age > 3 }`; as live as the map. An unmanaged map traps.
-    public func `where`(_ isIncluded: (Query<Value.Wrapped>) -> Query<Bool>) -> Results<Value> {
-        ValueConversion.orTrap { try linked(Value.self).filtered { isIncluded(.root).expression.predicate } }
-    }
+    private var elements: Results<Value> { linked(Value.self) }
 
-    /// Returns the objects that meet a query; see `Results.filter(_:_:)`. An unmanaged map traps.
-    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Value> {
-        ValueConversion.orTrap {
-            try linked(Value.self).filtered { try QueryPredicate(format: predicateFormat, args) }
+    /// The values of a property that are not null, also of objects that no realm has.
+    private func propertyValues(_ name: String) -> [RealmValue] {
+        if _field != nil { return elements.values(name) }
+        return values.compactMap { value in
+            ((ValueConversion.unwrapped(value) as? ObjectBase)?[name] as? any _Scalar)?._stored.value
         }
     }
 
-    #if !canImport(ObjectiveC)
-    /// Returns the objects that meet a predicate that was made of a format; see `Results.filter(_:)`. An unmanaged map traps.
-    public func filter(_ predicate: NSPredicate) -> Results<Value> { linked(Value.self).filter(predicate) }
-    #endif
-
-    /// The objects sorted by a property; see `Results.sorted(byKeyPath:ascending:)`. An unmanaged map traps.
-    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
-        linked(Value.self).sorted(byKeyPath: keyPath, ascending: ascending)
+    /// Returns what meets a query of the map's objects or values; see `RealmCollection.filter(_:_:)`.
+    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Value> {
+        ValueConversion.orTrap { try elements.filtered { try QueryPredicate(format: predicateFormat, args) } }
     }
 
-    /// The objects sorted by a property, as in `sorted(by: \.name)`; null comes first. An unmanaged map traps.
+    #if !canImport(ObjectiveC)
+    /// Returns what meets a predicate that was made of a format; see `RealmCollection.filter(_:)`.
+    public func filter(_ predicate: NSPredicate) -> Results<Value> { elements.filter(predicate) }
+    #endif
+
+    /// Returns what meets a query, as in `where { $0 > 3 }`; as live as the map.
+    public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> { elements.where(isIncluded) }
+
+    /// The objects sorted by several properties; see `RealmCollection.sorted(by:)`.
+    public func sorted<S: Sequence>(by descriptors: S) -> Results<Value> where S.Element == SortDescriptor {
+        elements.sorted(by: descriptors)
+    }
+
+    /// The objects sorted by a property, which may be one of a linked object as in `owner.name`; null comes first.
+    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
+        elements.sorted([SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    }
+
+    /// Returns the objects without those that equal an earlier one in all these properties.
+    public func distinct<S: Sequence>(by keyPaths: S) -> Results<Value> where S.Element == String {
+        elements.distinct(by: keyPaths)
+    }
+
+    /// The smallest value of a property, nil if there is none; null does not count. An unknown property traps.
+    public func min<T: MinMaxType & RealmCollectionValue>(ofProperty name: String) -> T? {
+        Aggregates.min(propertyValues(name))
+    }
+    /// The largest value of a property, nil if there is none; null does not count. An unknown property traps.
+    public func max<T: MinMaxType & RealmCollectionValue>(ofProperty name: String) -> T? {
+        Aggregates.max(propertyValues(name))
+    }
+    /// The sum of a property; null counts as zero. An unknown property traps.
+    public func sum<T: AddableType & RealmCollectionValue>(ofProperty name: String) -> T {
+        Aggregates.sum(propertyValues(name))
+    }
+    /// The average of a property, nil if there is no value; null does not count. An unknown property traps.
+    public func average<T: AddableType & RealmCollectionValue>(ofProperty name: String) -> T? {
+        Aggregates.average(Aggregates.numbers(propertyValues(name), of: name))
+    }
+}
+
+extension Map where Value: SortableType {
+    /// The values sorted; null comes first.
+    public func sorted(ascending: Bool = true) -> Results<Value> { elements.sorted(ascending: ascending) }
+    /// The values without repetitions.
+    public func distinct() -> Results<Value> { elements.distinct() }
+}
+
+extension Map where Value: _QueryOptional, Value.Wrapped: ObjectBase {
+    /// The objects sorted by a property, as in `sorted(by: \.name)`; null comes first.
     public func sorted<V: _Persistable>(by keyPath: KeyPath<Value.Wrapped, V>, ascending: Bool = true) -> Results<Value>
     {
         sorted(byKeyPath: KeyPathNames.of(keyPath), ascending: ascending)
     }
 
-    /// The objects sorted by several properties; see `Results.sorted(by:)`. An unmanaged map traps.
-    public func sorted(by descriptors: [SortDescriptor]) -> Results<Value> {
-        linked(Value.self).sorted(by: descriptors)
-    }
-
-    private func values<V>(_ keyPath: KeyPath<Value.Wrapped, V>) -> [V] {
-        values.compactMap { ($0 as? Value.Wrapped)?[keyPath: keyPath] }
-    }
-
     /// The smallest value of a property, nil if there is none.
-    public func min<T: MinMaxType & Comparable>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? { values(keyPath).min() }
+    public func min<T: MinMaxType & RealmCollectionValue>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? {
+        min(ofProperty: KeyPathNames.of(keyPath))
+    }
     /// The largest value of a property, nil if there is none.
-    public func max<T: MinMaxType & Comparable>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? { values(keyPath).max() }
+    public func max<T: MinMaxType & RealmCollectionValue>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? {
+        max(ofProperty: KeyPathNames.of(keyPath))
+    }
     /// The sum of a property.
-    public func sum<T: AddableType & Numeric>(of keyPath: KeyPath<Value.Wrapped, T>) -> T {
-        values(keyPath).reduce(into: .zero) { $0 = T._adding($0, $1) }
+    public func sum<T: AddableType & RealmCollectionValue>(of keyPath: KeyPath<Value.Wrapped, T>) -> T {
+        sum(ofProperty: KeyPathNames.of(keyPath))
     }
     /// The average of a property, nil if there is no value.
-    public func average<T: AddableType & BinaryInteger>(of keyPath: KeyPath<Value.Wrapped, T>) -> Double? {
-        let values = values(keyPath)
-        return values.isEmpty ? nil : values.reduce(0) { $0 + Double($1) } / Double(values.count)
+    public func average<T: AddableType & RealmCollectionValue>(of keyPath: KeyPath<Value.Wrapped, T>) -> T? {
+        average(ofProperty: KeyPathNames.of(keyPath))
     }
     /// The average of a property, nil if there is no value.
-    public func average<T: AddableType & BinaryFloatingPoint>(of keyPath: KeyPath<Value.Wrapped, T>) -> Double? {
-        let values = values(keyPath)
-        return values.isEmpty ? nil : values.reduce(0) { $0 + Double($1) } / Double(values.count)
+    @_disfavoredOverload
+    public func average<T: AddableType>(of keyPath: KeyPath<Value.Wrapped, T>) -> Double? {
+        average(ofProperty: KeyPathNames.of(keyPath))
     }
 }

@@ -94,6 +94,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
             ValueConversion.checkKey(key._text)
             guard let field = writablePlace(of: "a map", orChange: { $0[key] = newValue }) else { return }
             let entry = field.appending(.key(ByteString(key._text)))
+            entry.noteEmbedded(.replaced(entry.address))
             field.instance.set(entry.address, to: newValue._encoded(_ObjectWriter(field.instance)).value)
             newValue._adopt(entry)
         }
@@ -145,12 +146,15 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: Sequence, Exp
     public func removeObject(for key: Key) {
         ValueConversion.checkKey(key._text)
         guard let field = writablePlace(of: "a map", orChange: { $0[key] = nil }) else { return }
-        field.instance.edit { try $0.removeKey(field.address.appending(.key(ByteString(key._text)))) }
+        let entry = field.address.appending(.key(ByteString(key._text)))
+        field.noteEmbedded(.replaced(entry))
+        field.instance.edit { try $0.removeKey(entry) }
     }
 
     /// Removes all entries.
     public func removeAll() {
         guard let field = writablePlace(of: "a map", orChange: { $0 = [:] }) else { return }
+        field.noteEmbedded(.cleared(field.address))
         field.instance.edit { try $0.clear(field.address) }
     }
 
@@ -190,7 +194,7 @@ extension Map: _PropertyCollection, StoredCollection {
         if let map = any as? Self {
             guard map._field != nil else { return map }
             // A realm's map stays that of its object.
-            return Self(.unmanaged(map.contents))
+            return Self(.unmanaged(try map.contents.mapValues { try Value._convert($0) }))
         }
         guard let any = ValueConversion.unwrapped(any) else { return Self() }
         guard let dictionary = (any as? DynamicMap)?.dictionary ?? any as? [String: Any?] else {

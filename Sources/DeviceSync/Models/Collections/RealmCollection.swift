@@ -5,13 +5,8 @@ internal import RealmState
 /// Objects or values that belong together: `Results`, `List`, `MutableSet`, `LinkingObjects`.
 ///
 /// Collections of objects are filtered, sorted, put into sections and summed up alike, whichever they are.
-public protocol RealmCollection<Element>: RandomAccessCollection, Equatable, CustomStringConvertible,
-    SendableMetatype
+public protocol RealmCollection<Element>: RandomAccessCollection, Equatable, CustomStringConvertible, ThreadConfined
 where Index == Int {
-    /// The realm; nil for an unmanaged collection.
-    var realm: Realm? { get }
-    /// Whether the object that the collection belongs to was deleted.
-    var isInvalidated: Bool { get }
     /// Whether the collection belongs to a frozen realm.
     var isFrozen: Bool { get }
     /// The objects, as filters and sorting begin with them. A collection of values traps, and so does an unmanaged one.
@@ -26,6 +21,11 @@ where Index == Int {
         keyPaths: [String]?, on queue: DispatchQueue?,
         _ block: @escaping @Sendable (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken
+    /// Calls `block` on an actor with the collection now and after each commit that changes it.
+    func observe<A: Actor>(
+        keyPaths: [String]?, on actor: A, _isolation: isolated (any Actor)?,
+        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken
 }
 
 extension RealmCollection {
@@ -41,6 +41,33 @@ extension RealmCollection {
         _ block: @escaping @Sendable (RealmCollectionChange<Self>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths, on: queue, block)
+    }
+
+    /// Calls `block` on an actor with the collection now and after each commit that changes it; see `observe(keyPaths:on:_:)`.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths, on: actor, _isolation: _isolation, block)
+    }
+}
+
+extension RealmCollection where Element: ObjectBase {
+    /// Calls `block` with the collection now and after each commit that changes it. Changes of the named properties alone count as modifications.
+    @preconcurrency
+    public func observe(
+        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil,
+        _ block: @escaping @Sendable (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { KeyPathNames.of($0) }, on: queue, block)
+    }
+
+    /// Calls `block` on an actor with the collection now and after each commit that changes it. Changes of the named properties alone count as modifications.
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<Element>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths.map { KeyPathNames.of($0) }, on: actor, _isolation: _isolation, block)
     }
 }
 

@@ -6,6 +6,9 @@ public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchema
 /// An object of a realm that is being migrated: read and written by property name.
 public typealias MigrationObject = DynamicObject
 
+/// Takes an object as it was and as it is going to be: see `Migration.enumerateObjects(ofType:_:)`.
+public typealias MigrationObjectEnumerateBlock = (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) -> Void
+
 /// What a migration works on: the realm as it was, and as it is going to be.
 ///
 ///     configuration.schemaVersion = 2
@@ -28,9 +31,9 @@ public final class Migration {
     }
 
     /// The classes as they were.
-    public var oldSchema: [ObjectSchemaDescription] { Realm(instance: old).schema }
+    public var oldSchema: Schema { Schema(objectSchema: Realm(instance: old).dynamicSchema.map { ObjectSchema($0) }) }
     /// The classes as they are going to be.
-    public var newSchema: [ObjectSchemaDescription] { Realm(instance: new).schema }
+    public var newSchema: Schema { Realm(instance: new).schema }
 
     /// Calls `block` for each object that a class had, with the object as it was and as it is going to be; the latter is nil if the migration has deleted it.
     public func enumerateObjects(

@@ -32,6 +32,9 @@ enum KeyPathNames {
     }
 }
 
+/// The names in Swift of the properties that a key path goes over, joined by dots, as in `_name(for: \Person.home?.city)`.
+public func _name<T: ObjectBase>(for keyPath: PartialKeyPath<T>) -> String { KeyPathNames.of(keyPath) }
+
 extension ObjectBase {
     /// An object that records what is read of it.
     static func tracing(_ tracer: KeyPathTracer) -> Self {

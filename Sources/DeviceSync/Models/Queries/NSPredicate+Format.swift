@@ -110,11 +110,4 @@ extension QueryText {
         }
     }
 }
-
-extension Results {
-    /// Returns the objects that meet a predicate that was made of a format, or of several; see `filter(_:_:)`. A predicate made of a block traps.
-    public func filter(_ predicate: NSPredicate) -> Results<Element> {
-        ValueConversion.orTrap { try filtered { QueryPredicate(predicate) } }
-    }
-}
 #endif

@@ -21,7 +21,8 @@ indirect enum QueryExpression {
             return path
         }
 
-        var text: String { names.joined(separator: ".") + suffix }
+        /// The path, or the value itself.
+        var text: String { (names.isEmpty ? "SELF" : names.joined(separator: ".")) + suffix }
     }
 
     case path(Path)
@@ -32,6 +33,8 @@ indirect enum QueryExpression {
     /// A collection that has an element, or one of a list of them.
     case any(QueryExpression, String, QueryExpression)
     case between(QueryExpression, QueryExpression, QueryExpression)
+    /// A location that is in an area, which is text of the query language.
+    case geoWithin(QueryExpression, String)
     case and(QueryExpression, QueryExpression)
     case or(QueryExpression, QueryExpression)
     case not(QueryExpression)
@@ -67,7 +70,7 @@ indirect enum QueryExpression {
             left.forEachPath(body)
             right.forEachPath(body)
         case .between(let side, let low, let high): for part in [side, low, high] { part.forEachPath(body) }
-        case .not(let part), .subqueryCount(let part): part.forEachPath(body)
+        case .not(let part), .subqueryCount(let part), .geoWithin(let part, _): part.forEachPath(body)
         }
     }
 
@@ -86,6 +89,7 @@ indirect enum QueryExpression {
             case .any(let left, let op, let right): return "ANY \(side(left)) \(op) \(side(right))"
             case .between(let left, let low, let high):
                 return "\(side(left)) BETWEEN {\(side(low)), \(side(high))}"
+            case .geoWithin(let left, let region): return "\(side(left)) GEOWITHIN \(region)"
             case .and(let left, let right): return "(\(condition(left)) AND \(condition(right)))"
             case .or(let left, let right): return "(\(condition(left)) OR \(condition(right)))"
             case .not(let part): return "NOT (\(condition(part)))"
@@ -114,7 +118,7 @@ indirect enum QueryExpression {
                 subquery = (collection, "$obj")
                 defer { subquery = nil }
                 return "SUBQUERY(\(collection.joined(separator: ".")), $obj, \(condition(part))).@count"
-            case .comparison, .any, .between, .and, .or, .not:
+            case .comparison, .any, .between, .geoWithin, .and, .or, .not:
                 preconditionFailure("a condition cannot be compared with anything")
             }
         }

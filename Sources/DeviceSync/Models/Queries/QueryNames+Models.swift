@@ -30,7 +30,7 @@ extension QueryNames {
     }
 
     /// A key path by the names of programs, as realms have it.
-    func stored(_ keyPath: String, of className: ByteString, _ schema: Schema) -> String {
+    func stored(_ keyPath: String, of className: ByteString, _ schema: StoredSchema) -> String {
         guard !classes.isEmpty else { return keyPath }
         var table = schema.table(className)
         let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map { name in
@@ -72,8 +72,37 @@ extension RealmInstance {
         return (table?.key.map { [$0.name.string] } ?? []) + (table?.columns.map(\.name.string) ?? [])
     }
 
-    private func model(named className: ByteString) -> ObjectBase.Type? {
-        configuration.models.first { ModelName.of($0) == className.string }
+    /// Values by the names of the properties, in the order in which these are declared. More values than properties trap.
+    func named(_ values: [Any?], of className: ByteString) -> [String: Any?] {
+        let names = declaredNames(of: className)
+        precondition(
+            values.count <= names.count,
+            "an array for class \(className) can have \(names.count) values, one for each property; it has \(values.count)"
+        )
+        return Dictionary(zip(names, values), uniquingKeysWith: { $1 })
+    }
+
+    /// The classes of the file: those of the configuration as their models declare them, others as the file has them.
+    var describedSchema: Schema {
+        Schema(
+            objectSchema: schema.tables.map { table in
+                model(named: table.name).map { ObjectSchema(ModelSchema.of($0)) }
+                    ?? ObjectSchema(ObjectSchemaDescription(table))
+            })
+    }
+
+    /// The model of a class; nil if the configuration has none.
+    func model(named className: ByteString) -> ObjectBase.Type? {
+        let models = knownModels.withLock { known in
+            let models =
+                known
+                ?? Dictionary(
+                    configuration.models.map { (ByteString(ModelName.of($0)), $0) },
+                    uniquingKeysWith: { first, _ in first })
+            known = models
+            return models
+        }
+        return models[className]
     }
 }
 

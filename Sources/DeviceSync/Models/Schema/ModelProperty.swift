@@ -86,6 +86,8 @@ public final class ModelProperty: Sendable {
         if isPrimaryKey { return T._read(field, holding: _StoredValue(RealmValue(handle.address.key))) }
         if let value = field.value { return T._read(field, holding: _StoredValue(value, in: field)) }
         guard handle.exists else {
+            // A collection can say itself that it is invalidated.
+            if shape.collection != .none { return T._read(field, holding: nil) }
             precondition(
                 !handle.instance.isInTransaction && !handle.instance.isFrozen,
                 "the \(handle.className) object has been deleted or invalidated")
@@ -113,6 +115,7 @@ public final class ModelProperty: Sendable {
         }
         let field = field(of: handle)
         if value._shows(field) { return }
+        field.noteEmbedded(.replaced(field.address))
         handle.instance.set(field.address, to: value._encoded(_ObjectWriter(handle.instance)).value)
         value._adopt(field)
     }

@@ -25,33 +25,33 @@ extension RealmCollection where Element: Object {
         return sectioned(
             by: { $0[keyPath: path.keyPath] } as @Sendable (Element) -> Key, sortDescriptors: sortDescriptors)
     }
+}
 
-    /// The objects in sections by what a closure makes of each, sorted by several properties; by none, as they are.
+extension RealmCollection where Element: RealmCollectionValue {
+    /// The elements in sections by what a closure makes of each, sorted by several properties; by none, as they are. An unmanaged collection traps.
     ///
     /// The closure is called again whenever the realm has changed and the collection is looked at. It may only read.
+    @preconcurrency
     public func sectioned<Key: _Persistable & Hashable & Sendable>(
         by block: @escaping @Sendable (Element) -> Key, sortDescriptors: [SortDescriptor]
     ) -> SectionedResults<Key, Element> {
         let sorted = sortDescriptors.isEmpty ? _results : sorted(by: sortDescriptors)
         return SectionedResults(SectionSource(sorted), by: block)
     }
-}
 
-extension RealmCollection where Self: _PropertyCollection, Element: _Scalar {
-    /// The values in sections by what a closure makes of each, sorted. An unmanaged collection traps.
+    /// The elements in sections by what a closure makes of each; see `sectioned(by:sortDescriptors:)`.
+    @preconcurrency
     public func sectioned<Key: _Persistable & Hashable & Sendable>(
-        by block: @escaping @Sendable (Element) -> Key, ascending: Bool = true
+        sortDescriptors: [SortDescriptor], _ keyBlock: @escaping @Sendable (Element) -> Key
     ) -> SectionedResults<Key, Element> {
-        SectionedResults(SectionSource(_field, ascending: ascending), by: block)
+        sectioned(by: keyBlock, sortDescriptors: sortDescriptors)
     }
-}
 
-extension RealmCollection
-where Self: _PropertyCollection, Element: _QueryOptional & RealmCollectionValue, Element.Wrapped: _Scalar {
-    /// The values in sections by what a closure makes of each, sorted, null first. An unmanaged collection traps.
+    /// The values in sections by what a closure makes of each, sorted, null first. An unmanaged collection, and one of objects, trap.
+    @preconcurrency
     public func sectioned<Key: _Persistable & Hashable & Sendable>(
         by block: @escaping @Sendable (Element) -> Key, ascending: Bool = true
     ) -> SectionedResults<Key, Element> {
-        SectionedResults(SectionSource(_field, ascending: ascending), by: block)
+        sectioned(by: block, sortDescriptors: [SortDescriptor(keyPath: HeldValues.itself, ascending: ascending)])
     }
 }

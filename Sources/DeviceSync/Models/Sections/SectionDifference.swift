@@ -1,7 +1,7 @@
 public import Foundation
 
 /// What happened to observed sections.
-@frozen public enum RealmSectionedResultsChange<CollectionType> {
+@frozen public enum SectionedResultsChange<CollectionType> {
     /// The first notification: the sections as they are.
     case initial(CollectionType)
     /// A change. Deletions are positions in the old sections, insertions and modifications in the new ones. What a deleted section had is not listed; what an inserted
@@ -13,7 +13,10 @@ public import Foundation
     case error(any Error)
 }
 
-extension RealmSectionedResultsChange: Sendable where CollectionType: Sendable {}
+/// What happened to observed sections, by its earlier name.
+public typealias RealmSectionedResultsChange = SectionedResultsChange
+
+extension SectionedResultsChange: Sendable where CollectionType: Sendable {}
 
 /// How two versions of sections differ, as positions. What has moved was deleted and inserted.
 struct SectionDifference {

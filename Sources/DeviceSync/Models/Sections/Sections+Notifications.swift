@@ -3,7 +3,7 @@ public import Dispatch
 internal import RealmState
 internal import Synchronization
 
-extension RealmSectionedResultsChange {
+extension SectionedResultsChange {
     fileprivate init(_ collection: CollectionType, _ difference: SectionDifference?) {
         guard let difference else {
             self = .initial(collection)
@@ -22,20 +22,20 @@ extension SectionedResults {
     @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (RealmSectionedResultsChange<SectionedResults>) -> Void
+        _ block: @escaping @Sendable (SectionedResultsChange<SectionedResults>) -> Void
     ) -> NotificationToken {
         observed(keyPaths, at: source.instance.deliveryPlace(queue)) { sections, _, difference in
-            block(RealmSectionedResultsChange(sections, difference))
+            block(SectionedResultsChange(sections, difference))
         }
     }
 
     /// Calls `block` on an actor with the sections now and after each commit that changes them; see `observe(keyPaths:on:_:)`.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
-        _ block: @escaping @Sendable (isolated A, RealmSectionedResultsChange<SectionedResults>) -> Void
+        _ block: @escaping @Sendable (isolated A, SectionedResultsChange<SectionedResults>) -> Void
     ) async -> NotificationToken {
         observed(keyPaths, at: .actor(actor)) { sections, _, difference in
-            actor.assumeIsolated { block($0, RealmSectionedResultsChange(sections, difference)) }
+            actor.assumeIsolated { block($0, SectionedResultsChange(sections, difference)) }
         }
     }
 
@@ -72,7 +72,7 @@ extension SectionedResults where SectionElement: Object {
     @preconcurrency
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (RealmSectionedResultsChange<SectionedResults>) -> Void
+        _ block: @escaping @Sendable (SectionedResultsChange<SectionedResults>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { KeyPathNames.of($0) }, on: queue, block)
     }
@@ -86,7 +86,7 @@ extension ResultsSection {
     @preconcurrency
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (RealmSectionedResultsChange<ResultsSection>) -> Void
+        _ block: @escaping @Sendable (SectionedResultsChange<ResultsSection>) -> Void
     ) -> NotificationToken {
         observed(keyPaths, at: parent.source.instance.deliveryPlace(queue), block)
     }
@@ -94,19 +94,19 @@ extension ResultsSection {
     /// Calls `block` on an actor with the section now and after each commit that changes it; see `observe(keyPaths:on:_:)`.
     public func observe<A: Actor>(
         keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
-        _ block: @escaping @Sendable (isolated A, RealmSectionedResultsChange<ResultsSection>) -> Void
+        _ block: @escaping @Sendable (isolated A, SectionedResultsChange<ResultsSection>) -> Void
     ) async -> NotificationToken {
         observed(keyPaths, at: .actor(actor)) { change in actor.assumeIsolated { block($0, change) } }
     }
 
     private func observed(
         _ keyPaths: [String]?, at place: DeliveryPlace,
-        _ block: @escaping @Sendable (RealmSectionedResultsChange<ResultsSection>) -> Void
+        _ block: @escaping @Sendable (SectionedResultsChange<ResultsSection>) -> Void
     ) -> NotificationToken {
         let key = key
         return parent.observed(keyPaths, at: place) { sections, previous, difference in
             let own = difference?.only(old: previous?.index(of: key), new: sections.sections.index(of: key))
-            if own?.isEmpty != true { block(RealmSectionedResultsChange(ResultsSection(sections, key), own)) }
+            if own?.isEmpty != true { block(SectionedResultsChange(ResultsSection(sections, key), own)) }
         }
     }
 }
@@ -116,7 +116,7 @@ extension ResultsSection where SectionElement: Object {
     @preconcurrency
     public func observe(
         keyPaths: [PartialKeyPath<SectionElement>], on queue: DispatchQueue? = nil,
-        _ block: @escaping @Sendable (RealmSectionedResultsChange<ResultsSection>) -> Void
+        _ block: @escaping @Sendable (SectionedResultsChange<ResultsSection>) -> Void
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { KeyPathNames.of($0) }, on: queue, block)
     }

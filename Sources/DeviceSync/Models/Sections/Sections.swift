@@ -42,10 +42,30 @@ struct SectionSource<Element: RealmCollectionValue>: Sendable {
     }
 }
 
-extension SectionSource where Element: Object {
-    /// The objects of a collection.
+extension SectionSource {
+    /// The objects or values of a collection.
     init(_ results: Results<Element>) {
         let (className, query) = (results.className, results.query)
+        let isGone: @Sendable (RealmInstance) -> Bool = { query?.source.isGone(in: $0) ?? false }
+        if let held = results.held {
+            self.init(
+                instance: results.instance, className: "",
+                values: { instance in
+                    let keys = ResultsQuery.keys(className, query, instance)
+                    return instance.read { state in
+                        var values: [RealmValue] = []
+                        for key in keys { if let item = held.item(at: key, state) { values.append(item.value) } }
+                        return values
+                    }
+                },
+                element: { instance, value in
+                    let owner = ObjectHandle(instance, held.field.object)
+                    return Element._decode(
+                        _StoredValue(
+                            value, in: _Field(instance: instance, address: held.field, property: nil, owner: owner)))
+                }, isGone: isGone)
+            return
+        }
         self.init(
             instance: results.instance, className: className,
             values: { instance in
@@ -53,27 +73,9 @@ extension SectionSource where Element: Object {
             },
             element: { instance, value in
                 guard case .link(let address) = value else { preconditionFailure("an object that is no link") }
-                return Element.managed(ObjectHandle(instance, address))
-            },
-            isGone: { query?.source.isGone(in: $0) ?? false })
-    }
-}
-
-extension SectionSource {
-    /// The values of a list or set, from the smallest on or from the largest.
-    init(_ field: _Field?, ascending: Bool) {
-        guard let field else {
-            preconditionFailure("only a collection of a realm has sections; this one is unmanaged")
-        }
-        self.init(
-            instance: field.instance, className: "",
-            values: { instance in
-                field.moved(to: instance).items.enumerated().sorted { left, right in
-                    let comparison = RealmValue.compare(left.element, right.element)
-                    return comparison == 0 ? left.offset < right.offset : (comparison < 0) == ascending
-                }.map(\.element)
-            },
-            element: { instance, value in Element._decode(_StoredValue(value, in: field.moved(to: instance))) },
-            isGone: { !field.moved(to: $0).exists })
+                let owner = ObjectHandle(instance, address)
+                let field = _Field(instance: instance, address: FieldAddress(address, ""), property: nil, owner: owner)
+                return Element._decode(_StoredValue(value, in: field))
+            }, isGone: isGone)
     }
 }

@@ -1,19 +1,30 @@
+internal import Changesets
 internal import Foundation
 
 extension AnyRealmValue {
-    /// A link to an object of a realm. Add an unmanaged object to the realm first: one that no realm has traps.
-    public static func object(_ object: Object) -> AnyRealmValue {
-        guard let handle = object.handle else {
-            preconditionFailure(
-                "add the \(ModelName.of(type(of: object))) object to the realm before it is stored as AnyRealmValue")
-        }
-        return .object(handle.dynamic)
-    }
+    /// A link to an object of a realm.
+    public static func object(_ object: DynamicObject) -> AnyRealmValue { .object(object.object) }
 
     /// The linked object, if this is a link to an object of the class.
     public func object<T: Object>(_ type: T.Type) -> T? {
-        guard let object = dynamicObject, object.className == ModelName.of(type) else { return nil }
-        return T.managed(object.handle)
+        guard case .object(let object) = self else { return nil }
+        if let object = object as? T { return object }
+        guard let handle = object.handle, handle.className.string == ModelName.of(type) else { return nil }
+        return T.managed(handle)
+    }
+
+    /// Adds the objects of the value that no realm has.
+    /// - Parameter depth: how many lists and dictionaries are around it; deeper ones than values may have are left to what stores them.
+    func addObjects(_ writer: _ObjectWriter, depth: Int = 0) {
+        guard depth <= ChangesetLimits.maxNesting else { return }
+        switch self {
+        case .object(let object) where object.handle == nil: _ = writer.add(object)
+        case .list(let list) where list._field == nil:
+            for value in list { value.addObjects(writer, depth: depth + 1) }
+        case .dictionary(let map) where map._field == nil:
+            for entry in map { entry.value.addObjects(writer, depth: depth + 1) }
+        default: break
+        }
     }
 
     /// An unmanaged list of the values.

@@ -2,7 +2,7 @@ internal import RealmState
 
 extension AnyRealmValue: _Scalar {
     /// A value of any type.
-    public static var _type: PropertyType { .any }
+    public static var _type: PropertyContent { .any }
     /// Null.
     public static func _initial() -> AnyRealmValue { .none }
     /// The value; a list or dictionary is a live one.
@@ -11,11 +11,16 @@ extension AnyRealmValue: _Scalar {
     }
     /// The value; a list or dictionary is a live one.
     public static func _scalar(_ stored: _StoredValue) -> AnyRealmValue? {
-        stored.field.map { $0.instance.reading.mixed(stored.value, at: $0) }
+        stored.field.map { $0.instance.reading.mixed(stored.value, at: $0) } ?? ValueReading.plain(stored.value)
     }
     /// The value with all that it holds; what is no value of a realm traps.
     public var _stored: _StoredValue {
-        _StoredValue(ValueConversion.orTrap { try ValueConversion(schema: Schema()).value(self, as: .mixed) })
+        _StoredValue(ValueConversion.orTrap { try ValueConversion(schema: StoredSchema()).value(self, as: .mixed) })
+    }
+    /// The value with all that it holds; objects that no realm has are added.
+    public func _encoded(_ writer: _ObjectWriter) -> _StoredValue {
+        addObjects(writer)
+        return _stored
     }
     /// A value of any other type that realms know.
     public static func _scalar(from any: Any) -> AnyRealmValue? { AnyRealmValue(any) }

@@ -30,7 +30,7 @@ public protocol _CustomPersistable: _Scalar {
 
 extension _CustomPersistable {
     /// The type of the value that is kept.
-    public static var _type: PropertyType { PersistedType._type }
+    public static var _type: PropertyContent { PersistedType._type }
     /// What the default of `PersistedType` stands for; if it stands for none, this traps.
     public static func _initial() -> Self {
         guard let value = Self(persistedValue: PersistedType._initial()) else {

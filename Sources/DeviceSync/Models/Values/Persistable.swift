@@ -63,7 +63,7 @@ extension _OptionalContent {
 
 /// What a realm needs to know of a property or of the elements of a collection.
 public struct _PropertyShape: Sendable {
-    var type: PropertyType
+    var type: PropertyContent
     var isOptional = false
     var collection = PropertyCollection.none
     /// The class that links and embedded objects are of.

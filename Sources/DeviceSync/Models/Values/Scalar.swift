@@ -5,7 +5,7 @@ internal import RealmState
 /// A single value: a number, a string, an identifier, an enumeration.
 public protocol _Scalar: _Persistable, RealmCollectionValue, _OptionalContent {
     /// The type in a realm.
-    static var _type: PropertyType { get }
+    static var _type: PropertyContent { get }
     /// The value that a realm holds; nil for what is of another type.
     static func _scalar(_ stored: _StoredValue) -> Self?
     /// What a realm is to hold.
@@ -57,6 +57,7 @@ public protocol AddableType {}
 
 extension Optional: _PrimaryKey where Wrapped: _PrimaryKey & _OptionalContent {}
 extension Optional: _Indexable where Wrapped: _Indexable & _OptionalContent {}
+extension AnyRealmValue: MinMaxType, AddableType {}
 extension Optional: MinMaxType where Wrapped: MinMaxType {}
 extension Optional: AddableType where Wrapped: AddableType {}
 
@@ -69,7 +70,7 @@ public protocol _IntegerScalar: _Scalar, _PrimaryKey, _Indexable, MinMaxType, Ad
 
 extension _IntegerScalar {
     /// A 64-bit integer.
-    public static var _type: PropertyType { .int }
+    public static var _type: PropertyContent { .int }
     /// Zero.
     public static func _initial() -> Self { 0 }
     /// The number; one that does not fit, which another device has written, is brought to the nearest that does.
@@ -96,7 +97,7 @@ extension Int64: _IntegerScalar {}
 
 extension Bool: _Scalar, _Indexable {
     /// A Boolean value.
-    public static var _type: PropertyType { .bool }
+    public static var _type: PropertyContent { .bool }
     /// False.
     public static func _initial() -> Bool { false }
     /// The Boolean value.
@@ -117,7 +118,7 @@ extension Bool: _Scalar, _Indexable {
 
 extension Float: _Scalar, MinMaxType, AddableType {
     /// A 32-bit number.
-    public static var _type: PropertyType { .float }
+    public static var _type: PropertyContent { .float }
     /// Zero.
     public static func _initial() -> Float { 0 }
     /// The number.
@@ -140,7 +141,7 @@ extension Float: _Scalar, MinMaxType, AddableType {
 
 extension Double: _Scalar, MinMaxType, AddableType {
     /// A 64-bit number.
-    public static var _type: PropertyType { .double }
+    public static var _type: PropertyContent { .double }
     /// Zero.
     public static func _initial() -> Double { 0 }
     /// The number.
@@ -162,7 +163,7 @@ extension Double: _Scalar, MinMaxType, AddableType {
 
 extension String: _Scalar, _PrimaryKey, _Indexable {
     /// A string.
-    public static var _type: PropertyType { .string }
+    public static var _type: PropertyContent { .string }
     /// The empty string.
     public static func _initial() -> String { "" }
     /// The string.
@@ -177,7 +178,7 @@ extension String: _Scalar, _PrimaryKey, _Indexable {
 
 extension Data: _Scalar {
     /// Bytes.
-    public static var _type: PropertyType { .data }
+    public static var _type: PropertyContent { .data }
     /// No bytes.
     public static func _initial() -> Data { Data() }
     /// The bytes.
@@ -190,7 +191,7 @@ extension Data: _Scalar {
 
 extension Date: _Scalar, _Indexable, MinMaxType {
     /// A point in time.
-    public static var _type: PropertyType { .date }
+    public static var _type: PropertyContent { .date }
     /// Now.
     public static func _initial() -> Date { Date() }
     /// The point in time.
@@ -203,7 +204,7 @@ extension Date: _Scalar, _Indexable, MinMaxType {
 
 extension UUID: _Scalar, _PrimaryKey, _Indexable {
     /// A UUID.
-    public static var _type: PropertyType { .uuid }
+    public static var _type: PropertyContent { .uuid }
     /// A new random one.
     public static func _initial() -> UUID { UUID() }
     /// The UUID.
@@ -218,7 +219,7 @@ extension UUID: _Scalar, _PrimaryKey, _Indexable {
 
 extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
     /// An object identifier.
-    public static var _type: PropertyType { .objectId }
+    public static var _type: PropertyContent { .objectId }
     /// A new one.
     public static func _initial() -> Self { made(ObjectId().value) }
     /// The identifier.
@@ -237,7 +238,7 @@ extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
 
 extension Decimal128: _Scalar, MinMaxType, AddableType {
     /// A decimal number.
-    public static var _type: PropertyType { .decimal128 }
+    public static var _type: PropertyContent { .decimal128 }
     /// Zero.
     public static func _initial() -> Self { Self() }
     /// The number.
@@ -261,11 +262,15 @@ extension Decimal128: _Scalar, MinMaxType, AddableType {
 ///
 /// A property without a default begins with the first case. A raw value that is no case, which another device has written, reads as nil, or as the first
 /// case where the property is not optional.
-public protocol PersistableEnum: _Scalar, RawRepresentable, CaseIterable, _Indexable where RawValue: _Scalar {}
+public protocol PersistableEnum: _Scalar, RawRepresentable, CaseIterable, _PrimaryKey, _Indexable
+where RawValue: _Scalar {}
+
+/// An enumeration that realms keep, by its earlier name.
+public typealias RealmEnum = PersistableEnum
 
 extension PersistableEnum {
     /// The type of the raw values.
-    public static var _type: PropertyType { RawValue._type }
+    public static var _type: PropertyContent { RawValue._type }
     /// The first case.
     public static func _initial() -> Self {
         guard let first = allCases.first else { preconditionFailure("the enumeration \(Self.self) has no cases") }

@@ -30,9 +30,12 @@ enum Confinement: Sendable {
 
     /// Where the caller runs, for code that cannot know its actor: of the actors, only the main one is found, if it has the realm open.
     static func here(with core: RealmCore) -> Confinement {
-        let place = here()
-        if case .task = place, isOnMain, core.views.known(.main) != nil { return .main }
-        return place
+        here().known(to: core)
+    }
+
+    /// The main queue in the place of a task that runs on it while the realm is open there: code that the main actor calls cannot know its actor.
+    func known(to core: RealmCore) -> Confinement {
+        if case .task = self, Self.isOnMain, core.views.known(.main) != nil { .main } else { self }
     }
 
     init(_ actor: any Actor) { self = actor is MainActor ? .main : .actor(actor) }

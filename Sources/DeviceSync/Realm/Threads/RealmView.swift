@@ -33,6 +33,17 @@ final class RealmView: Sendable {
         }
     }
 
+    /// What transactions here have done to places of embedded objects.
+    let moves = EmbeddedMoves()
+    /// What keeps the view while a transaction is open that a later call ends: an app may open its realm anew for each of the calls.
+    let keeper = Mutex<RealmInstance?>(nil)
+
+    /// Lets go of what has kept the view during a transaction.
+    func letGo() {
+        let kept = keeper.withLock { $0.take() }
+        withExtendedLifetime(kept) {}
+    }
+
     let core: RealmCore
     /// Where the view may be used; nil if nobody checks.
     let confinement: Confinement?
@@ -187,6 +198,7 @@ final class RealmView: Sendable {
         // The view may be the last to need an old version that keeps the file's log from beginning anew.
         let old = contents.withLock { $0.standing.take() }
         withExtendedLifetime(old) {}
+        moves.begin()
         core.prepareToWrite()
         let snapshot = core.snapshot
         var state = snapshot.state

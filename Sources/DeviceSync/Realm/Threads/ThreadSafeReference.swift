@@ -8,6 +8,10 @@ public protocol ThreadConfined: SendableMetatype {
     var realm: Realm? { get }
     /// Whether the object, or what the collection is part of, was deleted.
     var isInvalidated: Bool { get }
+    /// Whether this belongs to a frozen realm.
+    var isFrozen: Bool { get }
+    /// The same, frozen: as it is now even after later changes. What is unmanaged traps.
+    func freeze() -> Self
     /// What it takes to find the object or collection in another `Realm` of the same file; nil for what is unmanaged.
     var _pointer: _ThreadSafePointer? { get }
     /// The same object or collection; nil if it is gone.
@@ -19,27 +23,34 @@ public struct _ThreadSafePointer: Sendable {
     enum Place: Sendable {
         case object(ObjectHandle)
         case field(_Field)
-        case results(className: ByteString, ResultsQuery?, keys: [ObjectKey]?)
+        /// `Results` of some element.
+        case results(any Sendable)
     }
     let place: Place
     let instance: RealmInstance
+    /// What an `AnyRealmCollection` hides.
+    var hidden: (any RealmCollection.Type)?
 
     init(_ handle: ObjectHandle) { (place, instance) = (.object(handle), handle.instance) }
 
     init(_ field: _Field) { (place, instance) = (.field(field), field.instance) }
 
-    init(_ instance: RealmInstance, results className: ByteString, _ query: ResultsQuery?, keys: [ObjectKey]?) {
-        (place, self.instance) = (.results(className: className, query, keys: keys), instance)
+    init<Element>(_ results: Results<Element>) { (place, instance) = (.results(results), results.instance) }
+
+    private init(_ pointer: _ThreadSafePointer, in instance: RealmInstance) {
+        (place, self.instance) = (pointer.place, instance)
     }
 
     /// The same place as another instance of the realm shows it.
     func moved(to instance: RealmInstance) -> _ThreadSafePointer {
+        var moved: _ThreadSafePointer
         switch place {
-        case .object(let handle): _ThreadSafePointer(handle.moved(to: instance))
-        case .field(let field): _ThreadSafePointer(field.moved(to: instance))
-        case .results(let className, let query, let keys):
-            _ThreadSafePointer(instance, results: className, query, keys: keys)
+        case .object(let handle): moved = _ThreadSafePointer(handle.moved(to: instance))
+        case .field(let field): moved = _ThreadSafePointer(field.moved(to: instance))
+        case .results: moved = _ThreadSafePointer(self, in: instance)
         }
+        moved.hidden = hidden
+        return moved
     }
 
     /// The object that is there.
@@ -118,11 +129,11 @@ extension Realm {
 ///     @ThreadSafe var person = realm.objects(Person.self).first
 ///     Task { @MainActor in print(person?.name ?? "gone") }
 @propertyWrapper
-public struct ThreadSafe<Confined: ThreadConfined>: Sendable {
-    private var reference: ThreadSafeReference<Confined>?
+public final class ThreadSafe<Confined: ThreadConfined>: Sendable {
+    private let reference: Mutex<ThreadSafeReference<Confined>?>
 
     /// Holds an object or collection of a realm, or nothing. One that is unmanaged traps.
-    public init(wrappedValue: Confined?) { reference = Self.reference(to: wrappedValue) }
+    public init(wrappedValue: Confined?) { reference = Mutex(Self.reference(to: wrappedValue)) }
 
     private static func reference(to confined: Confined?) -> ThreadSafeReference<Confined>? {
         confined.map { ThreadSafeReference(to: $0, keepingVersion: false) }
@@ -131,10 +142,19 @@ public struct ThreadSafe<Confined: ThreadConfined>: Sendable {
     /// The object or collection, in the realm of the calling thread or queue; nil if it was deleted.
     public var wrappedValue: Confined? {
         get {
-            guard let reference else { return nil }
-            return Realm(instance: reference.pointer.instance.here()).resolve(reference)
+            guard let reference = reference.withLock({ $0 }) else { return nil }
+            let found = reference.here
+            // What is read here next, elsewhere too, is at least of the version that this reader sees or makes.
+            if let found, found._pointer != nil {
+                let new = ThreadSafeReference(to: found, keepingVersion: false)
+                self.reference.withLock { $0 = new }
+            }
+            return found
         }
-        set { reference = Self.reference(to: newValue) }
+        set {
+            let new = Self.reference(to: newValue)
+            reference.withLock { $0 = new }
+        }
     }
 }
 
@@ -150,15 +170,41 @@ extension ObjectBase {
 extension Object: ThreadConfined {}
 extension EmbeddedObject: ThreadConfined {}
 
-extension Results: ThreadConfined where Element: Object {
+extension Results {
     /// The class and the query.
-    public var _pointer: _ThreadSafePointer? {
-        _ThreadSafePointer(instance, results: className, query, keys: keys)
-    }
+    public var _pointer: _ThreadSafePointer? { _ThreadSafePointer(self) }
     /// The objects of the query.
     public static func _found(_ pointer: _ThreadSafePointer) -> Results? {
-        guard case .results(let className, let query, let keys) = pointer.place else { return nil }
-        let results = Results(instance: pointer.instance, className: className, query: query, keys: keys)
-        return results.isInvalidated ? nil : results
+        guard case .results(let any) = pointer.place, let results = any as? Results else { return nil }
+        let moved = results.with(query: results.query, instance: pointer.instance, keys: results.keys)
+        return moved.isInvalidated ? nil : moved
+    }
+}
+
+extension LinkingObjects {
+    /// The place of the property.
+    public var _pointer: _ThreadSafePointer? { field.map { _ThreadSafePointer($0) } }
+    /// The objects that link to the object.
+    public static func _found(_ pointer: _ThreadSafePointer) -> LinkingObjects? {
+        guard case .field(let field) = pointer.place, field.owner.exists else { return nil }
+        return LinkingObjects(field: field)
+    }
+}
+
+extension AnyRealmCollection {
+    /// The place of the collection.
+    public var _pointer: _ThreadSafePointer? {
+        var pointer = base._pointer
+        pointer?.hidden = Swift.type(of: base)
+        return pointer
+    }
+    /// The collection.
+    public static func _found(_ pointer: _ThreadSafePointer) -> AnyRealmCollection? {
+        guard let hidden = pointer.hidden as? any RealmCollection<Element>.Type else { return nil }
+        return found(pointer, hidden)
+    }
+
+    private static func found<Base: RealmCollection<Element>>(_ pointer: _ThreadSafePointer, _: Base.Type) -> Self? {
+        Base._found(pointer).map { AnyRealmCollection($0) }
     }
 }
