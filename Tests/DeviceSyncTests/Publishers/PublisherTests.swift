@@ -45,6 +45,32 @@ struct PublisherTests {
         expectTrue(!heard.all.contains("results []"))
     }
 
+    @Test func whatIsPublishedIsFrozenOrHandedOver() async throws {
+        let realm = try Realm(configuration: folder.modelConfiguration, queue: queue)
+        let heard = heard
+        let subscriptions = try queue.sync {
+            try realm.write { realm.add(Person(value: ["_id": 1, "name": "Ada"])) }
+            let people = realm.objects(Person.self)
+            let person = try #require(people.first)
+            return [
+                people.collectionPublisher.freeze().sink { heard.hear("frozen \($0.isFrozen) \($0.count)") },
+                people.changesetPublisher.freeze().sink { change in
+                    if case .initial(let people) = change { heard.hear("frozen initial \(people.isFrozen)") }
+                },
+                people.collectionPublisher.threadSafeReference().receive(on: ImmediateScheduler.shared)
+                    .sink { heard.hear("handed over \($0.isFrozen) \($0.count)") },
+                changesetPublisher(person).threadSafeReference().receive(on: ImmediateScheduler.shared).sink { change in
+                    if case .change(let person, _) = change { heard.hear("changed \(person.name)") }
+                },
+            ]
+        }
+        let first = Set(["frozen true 1", "frozen initial true", "handed over false 1"])
+        await expectTrue(eventually { Set(heard.all) == first })
+        try queue.sync { try realm.write { realm.objects(Person.self).first?.name = "Eve" } }
+        await expectTrue(eventually { heard.all.contains("changed Eve") })
+        for subscription in subscriptions { subscription.cancel() }
+    }
+
     @Test func aSessionPublishesItsConnection() async throws {
         let server = TestServer()
         try await server.start()
