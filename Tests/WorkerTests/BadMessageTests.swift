@@ -109,11 +109,11 @@ import Testing
                 other.upload(by: 2, follows: 2, [Changes.insertTag(2, "e", at: 1, of: 1)])
             ])
         }
-        try await expectEqual(scene.harness.record().latest.version, 16)
+        try await expectEqual(scene.harness.record().latest.version, 17)
         try await expectEqual(scene.harness.digest(), straight.harness.digest())
         let key = HistoryKey(realm: try await scene.harness.record().id, generation: 1)
         let histories = try await [scene, straight].asyncMap {
-            try await $0.store.history(of: key, after: 0, through: 16, maxBytes: .max)
+            try await $0.store.history(of: key, after: 0, through: 17, maxBytes: .max)
         }
         expectEqual(histories[0].map(\.entry.changeset), histories[1].map(\.entry.changeset))
         expectEqual(histories[0].map(\.entry.originFile), histories[1].map(\.entry.originFile))

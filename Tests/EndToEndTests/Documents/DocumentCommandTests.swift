@@ -106,7 +106,9 @@ extension SharedClusterTests {
             expectTrue(written.contains("c-1 integrated as version"), "\(written)")
             try await device.download()
             try expectEqual(device.ids(), ["a", "b"])
-            let history = try await cluster.operate(["realms", "export", "--history"] + realm)
+            let history = try await cluster.operate([
+                "realms", "export", "--history", "--app", cluster.app, "--realm", Device.partition,
+            ])
             expectTrue(history.contains(#""event":"c-1""#), "\(history)")
             // Lines may have either form; a line that has neither stops the file before anything is published.
             let file = FileManager.default.temporaryDirectory.appending(path: "changesets-\(UUID().uuidString)").path

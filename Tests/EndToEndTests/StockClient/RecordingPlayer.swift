@@ -125,6 +125,9 @@ final class RecordingPlayer {
     }
 
     private func upload(_ upload: Upload, _ message: Recording.Message, on connection: StockConnection) async throws {
+        if let ident = recordedIdents[SessionKey(connection: message.connection, session: upload.session)] {
+            for entry in upload.entries { try recorded[ident]?.image.forget(entry.changeset) }
+        }
         var upload = upload
         upload.session = ours(upload.session)
         guard let file = connection.sessions[upload.session]?.file else { throw StockClientError("no session") }

@@ -48,6 +48,16 @@ struct ObjectImage {
         }
     }
 
+    /// What the client has set itself is not compared: after a reset the server says once more what that has come to.
+    mutating func forget(_ bytes: [UInt8]) throws {
+        let changeset = try Changeset(parsing: bytes)
+        for case .update(let update) in changeset.instructions where update.target.path.isEmpty {
+            let table = changeset.strings[update.target.table]?.string ?? "?"
+            let key = changeset.strings.resolve(update.target.object).map { "\($0)" } ?? "?"
+            objects["\(table)[\(key)]"]?[changeset.strings[update.target.field]?.string ?? "?"] = nil
+        }
+    }
+
     func contains(_ other: ObjectImage, objectsOnly: Bool = false) -> Bool {
         other.objects.allSatisfy { name, fields in
             guard let mine = objects[name] else { return false }

@@ -117,7 +117,8 @@ import Testing
         try await scene.expectsToGoOn([0, 1])
     }
 
-    /// The client has lost the page with which it would have had its new set, and its gateway says so.
+    /// The client has lost the page with which it would have had its new set, and its gateway says so. It may have those before: it is told to come
+    /// once more, with nothing.
     @Test func aClientThatHasNotGotItsSetIsBelievedOnceItsGatewayHasConfirmed() async throws {
         var scene = try await Scene.make()
         _ = try await scene.lose(1, Items.query([0, 1]))
@@ -128,6 +129,10 @@ import Testing
         confirmed.confirms = question
         _ = try await scene.harness.send(confirmed).one(IdentifiedAnswer.self)
         scene.reader.session = 3
+        let refusal = try await scene.reader.bootstrap(1, Items.query([0, 1]), from: scene.harness)
+        expectEqual(refusal, ViewingClient.mustReconnect)
+        try await scene.reader.leave(scene.harness, user: "u2")
+        try await scene.reader.connect(to: scene.harness, session: 4, user: "u2")
         try await expectTrue(scene.reader.bootstrap(1, Items.query([0, 1]), from: scene.harness) == nil)
         try await scene.expectsToGoOn([0, 1])
     }
