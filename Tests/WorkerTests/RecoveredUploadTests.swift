@@ -61,6 +61,11 @@ import Views
             ChangesetMessage(
                 realm: harness.realm, upload: nil,
                 entries: [.init(timestamp: 400, changeset: Changes.insertTag(1, "a", at: 0, of: 0))]))
+        // Others write to the object meanwhile, and not to its list.
+        try await harness.send(
+            ChangesetMessage(
+                realm: harness.realm, upload: nil,
+                entries: [.init(timestamp: 450, changeset: Changes.set(1, title: "x"))]))
         let published = try await harness.send(
             harness.upload(
                 file, session: 3, base: 3, first: 7, timestamp: 500,

@@ -15,8 +15,11 @@ struct RecoveredLists: SlicePart {
     let context: RealmContext
     let file: ClientFileRecord
 
-    /// Looks at the changesets of an upload, in their order, on the objects as they are. Objects that others have written to since the fresh copy was made
-    /// are left to the merge.
+    /// Others' versions beyond this number are not looked at.
+    private static let mostVersions = 1_000
+
+    /// Looks at the changesets of an upload, in their order, on the objects as they are. Objects whose lists others have changed since the fresh copy was
+    /// made are left to the merge.
     func leaveOutWhatDoesNotFit(
         of entries: inout ArraySlice<UploadedChangeset>,
         _ changesets: inout ArraySlice<Result<Changeset, ChangesetError>>
@@ -36,7 +39,9 @@ struct RecoveredLists: SlicePart {
         let base = found.keys.map { entries[$0].serverVersion }.min() ?? 0
         let others = try await TouchSearch(work: work, context: context).versions(
             meeting: Touches(of: CollectionOfOne(touching.changeset)), after: base, notBy: file.ident)
-        guard others.isEmpty else { return }
+        guard others.count <= Self.mostVersions else { return }
+        lists.subtract(try await contested(others))
+        guard !lists.isEmpty else { return }
         try await work.load(found.values, into: context)
         let unfit = try unfit(among: found, lists)
         for (index, addresses) in unfit {
@@ -55,6 +60,30 @@ struct RecoveredLists: SlicePart {
             changesets[changesets.startIndex + (index - entries.startIndex)] = .success(rest.changeset)
             report(addresses, of: entries[index])
         }
+    }
+
+    /// The objects in whose lists versions have changed something, or that they have erased.
+    private func contested(_ versions: [ServerVersion]) async throws -> Set<ObjectAddress> {
+        var contested: Set<ObjectAddress> = []
+        var rest = versions[...]
+        while let next = rest.first {
+            var records = context.recent.record(next).map { [$0] } ?? []
+            if records.isEmpty {
+                records = try await store.history(
+                    of: context.historyKey, at: rest.prefix(256).prefix { $0 <= context.recent.base },
+                    maxBytes: limits.maxWindowBytes)
+                guard !records.isEmpty else { throw context.lacks(next) }
+            }
+            for record in records {
+                let changeset = try WorkerError.reading("version \(record.version)") {
+                    try Changeset(parsing: record.entry.changeset)
+                }
+                contested.formUnion(changeset.addressesOfListOperations)
+                for (address, write) in changeset.writes() ?? [] where write.erases { contested.insert(address) }
+            }
+            rest = rest.dropFirst(records.count)
+        }
+        return contested
     }
 
     /// The objects of each changeset whose lists are not as it wants them.
