@@ -15,8 +15,10 @@ struct RecoveredLists: SlicePart {
     let context: RealmContext
     let file: ClientFileRecord
 
-    /// Others' versions beyond this number are not looked at.
+    /// Others' versions beyond this number, or beyond the bytes of a page, are not looked at: the merge has a budget of its own.
     private static let mostVersions = 1_000
+    /// The cost of reading a byte of others' versions, in steps of merging.
+    private static let stepsPerByte: UInt64 = 5
 
     /// Looks at the changesets of an upload, in their order, on the objects as they are. Objects whose lists others have changed since the fresh copy was
     /// made are left to the merge.
@@ -40,7 +42,8 @@ struct RecoveredLists: SlicePart {
         let others = try await TouchSearch(work: work, context: context).versions(
             meeting: Touches(of: CollectionOfOne(touching.changeset)), after: base, notBy: file.ident)
         guard others.count <= Self.mostVersions else { return }
-        lists.subtract(try await contested(others))
+        guard let contested = try await contested(others) else { return }
+        lists.subtract(contested)
         guard !lists.isEmpty else { return }
         try await work.load(found.values, into: context)
         let unfit = try unfit(among: found, lists)
@@ -62,9 +65,10 @@ struct RecoveredLists: SlicePart {
         }
     }
 
-    /// The objects in whose lists versions have changed something, or that they have erased.
-    private func contested(_ versions: [ServerVersion]) async throws -> Set<ObjectAddress> {
+    /// The objects in whose lists versions have changed something, or that they have erased; nil if that is too much to be read.
+    private func contested(_ versions: [ServerVersion]) async throws -> Set<ObjectAddress>? {
         var contested: Set<ObjectAddress> = []
+        var bytes = 0
         var rest = versions[...]
         while let next = rest.first {
             var records = context.recent.record(next).map { [$0] } ?? []
@@ -75,6 +79,9 @@ struct RecoveredLists: SlicePart {
                 guard !records.isEmpty else { throw context.lacks(next) }
             }
             for record in records {
+                bytes += record.entry.changeset.count
+                work.steps += UInt64(record.entry.changeset.count) * Self.stepsPerByte
+                guard bytes <= limits.maxPageBytes else { return nil }
                 let changeset = try WorkerError.reading("version \(record.version)") {
                     try Changeset(parsing: record.entry.changeset)
                 }
@@ -95,6 +102,7 @@ struct RecoveredLists: SlicePart {
             for (index, changeset) in changesets.sorted(by: { $0.key < $1.key }) {
                 work.steps += Uploads.steps(toApply: changeset)
                 let touched = changeset.touchedAddresses.intersection(lists)
+                let listed = changeset.addressesOfListOperations
                 guard let parts = try? changeset.parts(of: Array(touched)) else { return unfit }
                 _ = try? state.apply(parts.schema)
                 var addresses: Set<ObjectAddress> = []
@@ -105,7 +113,7 @@ struct RecoveredLists: SlicePart {
                         state.commit()
                     } catch {
                         state.rollback()
-                        if changeset.addressesOfListOperations.contains(address) { addresses.insert(address) }
+                        if listed.contains(address) { addresses.insert(address) }
                     }
                 }
                 if !addresses.isEmpty { unfit.append((index, addresses)) }
