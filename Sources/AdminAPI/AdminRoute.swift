@@ -145,7 +145,7 @@ package enum AdminQuery: String, Sendable {
     case pipeline
     /// The properties that documents are sorted by, each with 1 or -1; what realms are sorted by.
     case sort
-    /// What to show of documents: properties with commas between, or an object as MongoDB has it.
+    /// The parts of documents to show: properties with commas between, or an object as MongoDB has it.
     case fields
     /// Where a follower of changes begins: `now`, `start`, or the place of the last change that it has dealt with.
     case from

@@ -36,7 +36,7 @@ package struct AppDocument: Codable, Sendable, Equatable {
     /// What the rules say, and where they say it of every user, who can become one, in a sentence; only of an app that is asked for or
     /// was just made.
     package var access: String?
-    /// What goes on in the app at the gateways; absent where they do not tell of it.
+    /// The app's traffic at the gateways; absent where they do not tell of it.
     package var traffic: AppTrafficDocument?
 
     package init(_ app: AppRecord, compatibility: String, users: Int?, access: String?) {

@@ -88,7 +88,7 @@ struct DocumentReading: Sendable {
         return Target(app: app, realm: name, className: ByteString(className), roles: roles, reader: reader)
     }
 
-    /// What the user may see as whom is searched; nil: all of the realm.
+    /// Returns the roles of the user as whom is searched; nil: all of the realm is seen.
     ///
     /// - Throws: `not_found`, and `unreadable` for a partition that the user may not read.
     private func roles(_ request: Request, _ app: AppRecord, _ realm: RealmName) async throws -> ClosedRoles? {
@@ -161,7 +161,7 @@ struct DocumentReading: Sendable {
         let target = try await target(request, app: id)
         let (asked, bounds) = (wanted, limits)
         let place = try places.require()
-        // What is wrong with it is told before anything is sent.
+        // A wrong request is told of before anything is sent.
         _ = try await search(target, limits: bounds) { try $0.check(asked) }
         return place.response(headers: Self.events) { writer in
             try await Self.tellingErrors(to: &writer) { writer in
@@ -245,7 +245,7 @@ struct DocumentReading: Sendable {
         try await writer.write(ServerSentEvent(event, data: ExtendedJSONWriter.bytes(of: .document(data))).buffer)
     }
 
-    /// What is wrong once the answer has begun is an event.
+    /// Sends an error that comes once the answer has begun as an event.
     private static func tellingErrors(
         to writer: inout any ResponseBodyWriter, _ body: (inout any ResponseBodyWriter) async throws -> Void
     ) async throws {
@@ -276,7 +276,7 @@ struct DocumentReading: Sendable {
             after: try AdminRequest.after(request) { SearchPlace(cursor: $0) })
     }
 
-    /// What is shown of documents: an object as MongoDB has it, or the names of properties.
+    /// Reads which parts of documents are shown: an object as MongoDB has it, or the names of properties.
     private func projection(_ request: Request) throws -> BSONDocument? {
         guard let text = AdminRequest.query(.fields, request), !text.isEmpty else { return nil }
         guard !text.hasPrefix("{") else { return try document(.fields, request) }

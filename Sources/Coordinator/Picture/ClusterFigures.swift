@@ -12,7 +12,7 @@ struct ClusterFigures: Sendable {
         var unacknowledged: [String: UInt64] = [:]
         /// Nil if the gateway does not tell of them.
         var apps: [String: AppFigures]?
-        /// What it told before, for rates.
+        /// The figures before these, for rates.
         var earlier: (at: UInt64, apps: [String: AppFigures])?
         /// The time of it by the gateway's clock.
         var toldAt: UInt64 = 0
@@ -79,7 +79,7 @@ struct ClusterFigures: Sendable {
         }
     }
 
-    /// What goes on in an app: the sums of what the gateways told last, and rates since what they told before; nil if one of them does
+    /// An app's traffic: the sums of what the gateways told last, and rates since what they told before; nil if one of them does
     /// not tell of it.
     func traffic(of app: String, at now: UInt64) -> AppTrafficDocument? {
         var traffic = AppTrafficDocument()
