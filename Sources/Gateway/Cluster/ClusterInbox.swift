@@ -43,7 +43,8 @@ struct ClusterInbox: Sendable {
             }
         case RefusedAnswer.type:
             let refusal = try message.decode(RefusedAnswer.self)
-            if let id = message.properties.correlationID { _ = requests.take(id) }
+            let id = message.properties.correlationID
+            if let id { _ = requests.take(id) }
             if apps.hear(
                 rulesVersion: refusal.rulesVersion ?? 0, usersVersion: refusal.usersVersion ?? 0,
                 of: refusal.realm.app)
@@ -51,7 +52,7 @@ struct ClusterInbox: Sendable {
                 watch.look(at: refusal.realm.app)
             }
             guard refusal.session.gateway == gateway else { return }
-            sessions.deliver(.refused(refusal), to: refusal.session.number)
+            sessions.deliver(.refused(refusal, isAnswer: id != nil), to: refusal.session.number)
         case IntegratedNotice.type:
             let notice = try message.decode(IntegratedNotice.self)
             if notice.realm.isFlexible {

@@ -31,6 +31,7 @@ extension GatewaySession {
 
     /// Ends the session for a problem on our side that will pass.
     mutating func failForNow(_ message: String) {
+        if let heldRefusal { return refuse(heldRefusal) }
         fail(.otherSessionError, .transient, message, backoff: .short)
     }
 
@@ -55,7 +56,15 @@ extension GatewaySession {
         fail(error.code, error.action, error.message)
     }
 
-    mutating func refused(_ answer: RefusedAnswer) {
+    mutating func refused(_ answer: RefusedAnswer, isAnswer: Bool) {
+        // Where a request is refused no MARK will be answered any more; and the first refusal is that which counts.
+        guard !isAnswer, phase == .live, owesMark else { return refuse(heldRefusal ?? answer) }
+        heldRefusal = heldRefusal ?? answer
+        waiting.clear()
+    }
+
+    mutating func refuse(_ answer: RefusedAnswer) {
+        heldRefusal = nil
         // Before the reset: the fresh copy that its client makes is to be of the old one's version.
         if let previous = answer.previousSchemaVersion { tellOfSchema(previous) }
         fail(

@@ -3,8 +3,9 @@ import SyncModel
 import SyncProtocol
 
 // The client's messages, in the order in which it has sent them (docs/protocol.md, "The order of a session's messages"). A write was made under the
-// newest subscription set before it, and is judged by that one: so an UPLOAD waits until the set's data is sent, and until MARKs before it
-// are answered; and a QUERY until the owner has dealt with the UPLOADs before it.
+// newest subscription set before it, and is judged by that one: so in flexible mode an UPLOAD waits until the set's data is sent, and until MARKs
+// before it are answered; and a QUERY until the owner has dealt with the UPLOADs before it. In partition mode nothing that a page holds depends on
+// an upload but for its refusal: so the UPLOAD goes on at once, and its refusal waits for the MARKs.
 extension GatewaySession {
     mutating func take(_ message: WaitingMessages.Message) {
         switch phase {
@@ -14,19 +15,22 @@ extension GatewaySession {
             if case .violation(let error) = message { return violated(error) }
         case .ended: return
         }
-        guard violation == nil else { return }
+        guard violation == nil, heldRefusal == nil else { return }
         waiting.append(message, at: environment.now)
     }
 
     private var situation: WaitingMessages.Situation {
         WaitingMessages.Situation(
             isLive: phase == .live, awaitsSet: subscriptions?.isWaiting == true,
-            owesMark: openMark != nil || askedMark != nil, hasUnacknowledged: uploads.hasUnacknowledged)
+            owesMark: owesMark, mayPassMarks: !context.realm.isFlexible, hasUnacknowledged: uploads.hasUnacknowledged)
     }
+
+    var owesMark: Bool { openMark != nil || askedMark != nil }
 
     /// Deals with what need not wait any more.
     mutating func goOn() {
         while let message = waiting.next(situation, at: environment.now) { act(on: message) }
+        if let heldRefusal, !owesMark { return refuse(heldRefusal) }
         let situation = situation
         guard waiting.isLetGo, situation.isLive, !situation.awaitsSet, !situation.owesMark else { return }
         fail(

@@ -64,6 +64,8 @@ struct GatewaySession: Sendable {
 
     var uploads = UploadPipeline()
     var waiting = WaitingMessages()
+    /// The refusal of an upload that the client hears of once the MARKs before the upload are answered. What comes after that upload is not taken.
+    var heldRefusal: RefusedAnswer?
     /// The rule that the client broke; what comes after it is not taken.
     var violation: SyncProtocolError?
     var isBindReported = false
@@ -119,7 +121,7 @@ struct GatewaySession: Sendable {
         case .identified(let answer): identified(answer)
         case .confirm(let answer): confirm(answer.question)
         case .page(let answer): receive(answer)
-        case .refused(let answer): refused(answer)
+        case .refused(let answer, let isAnswer): refused(answer, isAnswer: isAnswer)
         case .fanned(let notice): integrated(notice)
         case .viewed(let notice): viewed(notice)
         case .stands(let latest): stands(at: latest)

@@ -28,7 +28,8 @@ enum SessionEvent: Sendable {
     case identified(IdentifiedAnswer)
     case confirm(ConfirmAnswer)
     case page(PageAnswer)
-    case refused(RefusedAnswer)
+    /// - Parameter isAnswer: whether a request is refused; else it is an upload.
+    case refused(RefusedAnswer, isAnswer: Bool = true)
     case fanned(FannedNotice)
     /// A notice of a flexible realm that concerns the session.
     case viewed(ViewedNotice)

@@ -61,6 +61,8 @@ struct WaitingMessages: Sendable {
         var awaitsSet = false
         /// A MARK is to be answered.
         var owesMark = false
+        /// Uploads need not wait for the answers to MARKs.
+        var mayPassMarks = false
         /// The owner has not said of all uploads that it has them.
         var hasUnacknowledged = false
     }
@@ -72,7 +74,9 @@ struct WaitingMessages: Sendable {
             case nil: false
             case .mark: true
             case .query: !situation.hasUnacknowledged
-            case .upload, .beyond, .violation: situation.isLive && !situation.awaitsSet && !situation.owesMark
+            case .upload:
+                situation.isLive && !situation.awaitsSet && (situation.mayPassMarks || !situation.owesMark)
+            case .beyond, .violation: situation.isLive && !situation.awaitsSet && !situation.owesMark
             }
         guard isDue else { return nil }
         since = now

@@ -134,14 +134,14 @@ struct FlexibleSessionScript {
     }
 
     /// Uploads a changeset of a client version.
-    mutating func upload(_ version: ClientVersion) throws {
+    mutating func upload(_ version: ClientVersion, bytes: Int = 100) throws {
         let seen = machine.sent?.download.serverVersion ?? 0
         let upload = Upload(
             session: 1, progress: UploadCursor(clientVersion: version, serverVersion: seen), lockedServerVersion: seen,
             entries: [
                 UploadedChangeset(clientVersion: version, serverVersion: seen, timestamp: 5, changeset: [1, 2])
             ])
-        try client(.upload(upload), .upload(upload, bytes: 100))
+        try client(.upload(upload), .upload(upload, bytes: bytes))
     }
 
     static func entry(

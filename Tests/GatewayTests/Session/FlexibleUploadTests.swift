@@ -82,4 +82,42 @@ import Testing
         try script.cluster(.connectionLost)
         expectTrue(script.published.isEmpty && script.machine.unacknowledgedBytes == 0)
     }
+
+    /// A write that is undone draws its error behind the answers to the MARKs before it.
+    @Test func anUploadWaitsForTheAnswersToMarksBeforeIt() throws {
+        var script = try Script.begun()
+        try script.client(.mark(session: 1, request: 1), .mark(1))
+        try script.upload(2)
+        try script.client(.upload(progress), .upload(progress, bytes: 0))
+        script.now += 10_000
+        try script.cluster(.tick)
+        expectTrue(script.published.isEmpty)
+        try script.answer(to: 5)
+        try script.answer(to: 5)
+        expectEqual(script.take(), ["mark"])
+        // Progress without changesets keeps its place.
+        script.now += 10_000
+        try script.cluster(.tick)
+        expectEqual(script.published.map(\.progress.clientVersion), [2, 4])
+    }
+
+    private let progress = Upload(
+        session: 1, progress: UploadCursor(clientVersion: 4, serverVersion: 5), lockedServerVersion: 5)
+
+    /// The client sends again what was let go, and is told so as soon as that need not wait any more.
+    @Test func uploadsThatWereLetGoComeAgainInAnotherSession() throws {
+        var script = try Script.begun()
+        try script.client(.mark(session: 1, request: 1), .mark(1))
+        try script.upload(2, bytes: 1 << 20)
+        script.now += WaitingMessages.patience
+        try script.cluster(.tick)
+        expectTrue(script.machine.unacknowledgedBytes == 0 && script.take().isEmpty)
+        try script.upload(3)
+        try script.answer(to: 5)
+        try script.answer(to: 5)
+        guard case .jsonError(1, .sessionClosed, let body)? = script.sent.last else {
+            throw HarnessError("expected 200")
+        }
+        expectTrue(body.action == .transient && body.tryAgain && script.published.isEmpty)
+    }
 }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Gateway
 
-/// What a client sends without a pause is dealt with in the order in which it has sent it (docs/protocol.md, "The order of a session's
-/// messages"). In partition mode; what QUERY has to do with it is in `FlexibleSessionTests` and `FlexibleUploadTests`.
+/// The order in which a session deals with what its client sends without a pause (docs/protocol.md, "The order of a session's messages"), in
+/// partition mode. QUERYs, and the UPLOADs of flexible mode, are in `FlexibleSessionTests` and `FlexibleUploadTests`.
 @Suite struct MessageOrderTests {
     /// A session whose MARK 1 waits for its answer.
     private func marked() throws -> SessionScript {
@@ -18,19 +18,55 @@ import Testing
         return script
     }
 
-    @Test func anUploadWaitsForTheAnswersToMarksBeforeIt() throws {
+    @Test func anUploadGoesOnBeforeMarksAreAnswered() throws {
         var script = try marked()
         try script.client(.upload(SessionScript.upload(2)))
-        expectTrue(script.uploads.isEmpty && script.session(1)?.unacknowledgedBytes == 100)
-        // This mark is about what the upload before it leaves.
         try script.client(.mark(session: 1, request: 2))
         try script.client(.upload(SessionScript.upload(3)))
+        expectEqual(script.uploads.map(\.follows), [0, 2])
         try script.release()
         let names = script.takeLog().map(\.name)
         expectEqual(script.realm.history.map(\.clientVersion), [2, 3])
-        expectEqual(script.uploads.map(\.follows), [0, 2])
-        expectTrue(names.first == "mark" && names.filter { $0 == "mark" }.count == 2)
+        expectEqual(names.last { $0 == "mark" }, "mark")
         expectEqual(script.session(1)?.unacknowledgedBytes, 0)
+    }
+
+    private func refusal(_ code: ErrorCode) -> RefusedAnswer {
+        RefusedAnswer(
+            realm: SessionScript.name, session: SessionReference(gateway: "g", number: 1), code: code,
+            action: "ApplicationBug", message: "why", tryAgain: false)
+    }
+
+    @Test func theRefusalOfAnUploadFollowsTheAnswerToAnEarlierMark() throws {
+        var script = try marked()
+        try script.client(.upload(SessionScript.upload(2)))
+        try script.cluster(.refused(refusal(.permissionDenied), isAnswer: false), 1)
+        expectTrue(script.takeLog().isEmpty)
+        // Neither a later refusal nor a later message changes what the client hears, nor when.
+        try script.cluster(.refused(refusal(.badChangeset), isAnswer: false), 1)
+        try script.client(.upload(SessionScript.upload(3)))
+        try script.client(.mark(session: 1, request: 2))
+        expectEqual(script.uploads.count, 1)
+        try script.release()
+        let log = script.takeLog()
+        expectEqual(log.map(\.name).filter { $0 != "download" }, ["mark", "json_error"])
+        guard case .jsonError(1, .permissionDenied, _)? = log.last else {
+            throw HarnessError("expected the first refusal")
+        }
+    }
+
+    @Test func theRefusalOfAnUploadIsToldWhereAMarkIsNotAnsweredAnyMore() throws {
+        for end in [.refused(refusal(.badClientFileIdent)), .requestFailed(GatewayError(.timeout, "late"))]
+            as [SessionEvent]
+        {
+            var script = try marked()
+            try script.client(.upload(SessionScript.upload(2)))
+            try script.cluster(.refused(refusal(.permissionDenied), isAnswer: false), 1)
+            try script.cluster(end, 1)
+            guard case .jsonError(1, .permissionDenied, _)? = script.takeLog().last else {
+                throw HarnessError("expected the refusal of the upload")
+            }
+        }
     }
 
     @Test func uploadErrorsFollowTheAnswerToAnEarlierMark() throws {
@@ -57,19 +93,6 @@ import Testing
             if isOrderly { try script.client(.unbind(session: 1)) } else { try script.event(.connectionLost, 1) }
             expectEqual(script.uploads.map(\.follows), [0, 2])
         }
-    }
-
-    @Test func progressWithoutChangesetsKeepsItsPlace() throws {
-        var script = try marked()
-        try script.client(.upload(SessionScript.upload(2)))
-        try script.client(.upload(Upload(session: 1, progress: .init(clientVersion: 4), lockedServerVersion: 0)))
-        script.environment.now += 10_000
-        try script.event(.tick, 1)
-        expectTrue(script.uploads.isEmpty)
-        try script.release()
-        script.environment.now += 10_000
-        try script.event(.tick, 1)
-        expectEqual(script.uploads.map(\.progress.clientVersion), [2, 4])
     }
 
     @Test func waitingMessagesAreBounded() {
@@ -100,20 +123,5 @@ import Testing
         expectTrue(!waiting.isLetGo)
         waiting.append(upload(1), at: 5)
         expectTrue(waiting.isLetGo && waiting.bytes == 0)
-    }
-
-    /// The client sends again what was let go, and is told so as soon as that need not wait any more.
-    @Test func uploadsThatWereLetGoComeAgainInAnotherSession() throws {
-        var script = try marked()
-        try script.client(.upload(SessionScript.upload(2)), bytes: 1 << 20)
-        script.environment.now += WaitingMessages.patience
-        try script.event(.tick, 1)
-        expectTrue(script.session(1)?.unacknowledgedBytes == 0 && script.takeLog().isEmpty)
-        try script.client(.upload(SessionScript.upload(3)))
-        try script.release()
-        guard case .jsonError(1, .sessionClosed, let body)? = script.takeLog().last else {
-            throw HarnessError("expected 200")
-        }
-        expectTrue(body.action == .transient && body.tryAgain && script.uploads.isEmpty)
     }
 }
