@@ -91,7 +91,9 @@ package struct WorkerLimits: Sendable {
     /// Uploads in a row of one client are merged together up to this.
     package var maxTogetherBytes = 4 << 20
     /// The bytes above which a notice names its versions without carrying them.
-    package var maxNoticeBytes = 512 << 10
+    package var maxNoticeBytes = 2 << 20
+    /// The same in flexible mode, and those above which a notice does not tell of the objects.
+    package var maxViewNoticeBytes = 512 << 10
     package var maxFoundPerReport = 500
     /// Client realms that a termination has reset may come back at once; more are spread over the time that this rate
     /// gives, up to a longest.

@@ -11,6 +11,7 @@ struct ClusterInbox: Sendable {
     let requests: RequestTable
     let apps: AppDirectory
     let fans: FlexibleFans
+    let recent: RecentVersions
     let keysChanged: @Sendable () -> Void
     let clock: GatewayClock
     let metrics: GatewayMetrics
@@ -61,6 +62,7 @@ struct ClusterInbox: Sendable {
                 }
                 return
             }
+            recent.hear(notice, at: clock.unixMilliseconds())
             sessions.deliver(.fanned(FannedNotice(notice)), toRealm: notice.realm)
         case ResetNotice.type:
             let notice = try message.decode(ResetNotice.self)

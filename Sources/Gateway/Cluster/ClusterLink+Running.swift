@@ -181,6 +181,7 @@ extension ClusterLink: Service {
                 sessions.deliver(
                     .requestFailed(GatewayError(.timeout, "no owner answered in time")), to: request.session)
             }
+            recent.sweep(at: now)
             bindings.sweep(at: now)
             metrics.bindings(bindings.counts)
         }

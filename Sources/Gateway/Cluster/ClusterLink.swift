@@ -28,6 +28,7 @@ final class ClusterLink: Sendable {
     let lanes: [PublishLane]
     let inbox: ClusterInbox
     let fans: FlexibleFans
+    let recent: RecentVersions
     /// Answers and notices that wait to be handed over.
     let spool: AMQPSpool
     private let up = Atomic(false)
@@ -45,8 +46,9 @@ final class ClusterLink: Sendable {
         requests = RequestTable(limit: configuration.limits.outstandingRequests)
         sessions = watch.sessions
         fans = FlexibleFans(clock: clock, limits: configuration.limits.evaluation, metrics: metrics)
+        recent = RecentVersions(bytes: configuration.limits.recentBytes)
         inbox = ClusterInbox(
-            gateway: configuration.id, watch: watch, requests: requests, apps: apps, fans: fans,
+            gateway: configuration.id, watch: watch, requests: requests, apps: apps, fans: fans, recent: recent,
             keysChanged: keysChanged, clock: clock, metrics: metrics, logger: logger)
         spool = AMQPSpool(folder: configuration.spoolFolder, maxHeldBytes: configuration.limits.heldBytes)
         let topology = configuration.topology

@@ -46,7 +46,11 @@ extension ClientConnection {
             close(CloseCode.messageTooBig.rawValue, reason, report: report)
         case .subscribeAndBind(let request): subscribe(number, realm, then: request)
         case .identify(let request): link.request(request, context: request.context)
-        case .page(var request):
+        case .page(var request, let position):
+            if let position, let recent = link.recent.stretch(after: position, of: realm) {
+                environment.metrics.caughtUp()
+                return post(.event(.recent(recent), number: number))
+            }
             if realm.isFlexible { request.schema = link.fans.knownSchema(of: realm) }
             link.request(request, context: request.context)
         case .follow(let following):

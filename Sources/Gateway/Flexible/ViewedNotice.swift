@@ -11,7 +11,7 @@ final class ViewedNotice: Sendable {
     private let contents: NoticeContents
     private let group: ViewFan.Outcome.Group?
     /// What those get that wrote nothing of it, by the newest own version that they have integrated.
-    private let parts = Mutex<[ClientVersion: FannedNotice.View?]>([:])
+    private let parts = Mutex<[ClientVersion: SharedVersions.View?]>([:])
 
     /// - Parameter group: nil for sessions that have to ask.
     init(_ contents: NoticeContents, for group: ViewFan.Outcome.Group?) {
@@ -24,7 +24,7 @@ final class ViewedNotice: Sendable {
     var isFollowed: Bool { group != nil }
 
     /// What a client realm gets that has `clientVersion` of its own history integrated before the notice; nil if its owner has to be asked.
-    func part(for file: FileIdent, at clientVersion: ClientVersion) -> FannedNotice.View? {
+    func part(for file: FileIdent, at clientVersion: ClientVersion) -> SharedVersions.View? {
         guard let group, let stretch = contents.stretch else { return nil }
         let isInIt = stretch.addressed.contains(file) || stretch.authors[file] != nil
         if !isInIt, let known = parts.withLock({ $0[clientVersion] }) { return known }
@@ -34,11 +34,11 @@ final class ViewedNotice: Sendable {
         let found = stretch.part(
             for: file, at: clientVersion, group.slots, in: group.view.metered(by: meter), split: contents.split)
         let part = meter.overrun == nil ? found : nil
-        var view = part.map { FannedNotice.View(entries: $0.entries, clientVersion: $0.clientVersion) }
+        var view = part.map { SharedVersions.View(entries: $0.entries, clientVersion: $0.clientVersion) }
         guard !isInIt else { return view }
         if let entries = view?.entries, !entries.isEmpty { view?.packed = try? PackedEntries(entries) }
         parts.withLock { [view] parts in
-            if parts.count < FannedNotice.maxViews { parts.updateValue(view, forKey: clientVersion) }
+            if parts.count < SharedVersions.maxViews { parts.updateValue(view, forKey: clientVersion) }
         }
         return view
     }

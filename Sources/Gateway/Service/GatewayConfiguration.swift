@@ -76,6 +76,8 @@ package struct GatewayLimits: Sendable {
     package var connectionOutboundBytes = 4 << 20
     /// Requests that wait for an owner's answer, over all sessions.
     package var outstandingRequests = 20_000
+    /// The newest versions of partitions, kept for sessions that fall behind, in bytes; of one partition a quarter.
+    package var recentBytes = 32 << 20
     /// Entries of one page of history, in bytes.
     package var pageBytes = 256 << 10
     /// The body of an account request.

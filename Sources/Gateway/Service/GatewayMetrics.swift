@@ -19,6 +19,7 @@ final class GatewayMetrics: Sendable {
     private let requestTimeouts = Counter(label: "sluice.gateway.requests.timeouts")
     private let undecodableMessages = Counter(label: "sluice.gateway.messages.undecodable")
     private let heldBack = Counter(label: "sluice.gateway.sending.refused")
+    private let recentPages = Counter(label: "sluice.gateway.pages.recent")
     private let missedNotices = Counter(label: "sluice.gateway.notices.missed")
     private let queueGauge = KnownGauge("sluice.gateway.queue.ready")
     private let delayedFailures = Counter(label: "sluice.gateway.failures.delayed")
@@ -80,6 +81,7 @@ final class GatewayMetrics: Sendable {
     func requestTimedOut() { requestTimeouts.increment() }
     func undecodable() { undecodableMessages.increment() }
     func sendingRefused() { heldBack.increment() }
+    func caughtUp() { recentPages.increment() }
     func missedNotice() { missedNotices.increment() }
     func answered(afterMilliseconds duration: UInt64) { requestTimer.recordMilliseconds(Int64(clamping: duration)) }
 

@@ -24,18 +24,17 @@ extension GatewaySession {
                 PageRequest(
                     context: requestContext, clientFile: clientFile.ident, generation: generation,
                     after: progress.download, maxBytes: context.limits.pageBytes,
-                    isMark: bootstrap == nil && askedMark != nil, bootstrap: bootstrap)))
+                    isMark: bootstrap == nil && askedMark != nil, bootstrap: bootstrap),
+                recent: mayCatchUp
+                    ? RecentPosition(
+                        generation: generation,
+                        server: .init(version: progress.download.serverVersion, salt: progress.latest.salt)) : nil))
     }
 
     mutating func receive(_ page: PageAnswer) {
         guard phase == .live, paging == .asked else { return }
         paging = .none
-        defer {
-            if mustAskAgain {
-                mustAskAgain = false
-                wantPage()
-            }
-        }
+        defer { askAgain() }
         guard page.generation == generation, page.after == progress.download,
             page.download.serverVersion >= progress.download.serverVersion
         else { return wantPage() }
@@ -54,7 +53,7 @@ extension GatewaySession {
         }
         guard !failForIngests(page.view?.compensations ?? []) else { return }
         guard isComplete else { return wantPage() }
-        if subscriptions != nil { cameUp() }
+        if subscriptions == nil { mayCatchUp = true } else { cameUp() }
         if let marked {
             actions.append(.send(.mark(session: session, request: marked)))
             askedMark = nil
@@ -64,13 +63,37 @@ extension GatewaySession {
         }
     }
 
+    private mutating func askAgain() {
+        guard mustAskAgain else { return }
+        mustAskAgain = false
+        wantPage()
+    }
+
+    /// Passes versions on that came with earlier notices, while the session could not be told.
+    mutating func recent(_ stretch: RecentStretch) {
+        guard phase == .live, paging == .asked, let clientFile else { return }
+        paging = .none
+        defer { askAgain() }
+        // Only the owner can say that there is no more.
+        if let mark = askedMark {
+            openMark = max(openMark ?? mark, mark)
+            askedMark = nil
+        }
+        guard stretch.follows == progress.download.serverVersion else { return wantPage() }
+        pass(
+            stretch.versions.view(for: clientFile.ident, at: progress.download.clientVersion),
+            upTo: SaltedServerVersion(version: stretch.latest, salt: progress.latest.salt),
+            downloadableBytes: UInt64(stretch.bytesBehind))
+        if openMark != nil || heardOf > progress.download.serverVersion { wantPage() }
+    }
+
     mutating func integrated(_ fanned: FannedNotice) {
         guard let file = hear(fanned) else { return }
         let notice = fanned.notice
         guard notice.follows == progress.download.serverVersion, !environment.isCongested,
             notice.entries.last?.serverVersion == notice.latest.version
         else { return wantPage() }
-        pass(fanned.view(for: file, at: progress.download.clientVersion), upTo: notice.latest)
+        pass(fanned.versions.view(for: file, at: progress.download.clientVersion), upTo: notice.latest)
     }
 
     /// Takes from a notice what does not depend on what it brings.
@@ -91,18 +114,22 @@ extension GatewaySession {
     }
 
     /// Passes on what a notice comes to for the client.
-    mutating func pass(_ view: FannedNotice.View, upTo latest: SaltedServerVersion) {
+    mutating func pass(
+        _ view: SharedVersions.View, upTo latest: SaltedServerVersion, downloadableBytes: UInt64 = 0
+    ) {
         progress.download = DownloadCursor(
             serverVersion: latest.version, clientVersion: max(progress.download.clientVersion, view.clientVersion))
         progress.latest.salt = latest.salt
         if !view.entries.isEmpty || uploads.owesAcknowledgement {
-            download(view.entries, packed: view.packed, downloadableBytes: 0)
+            download(view.entries, packed: view.packed, downloadableBytes: downloadableBytes)
         }
     }
 
     /// Notices were dropped. A page that was asked for before may not cover them.
     mutating func missed() {
         guard phase == .live else { return }
+        // Only the owner can say what an acknowledgement would have said.
+        mayCatchUp = false
         if paging == .asked { mustAskAgain = true }
         wantPage()
     }

@@ -41,6 +41,9 @@ struct GatewaySession: Sendable {
     var paging = Paging.none
     /// What is asked for does not cover everything: another page is due after it.
     var mustAskAgain = false
+    /// The session may be told what notices have brought before. It has had all of a partition once, so that its position is one in the history
+    /// and not in the base that the client began with; and it has missed no acknowledgement since.
+    var mayCatchUp = false
 
     var generation: UInt64 = 0
     var slice: SliceNumber?
@@ -123,6 +126,7 @@ struct GatewaySession: Sendable {
         case .page(let answer): receive(answer)
         case .refused(let answer, let isAnswer): refused(answer, isAnswer: isAnswer)
         case .fanned(let notice): integrated(notice)
+        case .recent(let stretch): recent(stretch)
         case .viewed(let notice): viewed(notice)
         case .stands(let latest): stands(at: latest)
         case .heardOf(let version): heard(of: version)

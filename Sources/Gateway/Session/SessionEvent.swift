@@ -31,6 +31,8 @@ enum SessionEvent: Sendable {
     /// - Parameter isAnswer: whether a request is refused; else it is an upload.
     case refused(RefusedAnswer, isAnswer: Bool = true)
     case fanned(FannedNotice)
+    /// What was asked for of versions that the gateway has at hand.
+    case recent(RecentStretch)
     /// A notice of a flexible realm that concerns the session.
     case viewed(ViewedNotice)
     /// The flexible realm stands here, and what concerns the session of that it was told.
@@ -84,7 +86,8 @@ enum SessionAction: Sendable {
     /// Listen for the realm's notices, and only then ask.
     case subscribeAndBind(BindRequest)
     case identify(IdentifyRequest)
-    case page(PageRequest)
+    /// - Parameter recent: where the session stands, if versions that the gateway has at hand do as well.
+    case page(PageRequest, recent: RecentPosition? = nil)
     /// Tell the session from here on of the commits that concern its view.
     case follow(Following)
     case publish(ChangesetMessage, number: UInt64)

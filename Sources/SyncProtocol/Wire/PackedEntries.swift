@@ -3,6 +3,7 @@ package import SyncModel
 /// The entries of a DOWNLOAD as they travel, compressed if it pays: made once for all sessions that receive the same.
 package struct PackedEntries: Sendable {
     let body: Body
+    package var bytes: Int { body.wire.count }
 
     package init(_ entries: [HistoryEntry]) throws(SyncProtocolError) {
         var writer = MessageWriter(

@@ -457,7 +457,8 @@ extension RealmContext {
     var draftedChangeBytes: Int { draft?.changeBytes ?? 0 }
 
     /// What gateways are told about the realm after the commit.
-    func notice(maxBytes: Int) -> IntegratedNotice? {
+    func notice(limits: WorkerLimits) -> IntegratedNotice? {
+        let maxBytes = name.isFlexible ? limits.maxViewNoticeBytes : limits.maxNoticeBytes
         let latest = record.latest
         guard latest.version > unsaved.start || !unsaved.acknowledged.isEmpty || unsaved.isToldAgain else { return nil }
         let bytes = unsavedHistory.reduce(0) { $0 + $1.entry.changeset.count + 32 }

@@ -267,7 +267,7 @@ final class SliceWork {
         }
         let limits = environment.limits
         for context in kept.realms {
-            if let notice = context.notice(maxBytes: limits.maxNoticeBytes) {
+            if let notice = context.notice(limits: limits) {
                 var message = try AMQPMessage(notice, persistent: false)
                 message.note(context.noticedEvents())
                 published.append(Publication(.realms(key: context.name.topicKey), message))

@@ -22,7 +22,8 @@ import Testing
         let name = shared.topology.gateway("g")
         let inbox = ClusterInbox(
             gateway: "g", watch: watch, requests: RequestTable(limit: 1), apps: apps,
-            fans: FlexibleFans(clock: TestClock().clock), keysChanged: {}, clock: TestClock().clock,
+            fans: FlexibleFans(clock: TestClock().clock), recent: RecentVersions(bytes: 1 << 20), keysChanged: {},
+            clock: TestClock().clock,
             metrics: GatewayMetrics(), logger: TestTopology.logger)
         var limits = GatewayLimits()
         limits.heldBytes = 1 << 20

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func readersAreSentEverythingEncodedBeforehand() throws {
-        let view = Self.notice(8, 9).view(for: 2, at: 5)
+        let view = Self.notice(8, 9).versions.view(for: 2, at: 5)
         expectEqual(view.entries.map(\.serverVersion), [1, 2])
         expectTrue(view.entries.allSatisfy { $0.clientVersion == 5 })
         expectEqual(view.clientVersion, 5)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func anAuthorIsSentTheOthersChangesetsOnly() throws {
-        let view = Self.notice(8, 2, 9).view(for: 2, at: 5)
+        let view = Self.notice(8, 2, 9).versions.view(for: 2, at: 5)
         expectEqual(view.entries.map(\.serverVersion), [1, 3])
         // What follows its own changeset was integrated after it.
         expectEqual(view.entries.map(\.clientVersion), [5, 11])
@@ -40,7 +40,7 @@ import Testing
 
     @Test func aPackedDownloadIsTheSameMessage() throws {
         let encoder = MessageEncoder(mode: .partition)
-        let view = Self.notice(8, 9).view(for: 2, at: 5)
+        let view = Self.notice(8, 9).versions.view(for: 2, at: 5)
         let download = Download(
             session: 1,
             progress: SyncProgress(

@@ -44,7 +44,7 @@ struct FlexibleSessionScript {
             case .send(let message):
                 try checker.send(message)
                 sent.append(message)
-            case .page(let request): pages.append(request)
+            case .page(let request, _): pages.append(request)
             case .follow(let following): followed.append(following)
             case .identify(let request): identifies.append(request)
             case .publish(let message, _): if let upload = message.upload { published.append(upload) }

@@ -21,7 +21,7 @@ import Testing
             switch action {
             case .subscribeAndBind(let request): told.append(request.context.rights)
             case .identify(let request): told.append(request.context.rights)
-            case .page(let request): told.append(request.context.rights)
+            case .page(let request, _): told.append(request.context.rights)
             case .publish(let message, _): told.append(message.upload?.rights)
             default: break
             }

@@ -19,6 +19,9 @@ struct SessionScript {
     var pageEntries = 100
     /// Messages of the owner that are not delivered, by kind.
     var holdsAnswers = false
+    /// The versions that the gateway has at hand, if the script is to use them.
+    var recent: RecentVersions?
+    private(set) var pagesAsked = 0
     private(set) var heldRequests: [(Int, SessionAction)] = []
     private var sockets: [Int: Socket] = [:]
     private(set) var log: [(socket: Int, message: ServerMessage)] = []
@@ -136,7 +139,12 @@ struct SessionScript {
                     IdentifiedAnswer(
                         generation: realm.generation, upload: realm.uploads[request.clientFile.ident] ?? .init(),
                         lockedServerVersion: 0, latest: realm.latest)), ident, on: socket)
-        case .page(let request):
+        case .page(let request, let position):
+            if let position, let stretch = recent?.stretch(after: position, of: Self.name) {
+                return try cluster(
+                    .recent(stretch), session(of: request.context.session, socket), on: socket)
+            }
+            pagesAsked += 1
             try cluster(
                 .page(realm.page(for: request.clientFile, after: request.after, maxEntries: pageEntries)),
                 session(of: request.context.session, socket), on: socket)
@@ -144,6 +152,7 @@ struct SessionScript {
             guard let upload = message.upload else { return }
             try cluster(.published(number), session(of: upload.session, socket), on: socket)
             guard let notice = realm.integrate(message) else { return }
+            recent?.hear(notice, at: environment.now)
             for (socket, state) in sockets.sorted(by: { $0.key == socket && $1.key != socket }) {
                 for ident in state.sessions.keys.sorted() { try cluster(.integrated(notice), ident, on: socket) }
             }

@@ -488,7 +488,7 @@ final class QuickClientSimulation {
             case .forget:
                 fans.leave(number, of: harness.realm)
                 peers[index].session = nil
-            case .page(var request):
+            case .page(var request, _):
                 request.schema = fans.knownSchema(of: harness.realm)
                 requests.append((number, .page(request)))
             case .subscribeAndBind, .identify, .publish, .report, .reset: requests.append((number, action))
@@ -528,7 +528,7 @@ final class QuickClientSimulation {
             for answer in try published.every(ConfirmAnswer.self) { try await tell(.confirm(answer), number) }
             for answer in try published.every(IdentifiedAnswer.self) { try await tell(.identified(answer), number) }
             try await refuse(published, number)
-        case .page(let request):
+        case .page(let request, _):
             let published = try await harness.send(request)
             for var page in try published.every(PageAnswer.self) {
                 if let schema = page.view?.schema { fans.learn(schema, of: harness.realm) }
