@@ -103,17 +103,36 @@ import Testing
         expectTrue((110...130).contains(gone.count))
     }
 
-    @Test func oneInCompanyThatHasNothingNowWaitsAllTheSame() {
+    @Test func oneThatOwesMuchWaitsAlsoWhereOthersHaveNothingNow() {
         let shares = Shares()
         expectTrue(shares.begin([heavy, light], at: 0))
         shares.took(40_000, for: light)
-        shares.took(7_000_000, for: heavy)
-        expectTrue(!shares.begin([heavy], at: 50))
-        expectTrue(shares.begin([heavy], at: 101))
         shares.took(1_000_000_000, for: heavy)
         expectTrue(!shares.begin([heavy], at: 4_000))
         // Nobody else has had any for five seconds.
         expectTrue(shares.begin([heavy], at: 5_001))
+    }
+
+    /// A slice is not idle while a backlog waits, and is free for others within milliseconds.
+    @Test func oneThatOwesLittleGoesOnInShortTurnsWhereOthersHaveNothingNow() {
+        let shares = Shares()
+        expectTrue(shares.begin([heavy, light], at: 0))
+        shares.took(40_000, for: light)
+        var gone: [Int] = []
+        for time in 0..<200 as Range<UInt64> {
+            expectTrue(shares.begin([heavy], at: time))
+            gone.append(0)
+            while shares.mayGo(heavy, app: nil) {
+                shares.took(100_000, for: heavy)
+                gone[gone.count - 1] += 1
+            }
+        }
+        expectEqual(gone[0], 10)
+        // A quarter of a share, and what the time pays off.
+        expectTrue(gone.dropFirst().allSatisfy { (2...4).contains($0) }, "\(gone)")
+        // Others go first.
+        expectTrue(shares.begin([heavy, light], at: 200))
+        expectTrue(!shares.mayGo(heavy, app: nil) && shares.mayGo(light, app: nil))
     }
 
     @Test func nobodyWaitsWhereNoMoreAreTaken() {

@@ -4,8 +4,10 @@ import SyncModel
 ///
 /// A turn is what an owner goes through between two commits. In it, all messages go in their order, but a realm or an app that has
 /// taken its share leaves the rest of its messages for later turns. What was taken is a debt, which is paid off by time: while
-/// others have messages, or had some lately, each in debt gets a part of the slice's time, so that the others mostly find the
-/// slice free; where nobody else has any, debts are forgotten as they are met.
+/// others have messages, each in debt gets a part of the slice's time. While others had messages lately and have none now, a small
+/// debt is no reason to leave the slice idle: each turn is short then, so that the others find the slice busy for milliseconds at
+/// most. A large debt, of one upload or commit that took long, is paid off by time then, too. Where nobody else had any messages
+/// lately, debts are forgotten as they are met.
 ///
 /// Counted is work and not time, in steps of merging (`MergeMeter`). The order of the messages of one realm stays.
 struct SliceShares {
@@ -19,6 +21,9 @@ struct SliceShares {
     private static let recentMilliseconds: UInt64 = 5_000
     /// What one debtor may take of a slice while others had messages lately: a fifth or so of what a merge takes in that time.
     private static let stepsPerMillisecond: UInt64 = 60_000
+    /// The debts, in shares, up to which one goes on while others have no messages; and the part of a share that it gets in a turn.
+    private static let smallDebt: UInt64 = 4
+    private static let shortTurn: UInt64 = 4
     /// Realms that are remembered as having had messages lately.
     private static let maximumRealms = 1_000
 
@@ -68,7 +73,12 @@ struct SliceShares {
                 pay(waiting.lazy.map(excess(of:)).min() ?? 0)
             }
         }
-        return hasOthers || waiting.contains(where: isFree)
+        if hasOthers || waiting.contains(where: isFree) { return true }
+        guard let least = waiting.lazy.map(excess(of:)).min(), least <= (Self.smallDebt - 1) * realmShare else {
+            return false
+        }
+        pay(least + realmShare / Self.shortTurn)
+        return true
     }
 
     /// Whether a message goes in this turn. Once one of a realm has to wait, all that come after it do.
