@@ -8,24 +8,25 @@ extension GatewaySession {
         if paging == .none { paging = .wanted(since: environment.now) }
     }
 
+    /// Whether the client is to hear of its own uploads before it is sent what others have written.
+    private var isHeldBack: Bool { sent != nil && subscriptions == nil && uploads.isBulky(at: environment.now) }
+
     /// Asks for the page after the session's position, one at a time, once the socket has drained.
     mutating func askForPage() {
-        guard phase == .live, case .wanted = paging, environment.isLinkUp, !environment.isCongested, let clientFile
+        guard phase == .live, case .wanted = paging, environment.isLinkUp, !environment.isCongested, !isHeldBack,
+            let clientFile
         else { return }
         paging = .asked
         let bootstrap = subscriptions?.nextRequest()
         // A client that has asked for a set counts on the answer to its next MARK for the set's data.
-        if bootstrap == nil, let mark = openMark, subscriptions?.isWaiting != true {
-            askedMark = max(askedMark ?? mark, mark)
-            openMark = nil
-        }
+        if bootstrap == nil, subscriptions?.isWaiting != true { marks.ask() }
         actions.append(
             .page(
                 PageRequest(
                     context: requestContext, clientFile: clientFile.ident, generation: generation,
                     after: progress.download, maxBytes: context.limits.pageBytes,
-                    isMark: bootstrap == nil && askedMark != nil, bootstrap: bootstrap),
-                recent: mayCatchUp
+                    isMark: bootstrap == nil && marks.tellsOwner, bootstrap: bootstrap),
+                recent: mayCatchUp && !marks.needsOwner
                     ? RecentPosition(
                         generation: generation,
                         server: .init(version: progress.download.serverVersion, salt: progress.latest.salt)) : nil))
@@ -47,20 +48,26 @@ extension GatewaySession {
         let undone = page.view?.compensations.filter { $0.isIngest != true } ?? []
         let mustSend =
             !entries.isEmpty || !undone.isEmpty || (isComplete && (sent == nil || uploads.owesAcknowledgement))
-        let marked = isComplete ? askedMark : nil
-        if mustSend || (marked != nil && sent != progress) {
-            download(entries, downloadableBytes: page.downloadableBytes, undoing: undone)
-        }
+        marks.hear(latest: page.latest.version, isComplete: isComplete)
+        if mustSend { download(entries, downloadableBytes: page.downloadableBytes, undoing: undone) }
         guard !failForIngests(page.view?.compensations ?? []) else { return }
-        guard isComplete else { return wantPage() }
-        if subscriptions == nil { mayCatchUp = true } else { cameUp() }
-        if let marked {
-            actions.append(.send(.mark(session: session, request: marked)))
-            askedMark = nil
+        // All of a base is the server's (docs/internals.md, "How a history is compacted").
+        if subscriptions == nil, isComplete || entries.last.map({ $0.originFile != .server }) ?? false {
+            mayCatchUp = true
         }
-        if openMark != nil || subscriptions?.isWaiting == true || heardOf > progress.download.serverVersion {
+        guard isComplete else { return wantPage() }
+        if subscriptions != nil { cameUp() }
+        if marks.isOpen || subscriptions?.isWaiting == true || heardOf > progress.download.serverVersion {
             wantPage()
         }
+    }
+
+    /// Answers the MARK that has come to its end. The client hears first where it stands.
+    mutating func answerMarks() {
+        guard phase == .live, sent != nil, let mark = marks.answer(at: progress.download.serverVersion) else { return }
+        if sent != progress { download([], downloadableBytes: 0) }
+        actions.append(.send(.mark(session: session, request: mark)))
+        if marks.isOpen || marks.tellsOwner { wantPage() }
     }
 
     private mutating func askAgain() {
@@ -74,23 +81,18 @@ extension GatewaySession {
         guard phase == .live, paging == .asked, let clientFile else { return }
         paging = .none
         defer { askAgain() }
-        // Only the owner can say that there is no more.
-        if let mark = askedMark {
-            openMark = max(openMark ?? mark, mark)
-            askedMark = nil
-        }
         guard stretch.follows == progress.download.serverVersion else { return wantPage() }
         pass(
             stretch.versions.view(for: clientFile.ident, at: progress.download.clientVersion),
             upTo: SaltedServerVersion(version: stretch.latest, salt: progress.latest.salt),
             downloadableBytes: UInt64(stretch.bytesBehind))
-        if openMark != nil || heardOf > progress.download.serverVersion { wantPage() }
+        if marks.isOpen || marks.tellsOwner || heardOf > progress.download.serverVersion { wantPage() }
     }
 
     mutating func integrated(_ fanned: FannedNotice) {
         guard let file = hear(fanned) else { return }
         let notice = fanned.notice
-        guard notice.follows == progress.download.serverVersion, !environment.isCongested,
+        guard notice.follows == progress.download.serverVersion, !environment.isCongested, !isHeldBack,
             notice.entries.last?.serverVersion == notice.latest.version
         else { return wantPage() }
         pass(fanned.versions.view(for: file, at: progress.download.clientVersion), upTo: notice.latest)
@@ -102,10 +104,14 @@ extension GatewaySession {
     mutating func hear(_ fanned: FannedNotice) -> FileIdent? {
         let notice = fanned.notice
         guard phase == .live, let clientFile, notice.generation == generation else { return nil }
+        let wasHeldBack = isHeldBack
         if let own = fanned.acknowledgements[clientFile.ident] { acknowledge(own) }
         heardOf = max(heardOf, notice.latest.version)
         // While a page is under way its answer covers this, or another page will.
-        guard paging == .none else { return nil }
+        guard paging == .none else {
+            if wasHeldBack, !isHeldBack, wantsPage { download([], downloadableBytes: 0) }
+            return nil
+        }
         guard notice.latest.version > progress.download.serverVersion else {
             if uploads.owesAcknowledgement { download([], downloadableBytes: 0) }
             return nil

@@ -58,7 +58,7 @@ extension GatewaySession {
 
     mutating func refused(_ answer: RefusedAnswer, isAnswer: Bool) {
         // Where a request is refused no MARK will be answered any more; and the first refusal is that which counts.
-        guard !isAnswer, phase == .live, owesMark else { return refuse(heldRefusal ?? answer) }
+        guard !isAnswer, phase == .live, marks.isOwed else { return refuse(heldRefusal ?? answer) }
         heldRefusal = heldRefusal ?? answer
         waiting.clear()
     }

@@ -22,15 +22,14 @@ extension GatewaySession {
     private var situation: WaitingMessages.Situation {
         WaitingMessages.Situation(
             isLive: phase == .live, awaitsSet: subscriptions?.isWaiting == true,
-            owesMark: owesMark, mayPassMarks: !context.realm.isFlexible, hasUnacknowledged: uploads.hasUnacknowledged)
+            owesMark: marks.isOwed, mayPassMarks: !context.realm.isFlexible,
+            hasUnacknowledged: uploads.hasUnacknowledged)
     }
-
-    var owesMark: Bool { openMark != nil || askedMark != nil }
 
     /// Deals with what need not wait any more.
     mutating func goOn() {
         while let message = waiting.next(situation, at: environment.now) { act(on: message) }
-        if let heldRefusal, !owesMark { return refuse(heldRefusal) }
+        if let heldRefusal, !marks.isOwed { return refuse(heldRefusal) }
         let situation = situation
         guard waiting.isLetGo, situation.isLive, !situation.awaitsSet, !situation.owesMark else { return }
         fail(
@@ -56,11 +55,7 @@ extension GatewaySession {
                 quota.refusal(limit: limit, app: context.realm.app, user: context.user),
                 backoff: .afterQuota(seconds: seconds))
         case .mark(let request):
-            // A mark that has come before is answered once.
-            guard newestMark.map({ request > $0 }) ?? true else { break }
-            newestMark = request
-            openMark = request
-            wantPage()
+            if marks.take(request) { wantPage() }
         case .query(let set):
             if let refusal = subscriptions?.ask(for: set) { refuse(set.version, refusal) }
             wantPage()

@@ -14,7 +14,7 @@ extension GatewaySession {
                 follows: uploads.follows, progress: upload.progress,
                 lockedServerVersion: upload.lockedServerVersion, rights: rights),
             entries: upload.entries)
-        let number = uploads.add(message, bytes: bytes)
+        let number = uploads.add(message, bytes: bytes, at: environment.now)
         // Without the broker the message waits for `linkUp`.
         if environment.isLinkUp || isLast { actions.append(.publish(message, number: number)) }
     }

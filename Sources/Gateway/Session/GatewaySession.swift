@@ -41,8 +41,8 @@ struct GatewaySession: Sendable {
     var paging = Paging.none
     /// What is asked for does not cover everything: another page is due after it.
     var mustAskAgain = false
-    /// The session may be told what notices have brought before. It has had all of a partition once, so that its position is one in the history
-    /// and not in the base that the client began with; and it has missed no acknowledgement since.
+    /// The session may be told what notices have brought before. Its position is one in the history of a partition and not in the base that the
+    /// client began with; and it has missed no acknowledgement since its owner has last answered.
     var mayCatchUp = false
 
     var generation: UInt64 = 0
@@ -60,10 +60,7 @@ struct GatewaySession: Sendable {
     /// The newest version heard of; beyond `progress` while a page is missing.
     var heardOf: ServerVersion = 0
 
-    /// The newest MARK not yet part of a request, and the one that is.
-    var openMark: RequestIdent?
-    var newestMark: RequestIdent?
-    var askedMark: RequestIdent?
+    var marks = PendingMarks()
 
     var uploads = UploadPipeline()
     var waiting = WaitingMessages()
@@ -103,6 +100,7 @@ struct GatewaySession: Sendable {
         self.environment = environment
         defer { actions = [] }
         handle(event)
+        answerMarks()
         goOn()
         askForPage()
         return actions

@@ -16,6 +16,8 @@ struct UploadPipeline: Sendable {
     private var counted: Deque<(clientVersion: ClientVersion, bytes: Int)> = []
     private var nextNumber: UInt64 = 1
     private(set) var unacknowledgedBytes = 0
+    /// The time, in milliseconds, since when there is something that no owner has acknowledged.
+    private var unacknowledgedSince: UInt64 = 0
     /// Client version of the progress that the next upload follows.
     private(set) var follows: ClientVersion = 0
     /// The owner has acknowledged changesets and the client has not been told.
@@ -45,13 +47,24 @@ struct UploadPipeline: Sendable {
         return held?.upload
     }
 
-    mutating func add(_ message: ChangesetMessage, bytes: Int) -> UInt64 {
+    /// Whether so much was uploaded a moment ago that others' versions had better wait: the client would hear behind all of them that its own
+    /// are integrated.
+    func isBulky(at now: UInt64) -> Bool {
+        unacknowledgedBytes >= Self.bulkBytes && now < unacknowledgedSince &+ Self.bulkPatience
+    }
+
+    static let bulkBytes = 16 << 10
+    /// In milliseconds.
+    static let bulkPatience: UInt64 = 5_000
+
+    mutating func add(_ message: ChangesetMessage, bytes: Int, at now: UInt64) -> UInt64 {
         let number = nextNumber
         nextNumber &+= 1
         pending.append(Pending(number: number, message: message))
         guard let progress = message.upload?.progress.clientVersion else { return number }
         follows = max(follows, progress)
         if !message.entries.isEmpty {
+            if counted.isEmpty { unacknowledgedSince = now }
             counted.append((progress, bytes))
             unacknowledgedBytes += bytes
         }

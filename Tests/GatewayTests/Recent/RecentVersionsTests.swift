@@ -207,4 +207,33 @@ import Testing
         expectEqual(downloads(script.takeLog()), [[1, 2, 3, 4, 5]])
         expectEqual(script.pagesAsked, asked + 1)
     }
+
+    /// A client with much to say hears that it was integrated before it is sent what others have written.
+    @Test func aClientHearsOfItsBulkyUploadFirst() throws {
+        var script = try behind()
+        script.holdsAnswers = true
+        script.environment.isCongested = true
+        try script.client(.upload(SessionScript.upload(3)), bytes: UploadPipeline.bulkBytes)
+        script.environment.isCongested = false
+        try script.event(.drained, 1)
+        expectTrue(script.takeLog().isEmpty)
+        try script.release()
+        expectEqual(downloads(script.takeLog()), [[], [2, 3, 4, 5]])
+        expectEqual(script.session(1)?.progress.download.serverVersion, 6)
+    }
+
+    @Test func aBulkyUploadHoldsDownloadsUpForAMomentOnly() throws {
+        var script = try behind()
+        script.holdsAnswers = true
+        script.environment.isCongested = true
+        try script.client(.upload(SessionScript.upload(3)), bytes: UploadPipeline.bulkBytes)
+        script.holdsAnswers = false
+        script.environment.isCongested = false
+        script.environment.now += UploadPipeline.bulkPatience - 1
+        try script.event(.tick, 1)
+        expectTrue(script.takeLog().isEmpty)
+        script.environment.now += 1
+        try script.event(.tick, 1)
+        expectEqual(downloads(script.takeLog()), [[2, 3, 4, 5]])
+    }
 }

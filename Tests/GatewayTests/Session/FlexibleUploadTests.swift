@@ -120,4 +120,20 @@ import Testing
         }
         expectTrue(body.action == .transient && body.tryAgain && script.published.isEmpty)
     }
+
+    /// Others go on writing: the client need not have all of that to hear that it has what there was.
+    @Test func aMarkIsAnsweredInARealmThatIsNeverAtRest() throws {
+        var script = try Script.begun()
+        try script.answer(to: 5)
+        _ = script.take()
+        try script.client(.mark(session: 1, request: 1), .mark(1))
+        try script.answer([Script.entry(6)], to: 6, latest: 9)
+        try script.answer([Script.entry(9)], to: 9, latest: 12)
+        expectEqual(script.take(), ["0/steadyState of 1 to 6", "0/steadyState of 1 to 9", "mark"])
+        expectEqual(script.pages.last?.isMark, true)
+        try script.answer([Script.entry(12)], to: 12, latest: 12)
+        expectEqual(script.take(), ["0/steadyState of 1 to 12"])
+        try script.cluster(.missed)
+        expectEqual(script.pages.last?.isMark, false)
+    }
 }
