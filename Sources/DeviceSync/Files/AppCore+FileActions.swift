@@ -49,7 +49,7 @@ enum FileActionRunner {
             return action.salt.map { $0 == header.salt } ?? (action.file == nil)
         }
         guard action.salt == nil else { return try !RealmFileSet.isPlainDatabase(file) }
-        guard let wanted = action.file, let sync = try RealmFile.syncIfReadable(at: file) else { return true }
+        guard let wanted = action.file, let sync = try SyncFileState.readable(at: file) else { return true }
         return sync.identity == wanted
     }
 
@@ -66,7 +66,7 @@ enum FileActionRunner {
             do {
                 try copyDatabase(file, to: partial)
             } catch {
-                guard RealmFile.isDamage(error) else { throw error }
+                guard FileFailure.isDamage(error) else { throw error }
                 try copyBytes(of: file, to: partial, backup)
             }
         } else {

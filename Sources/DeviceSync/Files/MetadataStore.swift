@@ -24,7 +24,7 @@ final class MetadataStore: Sendable {
                 do {
                     database = try Self.open(file)
                 } catch {
-                    guard RealmFile.isDamage(error) else { throw error }
+                    guard FileFailure.isDamage(error) else { throw error }
                     try Self.setAside(file)
                     database = try Self.open(file)
                 }

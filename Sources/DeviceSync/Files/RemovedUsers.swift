@@ -66,7 +66,7 @@ struct RemovedUsersFiles {
 
     /// Whether a removed user opened the realm last. A damaged realm counts as theirs, and an encrypted one, since they cannot say.
     private func belongs(_ file: URL) throws -> Bool {
-        guard let sync = try RealmFile.syncIfReadable(at: file) else { return true }
+        guard let sync = try SyncFileState.readable(at: file) else { return true }
         return sync.userID.map(users.contains) ?? false
     }
 

@@ -74,7 +74,7 @@ enum RealmCopy {
                 sync = state(for: target)
             }
         }
-        var commit = RealmFile.Commit(version: 2)
+        var commit = FileCommit(version: 2)
         commit.subscriptions = subscriptions.map { SubscriptionChange($0) }
         commit.schema = snapshot.state.schema
         commit.copied = snapshot.state
@@ -132,7 +132,12 @@ enum RealmCopy {
             // it once more.
             let progress = newest.sync.progress
             let known = min(progress.upload.clientVersion, progress.download.clientVersion)
-            let stored = try core.file.schemaAdditions(after: known)
+            let stored = try core.file.read { database in
+                (
+                    version: try database.realmVersion(),
+                    changesets: try HistoryRows(database).schemaAdditions(after: known)
+                )
+            }
             guard stored.version == newest.snapshot.version else {
                 // The writer that has committed the other version is about to publish it.
                 Thread.sleep(forTimeInterval: 0.01)
@@ -179,7 +184,7 @@ enum RealmCopy {
 
     /// Makes changesets local writes of the copy, which are still to be uploaded.
     private static func addUploads(
-        _ changesets: [Changeset], to commit: inout RealmFile.Commit, _ sync: SyncFileState, _ timestamp: SyncTimestamp
+        _ changesets: [Changeset], to commit: inout FileCommit, _ sync: SyncFileState, _ timestamp: SyncTimestamp
     ) {
         commit.history = changesets.enumerated().map { index, changeset in
             HistoryEntry(

@@ -31,7 +31,7 @@ final class ResetRecord {
     /// Runs a merge that may change the record. If the device could not store the merge, the record is put back: whatever
     /// this attempt wrote there must not speak against the attempt when it is tried again. With the write lock held.
     func merging<Result>(into core: RealmCore, _ merge: (PendingReset?) throws -> Result) throws -> Result {
-        let stored = try found ?? core.file.pendingReset()
+        let stored = try found ?? core.file.read { ResetRows($0).pending() }
         found = .some(stored)
         do {
             let result = try merge(stored)

@@ -105,7 +105,7 @@ final class ResetFiles {
 
     /// Whether the file has the record of a merge that the server has not acknowledged. Should the file not say it now:
     /// clearing what is not there does no harm.
-    var hasRecord: Bool { (try? core.file.pendingReset() != nil) ?? true }
+    var hasRecord: Bool { (try? core.file.read { ResetRows($0).pending() } != nil) ?? true }
 
     func restoreRecord() { record.restore(into: core) }
 
@@ -141,7 +141,7 @@ final class ResetFiles {
     func note(_ attempt: ResetAttempt) {
         reportInterruption()
         record = ResetRecord()
-        try? core.file.setReport(.attempt, outcome(attempt, .interrupted))
+        setReport(.attempt, outcome(attempt, .interrupted))
     }
 
     /// Reports the attempt that is still noted when the next one could begin: it was cut off.
@@ -150,18 +150,22 @@ final class ResetFiles {
     /// Queues a report. While the metadata file cannot be written, the realm's own keeps it for the next start of the session.
     func report(_ outcome: ResetOutcome) {
         guard app.core?.outcomes.report(outcome, user: userID) == false else { return }
-        try? core.file.setReport(.outcome, outcome)
+        setReport(.outcome, outcome)
     }
 
     /// Queues the report that was committed with a merge, or could not be queued; also after a crash in between, which may
     /// have left the fresh copy as well.
     func deliverStoredOutcome() { deliver(.outcome) { $0 } }
 
-    private func deliver(_ name: RealmFile.ReportName, _ report: (ResetOutcome) -> ResetOutcome) {
-        guard let app = app.core, let stored = try? core.file.report(name),
+    private func deliver(_ name: ResetRows.ReportName, _ report: (ResetOutcome) -> ResetOutcome) {
+        guard let app = app.core, let stored = try? core.file.read({ try ResetRows($0).report(name) }),
             app.outcomes.report(report(stored), user: userID)
         else { return }
-        try? core.file.setReport(name, nil)
+        setReport(name, nil)
+    }
+
+    private func setReport(_ name: ResetRows.ReportName, _ report: ResetOutcome?) {
+        try? core.file.write { try ResetRows($0).setReport(name, report) }
     }
 
     // MARK: The merge
@@ -190,7 +194,7 @@ final class ResetFiles {
     /// - Parameter failure: why an automatic mode failed; nil for the manual mode.
     /// - Returns: the error for the app.
     func leaveToApp(_ attempt: ResetAttempt, _ failure: ResetFailure?) -> SyncError {
-        try? core.file.setReport(.attempt, nil)
+        setReport(.attempt, nil)
         var outcome = outcome(
             attempt, .manualPending, modeUsed: failure == nil ? .manual : failure?.modeUsed,
             changesets: failure?.changesets)

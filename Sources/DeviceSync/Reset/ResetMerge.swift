@@ -101,13 +101,14 @@ struct ResetMerge {
     /// What the server has not integrated, or has lost, as later downloads have left it.
     private func unsynced() throws -> [HistoryEntry] {
         let newest = core.snapshot.version
-        if let lost = attempt.lostAfter {
-            return try core.file.acknowledgedEntries(after: lost) + core.file.localEntries(after: lost, upTo: newest)
-        }
         // A server that names a version which is not there means another file.
         let integrated = attempt.integrated.flatMap { $0 <= newest ? $0 : nil } ?? 0
-        return try core.file.localEntries(
-            after: max(core.sync.progress.upload.clientVersion, integrated), upTo: newest)
+        let known = max(core.sync.progress.upload.clientVersion, integrated)
+        return try core.file.read { database in
+            let rows = HistoryRows(database)
+            guard let lost = attempt.lostAfter else { return try rows.localEntries(after: known, upTo: newest) }
+            return try rows.acknowledgedEntries(after: lost) + rows.localEntries(after: lost, upTo: newest)
+        }
     }
 
     private func newRecord(_ mode: PendingReset.Mode, cutOff: Int) -> PendingReset {
@@ -149,7 +150,7 @@ struct ResetMerge {
         if move == .migrateToFLX { sync.move?.pending = nil } else if move == .revertToPBS { sync.move = nil }
         result.version = snapshot.version + 1
         result.sync = sync
-        var commit = RealmFile.Commit(version: result.version, taking: &state)
+        var commit = FileCommit(version: result.version, taking: &state)
         commit.sync = sync
         if let move {
             // What the fresh copy has subscribed to, as the realm's first set; or none any more.
@@ -178,8 +179,11 @@ struct ResetMerge {
     /// What is kept: from the first recovered entry on, with the original numbers and times.
     private func history(_ recovered: [ClientVersion: [UInt8]], latest: ServerVersion) throws -> [HistoryEntry] {
         guard let first = recovered.filter({ !$0.value.isEmpty }).keys.min() else { return [] }
-        let acknowledged = try core.file.acknowledgedEntries(after: ClientVersion(first.rawValue - 1))
-        return try (acknowledged + core.file.entries(from: first)).map { entry in
+        let kept = try core.file.read { database in
+            let rows = HistoryRows(database)
+            return try rows.acknowledgedEntries(after: ClientVersion(first.rawValue - 1)) + rows.entries(from: first)
+        }
+        return kept.map { entry in
             var entry = entry
             entry.changeset = recovered[entry.version] ?? []
             entry.reciprocal = nil

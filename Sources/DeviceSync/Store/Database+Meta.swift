@@ -1,5 +1,7 @@
 internal import Foundation
 internal import GRDB
+internal import RealmState
+import SyncModel
 
 /// What a realm's file has by name, in the table `meta`.
 extension Database {
@@ -29,4 +31,45 @@ extension Database {
     }
 
     func setNumber(_ name: String, _ number: UInt64) throws { try setMeta(name, Data(String(number).utf8)) }
+
+    func storedSchema() throws -> StoredSchema {
+        try meta("schema").map { try StoredSchema(decoding: [UInt8]($0)) } ?? StoredSchema()
+    }
+
+    func realmVersion() throws -> ClientVersion { ClientVersion(try number("version") ?? 1) }
+}
+
+extension SyncFileState {
+    static func stored(in database: Database) throws -> Self {
+        try database.meta("sync", as: Self.self) ?? Self()
+    }
+
+    func store(in database: Database) throws { try database.setMeta("sync", encoding: self) }
+
+    /// What a closed file knows of its server.
+    static func stored(at file: URL) throws -> Self {
+        let database = try DatabaseQueue(path: file.path, configuration: .waiting(10))
+        defer { try? database.close() }
+        return try database.read { try $0.tableExists("meta") ? .stored(in: $0) : Self() }
+    }
+
+    /// What a closed file knows of its server; nil if the file is damaged or encrypted.
+    static func readable(at file: URL) throws -> Self? {
+        // Do not open a file that is no SQLite database: SQLite would remove its log.
+        guard try RealmFileSet.isPlainDatabase(file) else { return nil }
+        do {
+            return try stored(at: file)
+        } catch {
+            guard FileFailure.isDamage(error) else { throw error }
+            return nil
+        }
+    }
+}
+
+extension IndexedProperties {
+    static func stored(in database: Database) throws -> Self {
+        try database.meta("indexes", as: Self.self) ?? Self()
+    }
+
+    func store(in database: Database) throws { try database.setMeta("indexes", encoding: self) }
 }

@@ -53,7 +53,7 @@ final class FileReaders: Sendable {
     func begin(at version: ClientVersion) throws -> DatabaseQueue? {
         let reader = try begin()
         do {
-            if try reader.unsafeRead({ try RealmFile.version($0) }) == version { return reader }
+            if try reader.unsafeRead({ try $0.realmVersion() }) == version { return reader }
         } catch {
             discard(reader)
             throw error

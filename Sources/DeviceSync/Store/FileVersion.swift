@@ -164,7 +164,7 @@ final class FileVersion: StateBase {
 
     private func isIndexed(_ column: ColumnID, of table: TableID) -> Bool {
         if let known = indexes.withLock({ $0 }) { return known.contains(column, of: table) }
-        let found = read(or: nil) { try RealmFile.indexedProperties($0) }
+        let found = read(or: nil) { try IndexedProperties.stored(in: $0) }
         guard let found else { return false }
         indexes.withLock { $0 = found }
         return found.contains(column, of: table)
@@ -189,7 +189,7 @@ final class FileVersion: StateBase {
             try reader.withLock { result = try $0.unsafeRead(body) }
             return result
         } catch {
-            ReadFailures.note(file.translate(error))
+            ReadFailures.note(FileFailure.named(error, file.url))
             return fallback
         }
     }

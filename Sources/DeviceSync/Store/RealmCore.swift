@@ -21,7 +21,7 @@ final class RealmCore: Sendable {
     }
 
     private struct Current {
-        var contents: RealmFile.Contents
+        var contents: FileContents
         /// What commits have added to the file's log since the newest version that is read from the file began.
         var logBytes = 0
         /// The log is to begin anew as soon as nobody reads from it.
@@ -86,7 +86,7 @@ final class RealmCore: Sendable {
     func isUploaded(upTo version: ClientVersion) throws -> Bool {
         let cursor = sync.progress.upload.clientVersion
         guard cursor < version else { return true }
-        return try file.localEntries(after: cursor, upTo: version, limit: 1).isEmpty
+        return try file.read { try HistoryRows($0).localEntries(after: cursor, upTo: version, limit: 1) }.isEmpty
     }
 
     // MARK: Writing; all of it with the write lock held
@@ -108,7 +108,7 @@ final class RealmCore: Sendable {
     ) throws {
         if isSynced { try OversizedWrite.check(changeset.count, fileURL: url) }
         let (snapshot, sync, _) = newest
-        var commit = RealmFile.Commit(version: snapshot.version + 1, taking: &state)
+        var commit = FileCommit(version: snapshot.version + 1, taking: &state)
         commit.schemaVersion = schemaVersion
         let timestamp = nextTimestamp()
         if isSynced {
@@ -122,14 +122,14 @@ final class RealmCore: Sendable {
 
     /// Notes a version of the schema that changes nothing else.
     func setSchemaVersion(_ schemaVersion: UInt64) throws {
-        var commit = RealmFile.Commit(version: snapshot.version)
+        var commit = FileCommit(version: snapshot.version)
         commit.schemaVersion = schemaVersion
         try self.commit(commit)
     }
 
     /// Changes only what the file knows of its server; makes no version.
-    func setSync(_ sync: SyncFileState, pendingReset: RealmFile.PendingResetChange = .keep) throws {
-        var commit = RealmFile.Commit(version: snapshot.version)
+    func setSync(_ sync: SyncFileState, pendingReset: FileCommit.PendingResetChange = .keep) throws {
+        var commit = FileCommit(version: snapshot.version)
         commit.sync = sync
         commit.pendingReset = pendingReset
         try self.commit(commit)
@@ -149,7 +149,7 @@ final class RealmCore: Sendable {
         let old = subscriptions
         let change = SubscriptionChange(of: old, change)
         guard change.sets != old else { return }
-        var commit = RealmFile.Commit(version: snapshot.version)
+        var commit = FileCommit(version: snapshot.version)
         commit.subscriptions = change
         try self.commit(commit)
     }
@@ -157,7 +157,7 @@ final class RealmCore: Sendable {
     /// Writes a commit on the newest version and publishes it. `commit.version` says which version it makes.
     /// - Parameter state: the contents from now on; nil if they stay.
     func commit(
-        _ commit: RealmFile.Commit, state: RealmState? = nil, by writer: RealmView? = nil,
+        _ commit: FileCommit, state: RealmState? = nil, by writer: RealmView? = nil,
         withoutNotifying: Set<ObjectIdentifier> = []
     ) throws {
         try ReadFailures.check()

@@ -32,12 +32,12 @@ struct BootstrapIntake {
                 message: "a bootstrap of subscription set \(batch.queryVersion), which is not pending")
         }
         let isLast = state == .lastInBatch
-        let before = try core.file.pendingBootstrap().flatMap { $0.version == batch.queryVersion ? $0 : nil }
+        let before = try pending().flatMap { $0.version == batch.queryVersion ? $0 : nil }
         if isLast, before == nil { return .whole(batch.queryVersion) }
         let bootstrap = PendingBootstrap(
             version: batch.queryVersion, batches: (before?.batches ?? 0) + 1,
             progress: isLast ? download.progress : nil)
-        try core.file.store(download.entries, of: bootstrap)
+        try core.file.write { try BootstrapRows($0).store(download.entries, of: bootstrap) }
         return isLast ? .lastStored(bootstrap) : .stored
     }
 
@@ -45,12 +45,16 @@ struct BootstrapIntake {
     /// of a bootstrap that was cut off is discarded: the server sends it from the start, and objects that have left the view
     /// meanwhile would stay for good.
     func resume() throws -> PendingBootstrap? {
-        guard let bootstrap = try core.file.pendingBootstrap() else { return nil }
+        guard let bootstrap = try pending() else { return nil }
         if bootstrap.progress != nil, core.subscriptions.awaitsBootstrap(of: bootstrap.version), core.sync.ident != nil
         {
             return bootstrap
         }
-        try core.file.discardBootstrap()
+        try discard()
         return nil
     }
+
+    func discard() throws { try core.file.write { try BootstrapRows($0).discard() } }
+
+    private func pending() throws -> PendingBootstrap? { try core.file.read { try BootstrapRows($0).pending() } }
 }

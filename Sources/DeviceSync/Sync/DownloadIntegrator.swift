@@ -74,7 +74,7 @@ struct DownloadIntegrator {
         var local = LocalWrites()
         var outcome = DownloadIntegration(progress, changesets: []).outcome(after: core.sync.progress)
         for batch in 0..<bootstrap.batches {
-            let entries = try core.file.bootstrapEntries(batch: batch)
+            let entries = try core.file.read { try BootstrapRows($0).entries(batch: batch) }
             let changesets = try orBadChangeset("parse") { try entries.map { try IncomingChangeset($0) } }
             var integration = DownloadIntegration(progress, changesets: changesets)
             if let base = integration.base {
@@ -111,7 +111,7 @@ struct DownloadIntegrator {
         var sync = core.sync
         sync.compatibility = compatibility
         sync.progress = outcome.progress
-        var commit = RealmFile.Commit(version: core.snapshot.version + 1, taking: &state)
+        var commit = FileCommit(version: core.snapshot.version + 1, taking: &state)
         commit.reciprocals = outcome.reciprocals.map { (ClientVersion($0.version), $0.changeset.encoded()) }
         commit.entry = HistoryEntry(
             version: commit.version, originTimestamp: outcome.originTimestamp, originFile: outcome.originFile,
@@ -140,7 +140,7 @@ struct DownloadIntegrator {
     ) throws {
         guard let base = integration.base else { return }
         let known = window.begin(after: base, through: version)
-        for entry in try core.file.localEntries(after: known, upTo: version) {
+        for entry in try core.file.read({ try HistoryRows($0).localEntries(after: known, upTo: version) }) {
             window.append(try LocalChangeset(entry, own: own), size: entry.merged.count)
         }
         try orBadChangeset("transform") {
@@ -162,7 +162,8 @@ private struct LocalWrites {
     ) throws {
         let end = self.base ?? version
         guard base < end else { return }
-        let earlier = try core.file.localEntries(after: base, upTo: end).map { try LocalChangeset($0, own: own) }
+        let earlier = try core.file.read { try HistoryRows($0).localEntries(after: base, upTo: end) }
+            .map { try LocalChangeset($0, own: own) }
         entries = earlier + entries
         self.base = base
     }

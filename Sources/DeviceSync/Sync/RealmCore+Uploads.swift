@@ -8,12 +8,14 @@ extension RealmCore {
     func uploadScan(after cursor: UploadCursor, upTo version: ClientVersion) throws -> ClientSession.UploadScan {
         let planner = UploadPlanner(after: cursor)
         var isEmpty = true
-        let next = try file.scan(after: cursor.clientVersion, upTo: version) { entries in
-            planner.next(
-                entries.lazy.map { entry in
-                    isEmpty = false
-                    return entry
-                })
+        let next = try file.read { database in
+            try HistoryRows(database).scan(after: cursor.clientVersion, upTo: version) { entries in
+                planner.next(
+                    entries.lazy.map { entry in
+                        isEmpty = false
+                        return entry
+                    })
+            }
         }
         guard let batch = next else {
             // What was integrated has left the history at once if nothing local was left to merge with.
@@ -24,7 +26,7 @@ extension RealmCore {
         }
         var entries: [UploadedChangeset] = []
         if let first = batch.versions.first, let last = batch.versions.last {
-            entries = try file.localEntries(after: first - 1, upTo: last).map { entry in
+            entries = try file.read { try HistoryRows($0).localEntries(after: first - 1, upTo: last) }.map { entry in
                 UploadedChangeset(
                     clientVersion: entry.version, serverVersion: entry.remoteVersion, timestamp: entry.originTimestamp,
                     changeset: entry.changeset)

@@ -11,7 +11,7 @@ extension SyncedRealm {
     ) {
         endSessions(on: connection)
         // Trying again would not help a damaged copy, and what is in it can be downloaded again.
-        let isDamage = (error as? Realm.Error)?.code == .invalidDatabase || RealmFile.isDamage(error)
+        let isDamage = (error as? Realm.Error)?.code == .invalidDatabase || FileFailure.isDamage(error)
         perform(reset.interrupted(freshIsDamaged: role == .fresh && isDamage), on: connection)
         startLater(error, work, on: connection)
     }

@@ -19,7 +19,7 @@ extension SyncedRealm {
             return true
         } catch let error as IntegrationError where error.isTheServersFault {
             connection.logger.error("a stored bootstrap is of no use", metadata: ["error": "\(error.message)"])
-            try? core.file.discardBootstrap()
+            try? BootstrapIntake(core: core).discard()
             return true
         } catch {
             interrupt(role, error, .download, on: connection)

@@ -290,7 +290,9 @@ final class SyncedRealm {
     private func reportUploads() {
         guard !reset.isUnderWay else { return }
         let cursor = core.sync.progress.upload.clientVersion
-        waits.uploaded { [core] in try? core.file.uploadableBytes(after: cursor, upTo: $0) }
+        waits.uploaded { [core] version in
+            try? core.file.read { try HistoryRows($0).uploadableBytes(after: cursor, upTo: version) }
+        }
     }
 
     var isUploaded: Bool { isUploaded(upTo: core.snapshot.version) }

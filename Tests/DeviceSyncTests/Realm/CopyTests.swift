@@ -87,7 +87,7 @@ struct CopyTests {
     @Test func aCopyThatIsNotInOneFileIsAnError() throws {
         let folder = Folder()
         let file = try RealmFile(url: folder.file)
-        try file.write(RealmFile.Commit(version: 2))
+        try file.write(FileCommit(version: 2))
         let other = try DatabaseQueue(path: folder.file.path)
         try other.read { _ = try Row.fetchAll($0, sql: "SELECT * FROM meta") }
         try file.read { try $0.execute(sql: "PRAGMA busy_timeout = 20") }

@@ -38,7 +38,7 @@ struct OnceTests {
             await #expect(throws: (any Error).self) { try await first.value }
         }
         await expectTrue(eventually { !RealmFileSet(main: url).isOpen })
-        try expectTrue(RealmFile.storedSync(at: url).ident != nil)
+        try expectTrue(SyncFileState.stored(at: url).ident != nil)
 
         server.forgetMessages()
         let again = try device.configuration()

@@ -55,7 +55,7 @@ struct FileFormTests {
     private static func isMoved(_ folder: Folder) throws -> Bool {
         let database = try DatabaseQueue(path: folder.file.path)
         defer { try? database.close() }
-        return try database.read { try RealmFile.isOrdered($0) }
+        return try database.read { try FileForm($0).isOrdered }
     }
 
     @Test func anEarlierFileIsMovedWhenItIsOpened() throws {

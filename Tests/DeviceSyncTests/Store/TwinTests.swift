@@ -201,7 +201,7 @@ private final class Twins {
             try ReadFailures.collecting {
                 var state = core.snapshot.state
                 try state.apply(received)
-                try core.commit(RealmFile.Commit(version: core.snapshot.version + 1, taking: &state), state: state)
+                try core.commit(FileCommit(version: core.snapshot.version + 1, taking: &state), state: state)
             }
         }
     }

@@ -82,7 +82,7 @@ struct BootstrapIntegrationTests {
             while !rest.isEmpty {
                 bootstrap.batches += 1
                 if rest.count <= size { bootstrap.progress = Self.progress(9) }
-                try core.file.store(Array(rest.prefix(size)), of: bootstrap)
+                try core.file.write { try BootstrapRows($0).store(Array(rest.prefix(size)), of: bootstrap) }
                 rest = rest.dropFirst(size)
             }
             try expectEqual(core.file.pendingBootstrap(), bootstrap)
@@ -125,7 +125,7 @@ struct BootstrapIntegrationTests {
             try pair.integrate(entries, inBatchesOf: size)
             let core = pair.core
             try expectTrue(core.file.pendingBootstrap() == nil)
-            var history = try core.file.entries(from: 0)
+            var history = try core.file.read { try HistoryRows($0).entries(from: 0) }
             // The timestamps are those of realms that were made one after the other.
             for index in history.indices {
                 history[index].originTimestamp = 0
@@ -149,9 +149,12 @@ struct BootstrapIntegrationTests {
         let before = StateDump.digest(of: core.snapshot.state)
         var server = pair.server
         let good = try server.record { try $0.createObject(.init("Task", .string("new"))) }.changeset
-        try core.file.store([Pair.entry(good, 9)], of: PendingBootstrap(version: 1, batches: 1))
-        try core.file.store(
-            [Pair.entry([0xFF, 0x01], 9)], of: PendingBootstrap(version: 1, batches: 2, progress: Pair.progress(9)))
+        try core.file.write { database in
+            let rows = BootstrapRows(database)
+            try rows.store([Pair.entry(good, 9)], of: PendingBootstrap(version: 1, batches: 1))
+            try rows.store(
+                [Pair.entry([0xFF, 0x01], 9)], of: PendingBootstrap(version: 1, batches: 2, progress: Pair.progress(9)))
+        }
         let bootstrap = try #require(try core.file.pendingBootstrap())
         var integrator = DownloadIntegrator(core: core)
         let error = #expect(throws: IntegrationError.self) { try integrator.integrate(bootstrap, .stockClients) }
@@ -160,15 +163,17 @@ struct BootstrapIntegrationTests {
     }
 
     @Test func batchesOfAnotherBootstrapGoWithTheFirstOfTheNext() throws {
-        let file = try RealmFile(url: nil)
         let entry = Pair.entry([1], 9)
-        try file.store([entry, entry], of: PendingBootstrap(version: 1, batches: 1))
-        try file.store([entry], of: PendingBootstrap(version: 1, batches: 2))
-        try expectTrue(file.bootstrapEntries(batch: 0).count == 2 && file.bootstrapEntries(batch: 1) == [entry])
-        try file.store([entry], of: PendingBootstrap(version: 2, batches: 1))
-        try expectTrue(file.bootstrapEntries(batch: 0) == [entry] && file.bootstrapEntries(batch: 1).isEmpty)
-        try expectEqual(file.pendingBootstrap(), PendingBootstrap(version: 2, batches: 1))
-        try file.discardBootstrap()
-        try expectTrue(file.bootstrapEntries(batch: 0).isEmpty && file.pendingBootstrap() == nil)
+        try RealmFile(url: nil).write { database in
+            let rows = BootstrapRows(database)
+            try rows.store([entry, entry], of: PendingBootstrap(version: 1, batches: 1))
+            try rows.store([entry], of: PendingBootstrap(version: 1, batches: 2))
+            try expectTrue(rows.entries(batch: 0).count == 2 && rows.entries(batch: 1) == [entry])
+            try rows.store([entry], of: PendingBootstrap(version: 2, batches: 1))
+            try expectTrue(rows.entries(batch: 0) == [entry] && rows.entries(batch: 1).isEmpty)
+            try expectEqual(rows.pending(), PendingBootstrap(version: 2, batches: 1))
+            try rows.discard()
+            try expectTrue(rows.entries(batch: 0).isEmpty && rows.pending() == nil)
+        }
     }
 }

@@ -270,12 +270,11 @@ struct FlexibleSyncTests {
             var progress = core.sync.progress
             progress.download.serverVersion = ServerVersion(progress.download.serverVersion.rawValue + 1)
             progress.latest.version = progress.download.serverVersion
-            try core.file.store(
-                [
-                    SyncModel.HistoryEntry(
-                        serverVersion: progress.download.serverVersion, clientVersion: progress.upload.clientVersion,
-                        originFile: 1, timestamp: 1, changeset: bytes)
-                ], of: PendingBootstrap(version: 2, batches: index + 1, progress: index == 1 ? progress : nil))
+            let entry = SyncModel.HistoryEntry(
+                serverVersion: progress.download.serverVersion, clientVersion: progress.upload.clientVersion,
+                originFile: 1, timestamp: 1, changeset: bytes)
+            let bootstrap = PendingBootstrap(version: 2, batches: index + 1, progress: index == 1 ? progress : nil)
+            try core.file.write { try BootstrapRows($0).store([entry], of: bootstrap) }
         }
     }
 

@@ -91,7 +91,7 @@ struct OversizedWriteTests {
                     try $0.set(FieldAddress(task, "title"), to: .string(ByteString(Self.text(8 << 20))))
                 }
             }.changeset
-            var commit = RealmFile.Commit(version: core.snapshot.version + 1, taking: &state)
+            var commit = FileCommit(version: core.snapshot.version + 1, taking: &state)
             commit.entry = HistoryEntry(
                 version: commit.version, originTimestamp: core.nextTimestamp(), originFile: 0,
                 remoteVersion: core.sync.progress.download.serverVersion, changeset: changeset)

@@ -32,14 +32,18 @@ struct SubscriptionChange {
 }
 
 /// A flexible realm's subscription sets.
-extension RealmFile {
-    static let subscriptionSchema = """
+struct SubscriptionRows {
+    static let tables = """
         CREATE TABLE IF NOT EXISTS subscription_sets(
             version INTEGER PRIMARY KEY, state INTEGER NOT NULL, reason TEXT, snapshot INTEGER NOT NULL,
             subscriptions BLOB NOT NULL);
         """
 
-    static func subscriptions(_ database: Database) throws -> SubscriptionSets {
+    private let database: Database
+
+    init(_ database: Database) { self.database = database }
+
+    func all() throws -> SubscriptionSets {
         guard try database.tableExists("subscription_sets") else { return SubscriptionSets() }
         let rows = try Row.fetchAll(
             database,
@@ -55,7 +59,7 @@ extension RealmFile {
             })
     }
 
-    static func write(_ change: SubscriptionChange, _ database: Database) throws {
+    func write(_ change: SubscriptionChange) throws {
         let delete = try database.cachedStatement(sql: "DELETE FROM subscription_sets WHERE version = ?")
         for version in change.removed { try delete.execute(arguments: [version.column]) }
         let write = try database.cachedStatement(
