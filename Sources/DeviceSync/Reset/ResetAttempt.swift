@@ -1,5 +1,39 @@
 internal import Foundation
 import SyncModel
+internal import SyncProtocol
+
+/// What the server says when it demands a client reset.
+struct ResetDemand: Sendable, Equatable {
+    var action: PendingReset.Action
+    var errorCode: Int
+    var errorMessage: String
+    var logURL = ""
+    /// Everything up to this version of the realm's own is in the server's state; nil if the server does not say.
+    var integrated: ClientVersion?
+    /// What is newer than this version of the realm's own is not in the server's state, though the server had acknowledged it; nil if
+    /// nothing was lost.
+    var lostAfter: ClientVersion?
+
+    /// - Parameter isOfSession: whether the error is of the realm's own session; if not, of the whole connection.
+    init(_ code: ErrorCode, _ body: JSONErrorBody, isOfSession: Bool) {
+        action = body.action.effective == .clientReset ? .clientReset : .clientResetNoRecovery
+        errorCode = code.rawValue
+        errorMessage = body.message
+        logURL = body.logURL
+        integrated = isOfSession ? body.integratedClientVersion : nil
+        lostAfter = isOfSession ? body.lostAfterClientVersion : nil
+    }
+
+    /// The reset of a realm whose app has moved to the other sync mode.
+    init(_ move: ModeMove.Pending) {
+        action = move.action
+        errorCode = move.errorCode
+        errorMessage = move.message
+    }
+
+    /// Whether the realm goes over to the other sync mode.
+    var isMove: Bool { action == .migrateToFLX || action == .revertToPBS }
+}
 
 /// One attempt at a client reset: what the server demanded, and what the configuration wants done.
 struct ResetAttempt: Sendable, Equatable {
@@ -18,6 +52,20 @@ struct ResetAttempt: Sendable, Equatable {
     /// Everything after this version of the realm's own is missing in the server's state, acknowledged or not; nil if the
     /// server has lost nothing.
     var lostAfter: ClientVersion?
+}
+
+extension ResetAttempt {
+    /// - Parameters:
+    ///   - configured: the mode of the configuration; nil if that has none.
+    ///   - identOld: the realm's client file ident.
+    init(_ demand: ResetDemand, configured: ResetMode?, identOld: FileIdent) {
+        let mode = configured ?? .manual
+        self.init(
+            // No app can bring a file over to the other mode by itself.
+            action: demand.action, mode: demand.isMove && mode == .manual ? .recover : mode,
+            errorCode: demand.errorCode, errorMessage: demand.errorMessage, logURL: demand.logURL, identOld: identOld,
+            integrated: demand.integrated, lostAfter: demand.lostAfter)
+    }
 }
 
 /// The realm's record of a reset that the server has not acknowledged, as an attempt found it before its first merge.

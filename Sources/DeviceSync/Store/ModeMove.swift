@@ -1,3 +1,8 @@
+internal import Changesets
+internal import RealmState
+import SyncModel
+internal import SyncProtocol
+
 /// A partition's file of an app that has moved to flexible sync: it syncs in flexible mode what was its partition, though its
 /// configuration still names the partition.
 struct ModeMove: Sendable, Equatable, Codable {
@@ -17,6 +22,38 @@ struct ModeMove: Sendable, Equatable, Codable {
 
     /// The property that says which partition an object is of.
     var field: String { String(query.prefix { $0 != " " }) }
+
+    /// The subscriptions that select what was the partition, of all classes of a flexible realm that have the property.
+    func subscriptions(in schema: StoredSchema) -> [Subscription] {
+        schema.tables.filter { table in
+            table.kind == .topLevel && table.columns.contains { $0.name.string == field }
+        }.map { table in
+            Subscription(name: "flx_migrated_\(table.name.string)", className: table.name.string, query: query)
+        }
+    }
+}
+
+extension ModeMove {
+    /// The move that the server demands of a realm.
+    /// - Parameters:
+    ///   - target: what the realm syncs now.
+    ///   - earlier: the realm's last move to flexible sync, which a move back needs.
+    /// - Returns: nil if the error says no such thing, or cannot be about this realm.
+    init?(demandedBy code: ErrorCode, _ body: JSONErrorBody, of target: SyncTarget, after earlier: ModeMove?) {
+        let action: PendingReset.Action
+        switch (body.action.effective, target) {
+        case (.migrateToFLX, .partition(let partition)):
+            guard let query = body.partitionQuery else { return nil }
+            self.init(partition: partition.path, query: query)
+            action = .migrateToFLX
+        case (.revertToPBS, .flexible):
+            guard let earlier else { return nil }
+            self = earlier
+            action = .revertToPBS
+        default: return nil
+        }
+        pending = Pending(action: action, errorCode: code.rawValue, message: body.message)
+    }
 }
 
 extension SyncFileState {

@@ -154,6 +154,13 @@ final class RealmCore: Sendable {
         try self.commit(commit)
     }
 
+    /// The same for a caller that does not have the write lock.
+    func updateSubscriptions(_ change: (inout SubscriptionSets) -> Void) throws {
+        lock.lock()
+        defer { lock.unlock() }
+        try setSubscriptions(change)
+    }
+
     /// Writes a commit on the newest version and publishes it. `commit.version` says which version it makes.
     /// - Parameter state: the contents from now on; nil if they stay.
     func commit(

@@ -7,7 +7,7 @@ internal import SyncProtocol
 extension SyncConnection {
     private var wantsConnection: Bool {
         owners.values.contains { owner in
-            let phase = owner.realm.sessions[owner.role]?.machine.phase ?? .ended
+            let phase = owner.session.machine.phase
             return phase != .suspended && phase != .ended
         }
     }
@@ -70,7 +70,7 @@ extension SyncConnection {
 
     /// The server takes no message as large as one that was sent. That can only be the largest.
     private func stopLargestUpload() {
-        guard let (ident, bytes) = largestUpload, let owner = owners[ident], owner.role == .main else { return }
+        guard let (ident, bytes) = largestUpload, let owner = owners[ident], owner.session.role == .main else { return }
         owner.realm.stopAndReport(OversizedWrite(bytes: bytes).syncError, on: self)
     }
 
@@ -118,11 +118,11 @@ extension SyncConnection {
         parser = ServerMessageParser(mode: mode, version: version)
         compatibility = nil
         largestUpload = nil
-        for realm in realms.values { realm.perform(realm.reset.connected(), on: self) }
+        for realm in realms.values { realm.connected(on: self) }
         let fast = lifecycle.opened(at: Self.now, fastWithin: UInt64(timeouts.fastReconnectLimit) * 1_000_000)
         showConnectionState()
         for (ident, owner) in owners.sorted(by: { $0.key < $1.key }) {
-            owner.realm.sessions[owner.role]?.machine.connected(fastReconnect: fast)
+            owner.session.machine.connected(fastReconnect: fast)
             enlist(ident)
         }
         schedule(keepalive.connected(using: &random))
@@ -141,7 +141,7 @@ extension SyncConnection {
         disconnected()
         logger.debug("connection ended", metadata: ["reason": "\(end)", "action": "\(reaction.action)"])
         let error = connectionError(end, isFatal: reaction.report == .fatal)
-        for realm in realms.values { realm.waits.connectionFailed(error) }
+        for realm in realms.values { realm.connectionFailed(error) }
         if reaction.report == .fatal, reaction.action != .logOutUser {
             for realm in realms.values where realm.sessions[.main] != nil { realm.report(error, on: self) }
         }
@@ -173,7 +173,7 @@ extension SyncConnection {
         lingerTimer = 0
         sendQueue.removeAll()
         farewells = [:]
-        for owner in owners.values { owner.realm.sessions[owner.role]?.machine.disconnected() }
+        for owner in owners.values { owner.session.machine.disconnected() }
     }
 
     /// Closes a connection that no session needs.
@@ -208,8 +208,7 @@ extension SyncConnection {
     func reconnect() {
         lifecycle.forgetFailures()
         for realm in realms.values {
-            realm.backoff.reset()
-            realm.resumeAfterError(on: self)
+            realm.retryNow(on: self)
         }
         if lifecycle.isConnected { sendPing() }
         retryNow()
@@ -245,7 +244,7 @@ extension SyncConnection {
             return perform(lifecycle.tokenAnswered(.refused(reason), using: &random))
         }
         logger.debug("could not renew the access token", metadata: ["error": "\(error.code.rawValue)"])
-        for realm in realms.values { realm.waits.connectionFailed(error) }
+        for realm in realms.values { realm.connectionFailed(error) }
         perform(lifecycle.tokenAnswered(.failed, using: &random))
     }
 
@@ -267,7 +266,7 @@ extension SyncConnection {
         let isWanted = lifecycle.phase == .preparing
         let actions = lifecycle.locationAnswered(error == nil, using: &random)
         guard isWanted else { return }
-        if let error { for realm in realms.values { realm.waits.connectionFailed(error) } }
+        if let error { for realm in realms.values { realm.connectionFailed(error) } }
         perform(actions)
         updateConnection()
     }

@@ -15,14 +15,14 @@ extension SyncConnection {
             guard let message = nextMessage(of: ident) else { continue }
             guard send(message, ident) else { return }
             sendQueue.append(ident)
-            if case .bind = message, let owner = owners[ident], owner.role == SyncedRealm.Role.main {
+            if case .bind = message, let owner = owners[ident], owner.session.role == .main {
                 owner.realm.bindSent(on: self)
             }
         }
     }
 
     private func nextMessage(of ident: SessionIdent) -> ClientMessage? {
-        if let owner = owners[ident] { return owner.realm.nextMessage(owner.role, on: self) }
+        if let owner = owners[ident] { return owner.realm.nextMessage(owner.session, on: self) }
         // A session that is about to leave has at most UNBIND to send.
         let message = farewells[ident]?.nextMessage { cursor, _ in ClientSession.UploadScan(progress: cursor) }
         forgetIfLeft(ident)
@@ -32,7 +32,7 @@ extension SyncConnection {
     private func send(_ message: ClientMessage, _ ident: SessionIdent) -> Bool {
         do {
             if case .ident(let own) = message {
-                let machine = owners[ident].flatMap { $0.realm.sessions[$0.role]?.machine }
+                let machine = owners[ident]?.session.machine
                 try checker.sendIdent(
                     own, upload: machine?.progress.upload ?? .init(), newestClientVersion: machine?.newestVersion)
             } else {
@@ -68,7 +68,7 @@ extension SyncConnection {
         let message: ServerMessage
         do {
             message = try parser.parse(bytes)
-            if let ident = message.session, let owner = owners[ident], owner.role == .main {
+            if let ident = message.session, let owner = owners[ident], owner.session.role == .main {
                 checker.setNewestClientVersion(owner.realm.core.snapshot.version, for: ident)
             }
             try checker.receive(message)
@@ -92,7 +92,7 @@ extension SyncConnection {
             // What comes for a session that is leaving concerns nothing but the session's end.
             _ = farewells[ident]?.receive(message)
             forgetIfLeft(ident)
-            if let owner = owners[ident] { owner.realm.receive(message, owner.role, on: self) }
+            if let owner = owners[ident] { owner.realm.receive(message, owner.session, on: self) }
             enlist(ident)
         }
     }

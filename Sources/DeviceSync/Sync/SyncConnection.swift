@@ -22,8 +22,8 @@ actor SyncConnection {
     let logger: Logging.Logger
 
     private(set) var realms: [ObjectIdentifier: SyncedRealm] = [:]
-    /// The realm that a session is for, and what the session downloads into there.
-    private(set) var owners: [SessionIdent: (realm: SyncedRealm, role: SyncedRealm.Role)] = [:]
+    /// The sessions on the connection, and the realms that they are for.
+    private(set) var owners: [SessionIdent: (realm: SyncedRealm, session: OpenSession)] = [:]
     /// Sessions that have only to say goodbye on this connection. They hold no realm, so that its file can be closed.
     var farewells: [SessionIdent: ClientSession] = [:]
     var sendQueue = SendQueue()
@@ -109,10 +109,11 @@ actor SyncConnection {
         _ session: SyncSession, _ core: RealmCore, _ configuration: Realm.Configuration,
         waits: SyncWaits = SyncWaits(), resting: Bool = false
     ) {
-        let realm = SyncedRealm(session: session, core: core, configuration: configuration, app: app, logger: logger)
-        realm.waits = waits
+        let realm = SyncedRealm(
+            session: session, core: core, configuration: configuration, app: app, waits: waits, resting: resting,
+            logger: logger)
         realms[ObjectIdentifier(session)] = realm
-        if resting { realm.activity = .suspended } else { realm.activate(on: self) }
+        if !resting { realm.activate(on: self) }
     }
 
     func realm(of session: SyncSession) -> SyncedRealm? { realms[ObjectIdentifier(session)] }
@@ -156,9 +157,9 @@ actor SyncConnection {
 
     // MARK: Sessions
 
-    func add(_ ident: SessionIdent, _ realm: SyncedRealm, _ role: SyncedRealm.Role) {
-        owners[ident] = (realm, role)
-        enlist(ident)
+    func add(_ session: OpenSession, of realm: SyncedRealm) {
+        owners[session.machine.ident] = (realm, session)
+        enlist(session.machine.ident)
         updateConnection()
     }
 

@@ -48,7 +48,7 @@ extension SyncSession {
         connection.perform(for: self) { $0.add(observer, on: $1) }
         return NotificationToken { [weak self] in
             guard let self else { return }
-            connection.perform(for: self) { realm, _ in realm.waits.removeObserver(id) }
+            connection.perform(for: self) { realm, _ in realm.removeObserver(id) }
         }
     }
 

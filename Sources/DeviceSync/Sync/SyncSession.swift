@@ -138,7 +138,7 @@ public final class SyncSession: Sendable, Equatable {
     /// Waits for what `begin` begins, under an identifier by which the end of the task cancels it.
     func waiting(_ begin: (UUID, @escaping @Sendable ((any Error)?) -> Void) -> Void) async throws {
         let id = UUID()
-        let cancel: @Sendable () -> Void = { self.connection.perform(for: self) { realm, _ in realm.waits.cancel(id) } }
+        let cancel: @Sendable () -> Void = { self.connection.perform(for: self) { realm, _ in realm.cancelWait(id) } }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 begin(id) { error in

@@ -6,7 +6,7 @@ internal import SyncProtocol
 extension SyncedRealm {
     /// Acts on an error of one session, whose UNBIND is on the way.
     func sessionError(
-        _ code: ErrorCode, _ body: JSONErrorBody, _ role: Role, on connection: isolated SyncConnection
+        _ code: ErrorCode, _ body: JSONErrorBody, _ role: OpenSession.Role, on connection: isolated SyncConnection
     ) {
         connection.logger.info(
             "session error",
@@ -15,17 +15,13 @@ extension SyncedRealm {
                 "text": "\(body.message)",
             ])
         if move(code, body, on: connection) { return }
-        if role == .fresh { return freshFailed(code, body, on: connection) }
+        if role == .fresh { return reset.freshFailed(code, body, on: connection) }
         if code == .compensatingWrite {
             let reached = core.sync.progress.download.serverVersion
             for error in compensations.announce(body, reached: reached) { report(error, on: connection) }
             return
         }
-        if code == .schemaVersionChanged {
-            schemaChange = SyncError(code, body, stopsSession: true)
-            copiedSchemaVersion = body.previousSchemaVersion
-            return
-        }
+        if code == .schemaVersionChanged { return schemaChange.demanded(code, body) }
         if code.entry?.sessionContinues == true { return }
         act(on: code, body, endsSession: true, on: connection)
     }
@@ -48,11 +44,7 @@ extension SyncedRealm {
                 retry(code, body, on: connection)
             }
         case .clientReset, .clientResetNoRecovery:
-            beginReset(
-                action == .clientReset ? .clientReset : .clientResetNoRecovery, code: code.rawValue,
-                message: body.message, logURL: body.logURL,
-                integrated: endsSession ? body.integratedClientVersion : nil,
-                lostAfter: endsSession ? body.lostAfterClientVersion : nil, on: connection)
+            reset.begin(ResetDemand(code, body, isOfSession: endsSession), on: connection)
         case .refreshUser: connection.refreshToken()
         case .refreshLocation:
             connection.lifecycle.locationIsOutdated()
@@ -71,13 +63,13 @@ extension SyncedRealm {
     /// Ends the session of a file of another schema version, once everything in it is uploaded. An app that is opening the realm
     /// hears of it and has the file made anew; another one hears of it by its error handler, and has it made anew by opening it.
     func finishSchemaChange(on connection: isolated SyncConnection) {
-        guard let error = schemaChange, let machine = sessions[.main]?.machine, machine.isUploadAllowed,
+        guard let error = schemaChange.error, let machine = sessions[.main]?.machine, machine.isUploadAllowed,
             !machine.isMarkOpen, isUploaded
         else { return }
         do {
             try core.updateSync { $0.isOutdated = true }
         } catch {
-            return interrupt(.main, error, .startOver, on: connection)
+            return interrupt(.startOver, error, on: connection)
         }
         connection.logger.notice(
             "a realm's file is of another schema version and is made anew when it is next opened",
@@ -93,10 +85,27 @@ extension SyncedRealm {
 
     /// Lets the session that an error has ended go on after a while.
     func retry(_ code: ErrorCode, _ body: JSONErrorBody, on connection: isolated SyncConnection) {
-        let delay = backoff.next(
-            after: .sessionError(code), code: code, tryAgain: body.tryAgain, peerPolicy: body.backoff,
-            using: &connection.random)
-        if case .after(let duration) = delay { retry(after: duration, on: connection) }
+        guard let delay = retries.delay(after: code, body, using: &connection.random) else { return }
+        retry(after: delay, on: connection)
+    }
+
+    /// Goes over to the other sync mode, to which the app has moved: on the connection of that mode, by a client reset.
+    /// - Returns: false if the error says no such thing, or cannot be about this realm.
+    private func move(_ code: ErrorCode, _ body: JSONErrorBody, on connection: isolated SyncConnection) -> Bool {
+        guard let app = connection.app.core,
+            let move = ModeMove(demandedBy: code, body, of: target, after: core.sync.move)
+        else { return false }
+        do {
+            try core.updateSync { $0.move = move }
+        } catch {
+            interrupt(.startOver, error, on: connection)
+            return true
+        }
+        connection.logger.notice(
+            "the app has moved to the other sync mode, and the realm goes over to it",
+            metadata: ["realm": "\(session.path)", "text": "\(body.message)"])
+        leave(connection, for: app.sync)
+        return true
     }
 
     /// Tells the app of any error but a manual client reset.

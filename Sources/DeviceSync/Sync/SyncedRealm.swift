@@ -17,49 +17,34 @@ final class SyncedRealm {
         case stopped(any Error)
     }
 
-    /// What a session downloads into.
-    enum Role: Sendable {
-        /// The realm itself.
-        case main
-        /// The fresh copy of a client reset.
-        case fresh
-    }
-
-    /// One session on the connection.
-    struct OpenSession {
-        var machine: ClientSession
-        /// Nil until the first download.
-        var integrator: DownloadIntegrator?
-    }
-
     let session: SyncSession
     let core: RealmCore
-    var configuration: Realm.Configuration
+    private(set) var configuration: Realm.Configuration
     let target: SyncTarget
-    let resetFiles: ResetFiles
+    let retries = SyncRetries()
+    private(set) lazy var reset = RealmReset(of: self, resetFiles)
+    private let resetFiles: ResetFiles
 
-    var activity = Activity.running
-    var sessions: [Role: OpenSession] = [:]
-    var reset = ResetMachine()
-    var waits = SyncWaits()
-    var backoff = Backoff<RetryReason>()
-    /// The number of the timer that counts; an earlier one that fires does nothing.
-    var retryTimer: UInt64 = 0
-    /// The work that this device's storage failed at and has not done since.
-    var interrupted: Set<StorageWork> = []
+    private(set) var activity: Activity
+    private(set) var sessions: [OpenSession.Role: OpenSession] = [:]
+    var waits: SyncWaits
     var compensations = Compensations()
-    /// The server keeps the file for another schema version: what is not uploaded is to be, then the file begins anew.
-    var schemaChange: SyncError?
-    /// That schema version: a fresh copy, after a reset, is to be of it.
-    var copiedSchemaVersion: UInt64?
+    var schemaChange = SchemaVersionChange()
+    /// The number of the timer that counts; an earlier one that fires does nothing.
+    private var retryTimer: UInt64 = 0
 
+    /// - Parameters:
+    ///   - waits: what was waited for on another connection.
+    ///   - resting: whether the realm syncs only once it is resumed.
     init(
         session: SyncSession, core: RealmCore, configuration: Realm.Configuration, app: AppReference,
-        logger: Logging.Logger
+        waits: SyncWaits, resting: Bool, logger: Logging.Logger
     ) {
         self.session = session
         self.core = core
         self.configuration = configuration
+        self.waits = waits
+        activity = resting ? .suspended : .running
         target = core.sync.target(configuration.syncConfiguration?.target ?? .partition(.null))
         resetFiles = ResetFiles(core: core, target: target, app: app, userID: session.userID, logger: logger)
     }
@@ -73,26 +58,22 @@ final class SyncedRealm {
     }
     var isStopped: Bool { if case .stopped = activity { true } else { false } }
     var isFlexible: Bool { target.mode == .flexible }
-    var resetMode: ClientResetMode? { configuration.syncConfiguration?.clientResetMode }
+    var isUploaded: Bool { (try? core.isUploaded(upTo: core.snapshot.version)) ?? false }
 
     // MARK: Coming and going
 
     /// Starts syncing from what the file says.
     func activate(on connection: isolated SyncConnection) {
         guard !connection.isAbandoned, let app = connection.app.core else { return }
-        interrupted = []
+        retries.started()
         guard app.users.record(session.userID)?.state == .loggedIn else {
             return stop(.userIsNotLoggedIn(session.userID), on: connection)
         }
         activity = .running
-        schemaChange = nil
+        schemaChange.started()
         session.set(state: .active)
-        resetFiles.deliverStoredOutcome()
-        resetFiles.reportInterruption()
-        reset.started(hasRecord: resetFiles.hasRecord)
-        if let pending = core.sync.move?.pending {
-            return beginReset(pending.action, code: pending.errorCode, message: pending.message, on: connection)
-        }
+        reset.started()
+        if let pending = core.sync.move?.pending { return reset.begin(ResetDemand(pending), on: connection) }
         open(.main, core, on: connection)
     }
 
@@ -117,8 +98,7 @@ final class SyncedRealm {
 
     private func end(_ activity: Activity, _ error: SyncError, on connection: isolated SyncConnection) {
         self.activity = activity
-        // A reset that was under way begins again with the next error of the server; what is downloaded stays.
-        perform(reset.dropped(), on: connection)
+        reset.dropped(on: connection)
         endSessions(on: connection)
         session.set(state: .inactive)
         session.set(connection: .disconnected)
@@ -150,14 +130,26 @@ final class SyncedRealm {
     private func finish(on connection: isolated SyncConnection) {
         guard core.isDropped || connection.app.core?.sync.remove(session) ?? true else { return }
         endSessions(on: connection)
-        perform(reset.dropped(), on: connection)
+        reset.dropped(on: connection)
         waits.fail(SyncError(.clientSessionError, "operation aborted: the realm was closed"))
         connection.remove(self)
     }
 
+    /// Goes on over the connection of the sync mode that the realm's app has moved to.
+    func leave(_ connection: isolated SyncConnection, for sync: SyncClient) {
+        // What an earlier reset has downloaded is of the old mode.
+        reset.dropped(on: connection)
+        reset.deleteFresh()
+        endSessions(on: connection)
+        let waits = waits
+        self.waits = SyncWaits()
+        connection.remove(self)
+        sync.move(session, core, configuration, waits)
+    }
+
     /// Leaves everything as the end of the process would.
     func abandon() {
-        resetFiles.closeFresh()
+        reset.abandon()
         waits.fail(SyncError(.clientSessionError, "operation aborted"))
     }
 
@@ -165,22 +157,22 @@ final class SyncedRealm {
 
     /// Starts a session on the connection.
     func open(
-        _ role: Role, _ core: RealmCore, holdsIdent: Bool = false, on connection: isolated SyncConnection
+        _ role: OpenSession.Role, _ core: RealmCore, holdsIdent: Bool = false, on connection: isolated SyncConnection
     ) {
         guard let app = connection.app.core else { return }
-        let sync = core.sync
-        var machine = ClientSession(
-            ident: app.sync.nextSessionIdent(), target: bindTarget(role, isReset: role == .fresh || holdsIdent),
-            fileIdent: sync.ident, progress: sync.progress, newestVersion: core.snapshot.version,
-            subscriptions: isFlexible ? core.subscriptions : nil, uploads: role == .main, holdsIdent: holdsIdent,
-            lastMark: waits.lastMark)
-        if role == .main { waits.askForMark(on: &machine) }
-        if connection.lifecycle.isConnected { machine.connected(fastReconnect: false) }
-        sessions[role] = OpenSession(machine: machine)
-        connection.add(machine.ident, self, role)
+        var logger = connection.logger
+        logger[metadataKey: "realm"] = "\(self.session.path)"
+        let session = OpenSession(
+            role, core, ident: app.sync.nextSessionIdent(),
+            target: bindTarget(role, isReset: role == .fresh || holdsIdent), isFlexible: isFlexible,
+            holdsIdent: holdsIdent, lastMark: waits.lastMark, retries: retries, logger: logger)
+        if role == .main { waits.askForMark(on: &session.machine) }
+        if connection.lifecycle.isConnected { session.machine.connected(fastReconnect: false) }
+        sessions[role] = session
+        connection.add(session, of: self)
     }
 
-    private func bindTarget(_ role: Role, isReset: Bool) -> String {
+    private func bindTarget(_ role: OpenSession.Role, isReset: Bool) -> String {
         switch target {
         case .partition(let partition): partition.path
         case .flexible:
@@ -188,7 +180,7 @@ final class SyncedRealm {
                 reason: isReset ? .clientReset : .normal,
                 // What is recovered was written under the schema of the copy.
                 schemaVersion: role == .fresh
-                    ? copiedSchemaVersion ?? configuration.schemaVersion : configuration.schemaVersion,
+                    ? schemaChange.copiedVersion ?? configuration.schemaVersion : configuration.schemaVersion,
                 // The fresh copy is made as a new realm in flexible mode is.
                 migratedPartition: role == .main ? core.sync.move?.partition : nil
             ).text
@@ -201,7 +193,7 @@ final class SyncedRealm {
     }
 
     /// Takes a session off the connection, saying goodbye where that is due.
-    func end(_ role: Role, on connection: isolated SyncConnection) {
+    func end(_ role: OpenSession.Role, on connection: isolated SyncConnection) {
         guard var machine = sessions.removeValue(forKey: role)?.machine else { return }
         switch role {
         case .main: waits.sessionEnded(machine)
@@ -216,31 +208,50 @@ final class SyncedRealm {
     /// Starts a new session in place of the present one.
     func restart(on connection: isolated SyncConnection) {
         // A reset goes on from its fresh copy, as on a new connection.
-        guard !reset.isUnderWay else { return perform(reset.connected(), on: connection) }
+        guard !reset.isUnderWay else { return reset.connected(on: connection) }
         end(.main, on: connection)
         open(.main, core, on: connection)
     }
 
-    private func enlist(_ role: Role, on connection: isolated SyncConnection) {
+    /// A new connection is up, and nothing has been sent on it.
+    func connected(on connection: isolated SyncConnection) { reset.connected(on: connection) }
+
+    /// BIND of the realm's own session is on the wire.
+    func bindSent(on connection: isolated SyncConnection) { reset.bindSent(on: connection) }
+
+    private func enlist(_ role: OpenSession.Role, on connection: isolated SyncConnection) {
         if let ident = sessions[role]?.machine.ident { connection.enlist(ident) }
     }
 
     // MARK: Trying again
 
     /// Goes on with `resumeAfterError` after a while, unless that happens for another reason before.
-    func retry(after delay: Duration, on connection: isolated SyncConnection) {
+    /// - Parameter withoutSession: whether the session is only opened then.
+    func retry(after delay: Duration, withoutSession: Bool = false, on connection: isolated SyncConnection) {
+        if withoutSession { activity = .waitingToStart }
         retryTimer = connection.schedule(after: delay) { [session] connection, timer in
             guard let realm = connection.realm(of: session), realm.retryTimer == timer else { return }
             realm.resumeAfterError(on: connection)
         }
     }
 
+    /// Something else than a timer opens the next session.
+    func stopWaitingToStart() {
+        if case .waitingToStart = activity { activity = .running }
+    }
+
+    /// The app wants no waiting for what has failed so far.
+    func retryNow(on connection: isolated SyncConnection) {
+        retries.forget()
+        resumeAfterError(on: connection)
+    }
+
     func resumeAfterError(on connection: isolated SyncConnection) {
         if case .waitingToStart = activity {
             activity = .running
-            if sessions.isEmpty { perform(reset.resumed(), on: connection) }
+            if sessions.isEmpty { reset.resumed(on: connection) }
         }
-        for role in [Role.main, .fresh] where sessions[role]?.machine.phase == .suspended {
+        for role in [OpenSession.Role.main, .fresh] where sessions[role]?.machine.phase == .suspended {
             // UNBIND first.
             connection.flush()
             sessions[role]?.machine.resume()
@@ -254,10 +265,9 @@ final class SyncedRealm {
     func add(_ wait: SyncWait, on connection: isolated SyncConnection) {
         if case .stopped(let error) = activity { return wait.completion(error) }
         waits.add(wait, version: core.snapshot.version)
-        if wait.direction == .download, var machine = sessions[.main]?.machine {
-            waits.askForMark(on: &machine)
-            sessions[.main]?.machine = machine
-            connection.enlist(machine.ident)
+        if wait.direction == .download, let session = sessions[.main] {
+            waits.askForMark(on: &session.machine)
+            connection.enlist(session.machine.ident)
         }
         checkUploadWaits()
     }
@@ -274,6 +284,12 @@ final class SyncedRealm {
         if observer.direction == .upload { reportUploads() } else { enlist(.main, on: connection) }
     }
 
+    func cancelWait(_ id: UUID) { waits.cancel(id) }
+    func removeObserver(_ id: UUID) { waits.removeObserver(id) }
+
+    /// A connection error came that will be retried.
+    func connectionFailed(_ error: any Error) { waits.connectionFailed(error) }
+
     /// A local write was committed.
     func localVersion(on connection: isolated SyncConnection) {
         sessions[.main]?.machine.localVersion(core.snapshot.version)
@@ -282,22 +298,12 @@ final class SyncedRealm {
     }
 
     func checkUploadWaits() {
-        reportUploads()
-        guard waits.hasUploads, !reset.isUnderWay else { return }
-        waits.finishUploads(isUploaded(upTo:))
+        guard !reset.isUnderWay else { return }
+        waits.reportUploads(of: core)
+        waits.finishUploads(of: core)
     }
 
     private func reportUploads() {
-        guard !reset.isUnderWay else { return }
-        let cursor = core.sync.progress.upload.clientVersion
-        waits.uploaded { [core] version in
-            try? core.file.read { try HistoryRows($0).uploadableBytes(after: cursor, upTo: version) }
-        }
-    }
-
-    var isUploaded: Bool { isUploaded(upTo: core.snapshot.version) }
-
-    private func isUploaded(upTo version: ClientVersion) -> Bool {
-        (try? core.isUploaded(upTo: version)) ?? false
+        if !reset.isUnderWay { waits.reportUploads(of: core) }
     }
 }
