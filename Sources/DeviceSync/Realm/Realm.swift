@@ -80,33 +80,7 @@ public struct Realm: Equatable, Sendable {
     public func dynamicCreate(_ className: String, value: [String: Any?] = [:], update: UpdatePolicy = .error)
         -> DynamicObject
     {
-        let schema = instance.schema
-        guard let table = schema.table(ByteString(className)), let key = table.key else {
-            preconditionFailure("the schema has no class \(className) of objects with a primary key")
-        }
-        let conversion = ValueConversion(schema: schema)
-        let (address, values) = ValueConversion.orTrap {
-            let address = ObjectAddress(table.name, try conversion.key(value[key.name.string] ?? nil, of: table))
-            // Names that the class does not have are left out.
-            let values = try value.sorted { $0.key < $1.key }.compactMap { name, item in
-                try table.column(ByteString(name)).map { ($0.name, try conversion.value(item, for: $0)) }
-            }
-            return (address, values)
-        }
-        instance.edit { transaction in
-            let exists = transaction.state.contains(address)
-            if !exists { instance.checkSubscription(of: table) }
-            if exists, update == .error {
-                throw ValueMismatch(description: "there is a \(className) with this primary key already")
-            }
-            if !exists { try transaction.createObject(address) }
-            for (name, new) in values {
-                let place = FieldAddress(address, name)
-                if exists, update == .modified, transaction.state.value(at: place) == new { continue }
-                try transaction.set(place, to: new)
-            }
-        }
-        return ObjectHandle(instance, address).dynamic
+        DynamicObjectWriter(instance: instance, policy: update).write(className, value).dynamic
     }
 
     /// Creates an object, or changes the one with that primary key as `update` says; see `dynamicCreate(_:value:update:)`.

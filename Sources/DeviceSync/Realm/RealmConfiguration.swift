@@ -1,5 +1,4 @@
 public import Foundation
-internal import Synchronization
 
 extension Realm {
     /// Where a realm is and how it is opened.
@@ -73,30 +72,15 @@ extension Realm {
 
         /// What `Realm()` opens.
         public static var defaultConfiguration: Configuration {
-            get { defaults.withLock { $0.configuration } ?? Configuration() }
-            set { defaults.withLock { $0.configuration = newValue } }
+            get { ConfigurationDefaults.shared.configuration }
+            set { ConfigurationDefaults.shared.configuration = newValue }
         }
 
         /// The folder for all files; `$XDG_DATA_HOME/<process>` or `~/.local/share/<process>` unless set. Set it before
         /// the first `App` or `Realm`. (Not upstream.)
         public static var baseDirectory: URL {
-            get { defaults.withLock { $0.base } ?? systemBaseDirectory }
-            set { defaults.withLock { $0.base = newValue } }
-        }
-
-        private struct Defaults {
-            var base: URL?
-            var configuration: Configuration?
-        }
-        private static let defaults = Mutex(Defaults())
-
-        private static var systemBaseDirectory: URL {
-            let process = ProcessInfo.processInfo
-            if let data = process.environment["XDG_DATA_HOME"], data.hasPrefix("/") {
-                return URL(fileURLWithPath: data).appendingPathComponent(process.processName)
-            }
-            return FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share")
-                .appendingPathComponent(process.processName)
+            get { ConfigurationDefaults.shared.baseDirectory }
+            set { ConfigurationDefaults.shared.baseDirectory = newValue }
         }
 
         /// Equality of place, key, partition, mode and version.
@@ -118,36 +102,6 @@ extension Realm {
 }
 
 extension Realm.Configuration {
-    /// The model classes of the realm.
-    var models: [ObjectBase.Type] {
-        if let objectTypes { return objectTypes }
-        // Asymmetric classes are left out unless the realm has flexible sync: no other realm can have any.
-        return dynamicSchema.isEmpty
-            ? ModelClasses.ofDefaultSchema.filter { isFlexible || !($0 is AsymmetricObject.Type) } : []
-    }
-
-    /// The classes that the realm is to have.
-    /// - Throws: `Realm.Error` with code `schemaMismatch` for models that no realm can have, or not together.
-    func declaredSchema() throws -> [ObjectSchemaDescription] {
-        let types = models
-        guard !types.isEmpty else { return dynamicSchema }
-        var classes: [String: ObjectBase.Type] = [:]
-        var descriptions = dynamicSchema
-        for type in types {
-            let model = ModelSchema.of(type)
-            if let other = classes.updateValue(type, forKey: model.name) {
-                guard other != type else { continue }
-                throw Realm.Error(
-                    .schemaMismatch,
-                    "the classes \(String(reflecting: other)) and \(String(reflecting: type)) have one name in realms; choose between "
-                        + "them in objectTypes, or name one of them by _realmObjectName()")
-            }
-            try model.check()
-            if !dynamicSchema.contains(where: { $0.name == model.name }) { descriptions.append(model.description) }
-        }
-        return descriptions
-    }
-
     /// The key of the file.
     /// - Throws: `Realm.Error` with code `invalidInput` if it has another length.
     func key() throws -> EncryptionKey? { try encryptionKey.map { try EncryptionKey($0) } }

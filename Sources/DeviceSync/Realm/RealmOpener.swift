@@ -203,7 +203,7 @@ enum RealmOpener {
     /// schema version.
     private static func declareSchema(of configuration: Realm.Configuration, in core: RealmCore) throws {
         try addSchema(of: configuration, to: core)
-        if !configuration.readOnly { try core.addIndexes(configuration.declaredSchema()) }
+        if !configuration.readOnly { try core.addIndexes(DeclaredClasses(of: configuration).descriptions()) }
     }
 
     private static func addSchema(of configuration: Realm.Configuration, to core: RealmCore) throws {
@@ -226,7 +226,7 @@ enum RealmOpener {
         let version = try schemaVersion(of: configuration, in: core)
         var state = core.snapshot.state
         let changeset: [UInt8]
-        let declared = try configuration.declaredSchema()
+        let declared = try DeclaredClasses(of: configuration).descriptions()
         do {
             changeset = try state.record { try SchemaAdditions.apply(declared, to: &$0) }.changeset
         } catch let error as RecordingError {
@@ -255,7 +255,7 @@ enum RealmOpener {
         for configuration: Realm.Configuration, in core: RealmCore
     ) throws -> Bool {
         try SchemaAdditions.areNeeded(
-            configuration.declaredSchema(), in: core.snapshot.state.schema,
+            DeclaredClasses(of: configuration).descriptions(), in: core.snapshot.state.schema,
             mode: !core.isSynced ? .local : configuration.isFlexible ? .flexible : .partition)
     }
 

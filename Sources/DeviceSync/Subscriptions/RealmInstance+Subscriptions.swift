@@ -9,7 +9,7 @@ extension RealmInstance {
     /// The file's schema, with what the configuration declares and the file does not have yet.
     var declaredSchema: StoredSchema {
         let schema = core.snapshot.state.schema
-        guard let declared = try? configuration.declaredSchema(),
+        guard let declared = try? DeclaredClasses(of: configuration).descriptions(),
             let isNeeded = try? SchemaAdditions.areNeeded(declared, in: schema, mode: .flexible), isNeeded
         else { return schema }
         var scratch = RealmState(schema: schema)

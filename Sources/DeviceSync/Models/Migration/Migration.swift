@@ -92,7 +92,7 @@ struct SchemaMigration {
     init(_ core: RealmCore, _ configuration: Realm.Configuration) throws {
         self.core = core
         self.configuration = configuration
-        declared = try configuration.declaredSchema()
+        declared = try DeclaredClasses(of: configuration).descriptions()
     }
 
     /// Whether the realm is of a lower version than declared and holds something that a block could migrate.

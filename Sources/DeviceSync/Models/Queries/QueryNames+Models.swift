@@ -97,7 +97,7 @@ extension RealmInstance {
             let models =
                 known
                 ?? Dictionary(
-                    configuration.models.map { (ByteString(ModelName.of($0)), $0) },
+                    DeclaredClasses(of: configuration).models.map { (ByteString(ModelName.of($0)), $0) },
                     uniquingKeysWith: { first, _ in first })
             known = models
             return models
