@@ -19,7 +19,7 @@ struct RegionReader {
             }
             let region: GeoSyntax
             do throws(QueryError) {
-                region = try SyntaxParser.parseRegion(text.bytes, limits: limits)
+                region = try TokenReader.region(text.bytes, limits: limits)
             } catch {
                 throw .argument("the region in $\(number): \(error.message)", at: offset)
             }
