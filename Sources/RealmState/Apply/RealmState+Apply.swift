@@ -1,5 +1,4 @@
 package import Changesets
-import HashTreeCollections
 
 extension RealmState {
     /// Applies every instruction in order (docs/changesets.md, "Applying").
@@ -41,8 +40,8 @@ extension RealmState {
         case .eraseObject(let table, let object):
             focus = nil
             let target = try resolve(table, object, strings)
-            guard try isPresent(target.reference) else { return }
-            store(nil, target.reference, existed: true)
+            guard try objects.isPresent(target.reference) else { return }
+            objects.store(nil, target.reference, existed: true)
         case .update, .addInteger, .arrayInsert, .arrayMove, .arrayErase, .clear, .setInsert, .setErase:
             guard let path = instruction.fieldPath else { return }
             try edit(path, instruction, strings, &focus)
@@ -59,11 +58,9 @@ extension RealmState {
         if case .link(let link) = value {
             incoming?.add(from: ObjectAddress(target.table.name, target.reference.key), to: link)
         }
-        clock &+= 1
         let editor = FieldEditor(
             schema: schema, strings: strings, compatibility: compatibility, instruction: instruction, value: value)
-        try rows[target.reference.table]?[target.reference.key]?.edit(
-            with: editor, target.table, field, path.path[...], use: clock)
+        try objects.edit(target.reference, with: editor, target.table, field, path.path[...])
     }
 
     /// The object that the path leads to, saved for the open savepoint and marked as changed.
@@ -72,9 +69,8 @@ extension RealmState {
     ) throws(RealmStateError) -> ApplyFocus {
         if let focus, focus.name == path.table, focus.object == path.object { return focus }
         let (table, reference) = try resolve(path.table, path.object, strings)
-        guard try isPresent(reference) else { throw .bad("no such object") }
-        prepareToChange(reference)
-        takeOver(reference)
+        guard try objects.isPresent(reference) else { throw .bad("no such object") }
+        objects.prepareToEdit(reference)
         let found = ApplyFocus(name: path.table, object: path.object, table: table, reference: reference)
         focus = found
         return found
@@ -84,28 +80,7 @@ extension RealmState {
     ///
     /// - Returns: whether there was none.
     mutating func create(_ reference: ObjectReference, as new: StoredObject = .init()) throws(RealmStateError) -> Bool {
-        guard let row = rows[reference.table]?[reference.key] else {
-            guard try !isPresentBeyondRows(reference) else { return false }
-            insert(new, reference)
-            return true
-        }
-        guard row.object == nil else { return false }
-        store(new, reference, existed: false)
-        return true
-    }
-
-    private func isPresent(_ reference: ObjectReference) throws(RealmStateError) -> Bool {
-        if let row = rows[reference.table]?[reference.key] { return row.object != nil }
-        return try isPresentBeyondRows(reference)
-    }
-
-    /// Returns whether there is an object that the state itself knows nothing of.
-    private func isPresentBeyondRows(_ reference: ObjectReference) throws(RealmStateError) -> Bool {
-        if let base { return base.object(reference.key, of: reference.table) != nil }
-        guard residency == .complete || completeTables.contains(reference.table) else {
-            throw RealmStateError(.notLoaded, "the object was not loaded before it was touched")
-        }
-        return false
+        try objects.create(reference, as: new)
     }
 
     private func resolve(
@@ -144,16 +119,6 @@ struct ApplyFocus {
     var object: PrimaryKey
     var table: TableSchema
     var reference: ObjectReference
-}
-
-extension CachedObject {
-    fileprivate mutating func edit(
-        with editor: FieldEditor, _ table: TableSchema, _ field: ByteString, _ path: Slice<PathElements>,
-        use: UInt64
-    ) throws(RealmStateError) {
-        lastUse = use
-        try object?.edit(with: editor, table, field, path)
-    }
 }
 
 extension TableSchema {

@@ -76,21 +76,3 @@ package struct KeyCursor: Sequence, IteratorProtocol, Sendable {
         isAtEnd = page.count < Self.pageSize
     }
 }
-
-extension RealmState {
-    /// The objects of a class by ascending key. The cursor goes through those that there are now.
-    package func cursor(of className: ByteString) -> ObjectCursor {
-        guard let table = schema.table(className)?.id else {
-            return ObjectCursor(TableID(rawValue: 0), rows: [:], base: nil)
-        }
-        return ObjectCursor(table, rows: rows[table] ?? [:], base: base)
-    }
-
-    /// The keys of a class, ascending, after one or from the first. The cursor goes through those that there are now.
-    package func keys(of className: ByteString, after key: ObjectKey? = nil) -> KeyCursor {
-        guard let table = schema.table(className)?.id else {
-            return KeyCursor(TableID(rawValue: 0), rows: [:], base: nil, after: nil)
-        }
-        return KeyCursor(table, rows: rows[table] ?? [:], base: base, after: key)
-    }
-}

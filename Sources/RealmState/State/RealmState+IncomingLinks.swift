@@ -11,7 +11,7 @@ extension RealmState {
         guard let index = incoming else {
             var result: [IncomingLink] = []
             for table in schema.tables where mayLink(from: table, to: target.className) {
-                for (key, row) in rows[table.id] ?? [:] {
+                for (key, row) in objects.held(of: table.id) {
                     guard let object = row.object else { continue }
                     result += links(from: ObjectAddress(table.name, key), object, table, to: target)
                 }
@@ -47,7 +47,7 @@ extension RealmState {
         guard let index = incoming, index.count > index.countToRebuild, !hasSavepoint else { return }
         var fresh = IncomingLinkIndex()
         for table in schema.tables {
-            for (key, row) in rows[table.id] ?? [:] {
+            for (key, row) in objects.held(of: table.id) {
                 if let object = row.object { fresh.add(linksOf: object, from: ObjectAddress(table.name, key)) }
             }
         }

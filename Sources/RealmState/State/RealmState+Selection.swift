@@ -12,7 +12,7 @@ extension RealmState {
         guard let table = schema.table(className)?.id,
             let found = base?.keys(of: table, having: column, in: ranges)
         else { return nil }
-        let known = rows[table] ?? [:]
+        let known = objects.held(of: table)
         return (known.isEmpty ? found : found.filter { known[$0] == nil }, Array(known.keys))
     }
 
@@ -21,7 +21,7 @@ extension RealmState {
         at keys: some Collection<ObjectKey>, of className: ByteString
     ) -> [(key: ObjectKey, object: StoredObject)] {
         guard let table = schema.table(className)?.id else { return [] }
-        let known = rows[table] ?? [:]
+        let known = objects.held(of: table)
         let unknown = base == nil ? [] : keys.filter { known[$0] == nil }
         var read = (base?.objects(at: unknown, of: table) ?? [])[...]
         return keys.compactMap { key in

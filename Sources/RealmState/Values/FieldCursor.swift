@@ -63,7 +63,7 @@ struct FieldCursor {
         guard let table = state.schema.table(address.object.className), let column = table.column(address.field) else {
             return nil
         }
-        return state.object(ObjectReference(table: table.id, key: address.object.key))?[column]
+        return state.objects[ObjectReference(table: table.id, key: address.object.key)]?[column]
     }
 
     private func noWayOn() -> RecordingError {

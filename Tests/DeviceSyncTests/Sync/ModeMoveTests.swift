@@ -7,7 +7,7 @@ import Testing
 
 @testable import DeviceSync
 
-/// Which move between the sync modes an error demands of a realm.
+/// The move between the sync modes that an error demands of a realm.
 struct ModeMoveTests {
     private static func body(_ action: ErrorAction, query: String? = nil) -> JSONErrorBody {
         var body = JSONErrorBody(message: "moved", action: action, tryAgain: false)

@@ -7,13 +7,22 @@ extension RealmState {
     /// - Returns: the changeset itself if there is nothing to say otherwise, or if it cannot be applied.
     package func applicable(_ changeset: Changeset) -> Changeset {
         guard changeset.mayBeInapplicable else { return changeset }
-        var state = self
+        var form = ApplicableForm(state: self)
+        return form.make(of: changeset)
+    }
+}
+
+/// Makes the form of a changeset that stock clients can apply, beside a state to which it is applied instruction by instruction.
+private struct ApplicableForm {
+    var state: RealmState
+
+    mutating func make(of changeset: Changeset) -> Changeset {
         var result = Changeset(strings: changeset.strings)
         var focus: ApplyFocus?
         var differs = false
         do {
             for instruction in changeset.instructions {
-                let other = state.replacement(of: instruction, &result.strings)
+                let other = replacement(of: instruction, &result.strings)
                 if other != nil { differs = true }
                 for instruction in other ?? [instruction] {
                     try state.apply(instruction, result.strings, &focus)
@@ -59,7 +68,7 @@ extension RealmState {
                 address.path.append(.key(name))
             }
         }
-        return try? cursor(at: address)
+        return try? state.cursor(at: address)
     }
 }
 

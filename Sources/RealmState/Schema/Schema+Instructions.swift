@@ -1,7 +1,9 @@
 import Changesets
 
-extension RealmState {
-    mutating func apply(_ addTable: Instruction.AddTable, _ strings: InternTable) throws(RealmStateError) {
+/// The instructions that change a schema.
+extension Schema {
+    /// - Returns: the class, if it is new.
+    mutating func apply(_ addTable: Instruction.AddTable, _ strings: InternTable) throws(RealmStateError) -> TableID? {
         let name = try strings.name(addTable.table)
         let kind: TableType
         var key: KeySchema?
@@ -11,60 +13,57 @@ extension RealmState {
             kind = asymmetric ? .asymmetric : .topLevel
             key = KeySchema(name: try strings.name(keyField), type: keyType, nullable: nullable)
         }
-        if let existing = schema.table(name) {
+        if let existing = table(name) {
             // The reference takes a table without primary key for any table that is there.
-            if key?.type == .globalKey { return }
+            if key?.type == .globalKey { return nil }
             guard existing.kind == kind, existing.key == key else {
                 throw .bad("AddTable: the class exists with another kind or primary key")
             }
-            return
+            return nil
         }
         guard name.count <= ChangesetLimits.maxClassNameBytes else { throw .bad("AddTable: name too long") }
         guard key.map({ $0.name.count <= ChangesetLimits.maxFieldNameBytes }) ?? true else {
             throw .bad("AddTable: name of the primary key too long")
         }
-        schemaChanged = true
-        let id = try schema.addTable(name, kind: kind, key: key)
-        if residency == .partial { completeTables.insert(id) }
+        return try self.addTable(name, kind: kind, key: key)
     }
 
-    mutating func eraseTable(_ name: ByteString) throws(RealmStateError) {
-        guard let table = schema.table(name) else { throw .bad("EraseTable: no such class") }
-        let isReferenced = schema.tables.contains { other in
+    /// - Returns: the class that there is no more.
+    mutating func erase(_ name: ByteString) throws(RealmStateError) -> TableID {
+        guard let table = table(name) else { throw .bad("EraseTable: no such class") }
+        let isReferenced = tables.contains { other in
             other.id != table.id && other.columns.contains { $0.element.type == .link && $0.element.target == name }
         }
         guard !isReferenced else { throw .bad("EraseTable: another class has a column that links to it") }
-        schemaChanged = true
-        dropRows(of: table.id)
-        completeTables.remove(table.id)
-        schema.eraseTable(name)
+        eraseTable(name)
+        return table.id
     }
 
-    mutating func apply(_ addColumn: Instruction.AddColumn, _ strings: InternTable) throws(RealmStateError) {
+    /// - Returns: whether the column is new.
+    mutating func apply(_ addColumn: Instruction.AddColumn, _ strings: InternTable) throws(RealmStateError) -> Bool {
         let className = try strings.name(addColumn.table)
         let field = try strings.name(addColumn.field)
-        guard let table = schema.table(className) else { throw .bad("AddColumn: no such class") }
+        guard let table = table(className) else { throw .bad("AddColumn: no such class") }
         let target = try addColumn.linkTarget.map { interned throws(RealmStateError) in try strings.name(interned) }
         let element = ElementType(type: addColumn.type, nullable: addColumn.nullable, target: target)
-        guard try !isThere(field, element, addColumn.collection, in: table) else { return }
+        guard try !isThere(field, element, addColumn.collection, in: table) else { return false }
 
         try check(element, addColumn.collection)
         if addColumn.collection == .dictionary, addColumn.keyType != .string {
             throw .bad("AddColumn: dictionary keys can only be strings")
         }
         guard field.count <= ChangesetLimits.maxFieldNameBytes else { throw .bad("AddColumn: name too long") }
-        schemaChanged = true
-        try schema.updateTable(className) { table throws(RealmStateError) in
+        try updateTable(className) { table throws(RealmStateError) in
             try table.addColumn(
                 field, element: element, collection: addColumn.collection, keyType: addColumn.keyType)
         }
+        return true
     }
 
-    mutating func eraseColumn(_ className: ByteString, _ field: ByteString) throws(RealmStateError) {
-        guard let table = schema.table(className) else { throw .bad("EraseColumn: no such class") }
+    mutating func erase(_ className: ByteString, _ field: ByteString) throws(RealmStateError) {
+        guard let table = table(className) else { throw .bad("EraseColumn: no such class") }
         guard table.column(field) != nil else { throw .bad("EraseColumn: no such field, or the primary key") }
-        schemaChanged = true
-        try schema.updateTable(className) { table throws(RealmStateError) in table.eraseColumn(field) }
+        try updateTable(className) { table throws(RealmStateError) in table.eraseColumn(field) }
     }
 
     /// Whether the class has the column already. Nullability is not compared.
@@ -97,7 +96,7 @@ extension RealmState {
             }
             return
         }
-        guard let table = schema.table(target) else { throw .bad("AddColumn: the link's target class is missing") }
+        guard let table = table(target) else { throw .bad("AddColumn: the link's target class is missing") }
         guard table.kind != .embedded || collection != .set else {
             throw .bad("AddColumn: embedded objects cannot be in a set")
         }
