@@ -143,7 +143,7 @@ import Views
         try await client.download(from: scene.harness)
         try await expectTrue(client.bootstrap(1, Items.query([0]), from: scene.harness) == nil)
         try client.write(at: 20, Items.create(1, .init(owner: 0, a: 1)))
-        let written = client.upload(through: client.written)
+        let written = client.nextUpload()
         let upload = try #require(written)
         let message = try AMQPMessage(
             ChangesetMessage(
