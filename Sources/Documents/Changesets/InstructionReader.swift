@@ -179,22 +179,8 @@ struct InstructionReader {
     }
 
     private mutating func payload(_ value: BSONValue) throws(DocumentError) -> Payload {
-        switch value {
-        case .null: return .null
-        case .bool(let value): return .bool(value)
-        case .int32(let value): return .int(Int64(value))
-        case .int64(let value): return .int(value)
-        case .double(let value): return .double(bits: value.bitPattern)
-        case .decimal128(let value): return .decimal(value)
-        case .string(let text): return .string(text)
-        case .binary(let bytes, _): return .binary(bytes)
-        case .uuid(let id): return .uuid(id)
-        case .objectID(let id): return .objectID(id)
-        case .date(let time): return .timestamp(TimestampValue(milliseconds: time))
-        case .document(let document):
-            if let payload = try special(document) { return payload }
-        case .regularExpression, .timestamp, .minKey, .maxKey, .array: break
-        }
+        if let scalar = Value(scalar: value) { return Payload(unlinked: scalar) }
+        if case .document(let document) = value, let payload = try special(document) { return payload }
         throw DocumentError(
             .wrongType,
             "expected one value, which is no array and no object, or $ref, $make, $erased, $time, $floatBits; came \(value.typeName)"

@@ -210,18 +210,8 @@ extension DocumentMapping {
 
     /// Values in mixed properties have no type but their own.
     private func mixed(_ value: BSONValue, depth: Int) throws(DocumentError) -> Value {
+        if let scalar = Value(scalar: value) { return scalar }
         switch value {
-        case .null: return .null
-        case .bool(let value): return .bool(value)
-        case .int32(let value): return .int(Int64(value))
-        case .int64(let value): return .int(value)
-        case .double(let value): return .double(bits: value.bitPattern)
-        case .decimal128(let value): return .decimal(value)
-        case .string(let text): return .string(text)
-        case .binary(let bytes, _): return .binary(bytes)
-        case .uuid(let value): return .uuid(value)
-        case .date(let milliseconds): return .timestamp(TimestampValue(milliseconds: milliseconds))
-        case .objectID(let value): return .objectID(value)
         case .array(let items):
             try checkNesting(depth)
             var values: [Value] = []
@@ -234,7 +224,7 @@ extension DocumentMapping {
             if let address = try reference(value) { return .link(address) }
             try checkNesting(depth)
             return .dictionary(try entries(document, .mixed, depth: depth + 1))
-        case .regularExpression, .timestamp, .minKey, .maxKey:
+        default:
             throw DocumentError(.wrongType, "no property can hold a value of the type \(value.typeName)")
         }
     }

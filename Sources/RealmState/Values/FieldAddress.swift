@@ -45,7 +45,7 @@ extension Payload {
     }
 
     /// The payload of a value that names no object; null for a link.
-    init(unlinked value: Value) {
+    package init(unlinked value: Value) {
         self =
             switch value {
             case .null, .link: .null
