@@ -46,6 +46,16 @@ extension Publisher {
     }
 }
 
+extension Publisher {
+    /// Sends values on a scheduler in a form that any place may have, and from there on what is found by that.
+    fileprivate func handedOver<S: Scheduler, Form>(
+        on scheduler: S, _ options: S.SchedulerOptions?, by form: @escaping (Output) -> Form,
+        found: @escaping (Form) -> Output?
+    ) -> AnyPublisher<Output, Failure> {
+        map(form).receive(on: scheduler, options: options).compactMap(found).eraseToAnyPublisher()
+    }
+}
+
 /// What hands over objects and collections of a publisher to another thread, queue or actor.
 public enum RealmPublishers {
     /// Values that are handed over.
@@ -65,8 +75,7 @@ public enum RealmPublishers {
         public func receive<S: Scheduler>(
             on scheduler: S, options: S.SchedulerOptions? = nil
         ) -> AnyPublisher<Output, Failure> {
-            upstream.map { ThreadSafeReference(to: $0) }.receive(on: scheduler, options: options)
-                .compactMap { $0.here }.eraseToAnyPublisher()
+            upstream.handedOver(on: scheduler, options, by: { ThreadSafeReference(to: $0) }, found: { $0.here })
         }
     }
 
@@ -88,15 +97,9 @@ public enum RealmPublishers {
         public func receive<S: Scheduler>(
             on scheduler: S, options: S.SchedulerOptions? = nil
         ) -> AnyPublisher<Output, Failure> {
-            upstream.map { change in change.map { ThreadSafeReference(to: $0) } }
-                .receive(on: scheduler, options: options)
-                .compactMap { change -> Output? in
-                    switch change {
-                    case .change(let object, let properties): object.here.map { .change($0, properties) }
-                    case .deleted: .deleted
-                    case .error(let error): .error(error)
-                    }
-                }.eraseToAnyPublisher()
+            upstream.handedOver(
+                on: scheduler, options, by: { $0.map { ThreadSafeReference(to: $0) } },
+                found: { $0.compactMap(\.here) })
         }
     }
 
@@ -118,18 +121,9 @@ public enum RealmPublishers {
         public func receive<S: Scheduler>(
             on scheduler: S, options: S.SchedulerOptions? = nil
         ) -> AnyPublisher<Output, Failure> {
-            upstream.map { change in change.map { ThreadSafeReference(to: $0) } }
-                .receive(on: scheduler, options: options)
-                .compactMap { change -> Output? in
-                    switch change {
-                    case .initial(let collection): collection.here.map { .initial($0) }
-                    case .update(let collection, let deletions, let insertions, let modifications):
-                        collection.here.map {
-                            .update($0, deletions: deletions, insertions: insertions, modifications: modifications)
-                        }
-                    case .error(let error): .error(error)
-                    }
-                }.eraseToAnyPublisher()
+            upstream.handedOver(
+                on: scheduler, options, by: { $0.map { ThreadSafeReference(to: $0) } },
+                found: { $0.compactMap(\.here) })
         }
     }
 }

@@ -54,6 +54,15 @@ extension RealmCollectionChange {
         }
     }
 
+    /// The same change of what is found by the collection; nil if that is gone.
+    func compactMap<Other>(_ find: (CollectionType) -> Other?) -> RealmCollectionChange<Other>? {
+        switch self {
+        case .initial(let collection), .update(let collection, _, _, _):
+            find(collection).map { found in map { _ in found } }
+        case .error(let error): .error(error)
+        }
+    }
+
     /// - Parameter positions: how the collection differs from what was reported before; nil the first time.
     init(_ collection: CollectionType, _ positions: PositionDifference?) {
         guard let positions else {
@@ -94,6 +103,15 @@ extension ObjectChange {
         switch self {
         case .error(let error): .error(error)
         case .change(let object, let properties): .change(transform(object), properties)
+        case .deleted: .deleted
+        }
+    }
+
+    /// The same change of what is found by the object; nil if that is gone.
+    func compactMap<Other>(_ find: (T) -> Other?) -> ObjectChange<Other>? {
+        switch self {
+        case .error(let error): .error(error)
+        case .change(let object, let properties): find(object).map { .change($0, properties) }
         case .deleted: .deleted
         }
     }
