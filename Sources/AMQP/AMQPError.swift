@@ -41,10 +41,10 @@ public struct AMQPError: Error, Sendable, CustomStringConvertible {
         public static let invalidArgument = Code(description: "invalidArgument")
     }
 
-    /// What kind of failure this is.
+    /// The kind of failure.
     public var code: Code
 
-    /// What was expected, what came instead, and what to do next.
+    /// Words for what was expected, what came instead, and what to do next.
     public var message: String
 
     /// The broker's reply code, if the broker refused the operation.

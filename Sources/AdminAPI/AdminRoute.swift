@@ -117,7 +117,7 @@ package enum AdminQuery: String, Sendable {
     /// The one realm of an app in flexible mode.
     case flexible
     case user
-    /// What is to go, once more.
+    /// The name of what is to go, once more.
     case confirm
     /// Says only what would go.
     case dryRun
@@ -153,7 +153,7 @@ package enum AdminQuery: String, Sendable {
     case canonical
 }
 
-/// What requests and answers are held to.
+/// The bounds of requests and answers.
 package enum AdminLimits {
     /// Bytes of an admin token, wherever it comes from.
     package static let minTokenBytes = 32
@@ -193,11 +193,11 @@ package enum AdminLimits {
     package static let followers = 20
 }
 
-/// What the admin API answers when it cannot do what was asked.
+/// The answer of the admin API when it cannot do what was asked.
 package struct AdminProblem: Codable, Sendable, Equatable {
-    /// What is wrong in one word, such as `not_found`; docs/admin-api.md lists them.
+    /// The mistake in one word, such as `not_found`; docs/admin-api.md lists them.
     package var error: String
-    /// What is wrong, in a sentence for a person.
+    /// The mistake in a sentence for a person.
     package var message: String
     /// Everything that is wrong with refused rules.
     package var findings: [RulesFinding]?

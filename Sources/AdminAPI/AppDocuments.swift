@@ -33,7 +33,7 @@ package struct AppDocument: Codable, Sendable, Equatable {
     package var createdAt: UInt64
     /// How many users the app has; only where one app is asked for.
     package var users: Int?
-    /// What the rules say, and where they say it of every user, who can become one, in a sentence; only of an app that is asked for or
+    /// A sentence for what the rules say, and where they say it of every user, who can become one; only of an app that is asked for or
     /// was just made.
     package var access: String?
     /// The app's traffic at the gateways; absent where they do not tell of it.
@@ -81,7 +81,7 @@ package struct QuotaList: Codable, Sendable, Equatable {
         package var limit: Int
         /// `app`: the app's own value; `settings`: as the coordinator's settings have it; `default`.
         package var from: String
-        /// What is counted, such as `realms in one slice`.
+        /// The things that are counted, such as `realms in one slice`.
         package var counts: String
         /// The most that one slice has; absent where nobody counts, or the coordinator cannot read the slices' stores.
         package var used: Int?
@@ -131,7 +131,7 @@ package struct AppRequest: AdminBody, Equatable {
     package var onWriteDenied: String?
     /// The schema versions that clients of an app in flexible mode may name: `1-3`, `3`, or `any`.
     package var schemaVersions: String?
-    /// What is told of the app's changes: `off`, `keys` or `documents`.
+    /// The part of the app's changes that is told: `off`, `keys` or `documents`.
     package var changeFeed: String?
     /// Values of quotas, by name; null: the app has no value of its own any more.
     package var quotas: [String: Int?]?
@@ -209,7 +209,7 @@ package struct PruneRequest: AdminBody, Equatable {
     }
 }
 
-/// What was taken back of an app's schema, or would be.
+/// The part of an app's schema that was taken back, or would be.
 package struct PruneDocument: Codable, Sendable, Equatable {
     package var pruned: SchemaDocument
     /// Classes and properties that went, and that stay.

@@ -61,7 +61,7 @@ package struct AllowResetsRequest: AdminBody, Equatable {
     }
 }
 
-/// What was told to which slices.
+/// The resets that were allowed, and the slices that were told.
 package struct AllowedResetsDocument: Codable, Sendable, Equatable {
     package var app: String
     package var slices: [SliceNumber]

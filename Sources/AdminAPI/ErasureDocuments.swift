@@ -30,7 +30,7 @@ package struct EraseRequest: AdminBody, Equatable {
     }
 }
 
-/// What an erasure or a deletion would take away.
+/// The plan of an erasure or a deletion: what it would take away.
 package struct ErasurePlan: Codable, Sendable, Equatable {
     package var app: String
     /// The user that would be deleted.

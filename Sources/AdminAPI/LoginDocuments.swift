@@ -6,7 +6,7 @@ package enum LoginProvider: String, Codable, Sendable, CaseIterable {
     case apiKey = "api-key"
     /// Tokens that another service signs.
     case customToken = "custom-token"
-    /// What mails prove of accounts with passwords; whether there are such is a setting of the app.
+    /// The addresses of accounts with passwords, which mails prove; whether there are such is a setting of the app.
     case emailPassword = "local-userpass"
 }
 

@@ -28,7 +28,7 @@ package struct MigrationRequest: AdminBody, Equatable {
     }
 }
 
-/// What a move to the other sync mode would do, and what stands in its way.
+/// The plan of a move to the other sync mode: what it would do, and what stands in its way.
 package struct MigrationPlan: Codable, Sendable, Equatable {
     package var app: String
     package var to: String
@@ -38,7 +38,7 @@ package struct MigrationPlan: Codable, Sendable, Equatable {
     package var objects = 0
     /// Client realms that would reset.
     package var clientRealms = 0
-    /// What the rules would say, in a sentence.
+    /// A sentence for what the rules would say.
     package var access: String?
     /// Why the app cannot move; empty if nothing is known that keeps it from it.
     package var problems: [String] = []
@@ -59,7 +59,7 @@ package struct MigrationDocument: Codable, Sendable, Equatable {
     package var field: String
     /// `freezing`, `clearing`, `copying`, `settling`, `done` or `abandoned`.
     package var phase: String
-    /// What was copied so far.
+    /// The realms that were copied so far.
     package var realms: Int
     package var objects: Int
     /// Milliseconds of Unix time.

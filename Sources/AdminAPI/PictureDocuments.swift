@@ -1,4 +1,4 @@
-/// What stands, what moves and what is stuck in the cluster, at a glance.
+/// The cluster at a glance: what stands, what moves and what is stuck.
 package struct OverviewDocument: Codable, Sendable, Equatable {
     /// Something that an operator should look at.
     package struct Finding: Codable, Sendable, Equatable {
@@ -138,7 +138,7 @@ package struct SlicePictureDocument: Codable, Sendable, Equatable {
         }
     }
 
-    /// What the slice is busy with.
+    /// The work that the slice is busy with.
     package struct Busy: Codable, Sendable, Equatable {
         package var app: String
         /// Absent: all of the app's realms in the slice together. Empty: the app's one realm.
@@ -153,12 +153,12 @@ package struct SlicePictureDocument: Codable, Sendable, Equatable {
         }
     }
 
-    /// What the owner has refused an app's clients since it took the slice.
+    /// The requests that the owner has refused an app's clients since it took the slice.
     package struct Refusals: Codable, Sendable, Equatable {
         package var app: String
         /// Uploads whose merge would have gone beyond its budget.
         package var merges: UInt64
-        /// What went beyond a quota.
+        /// The requests that went beyond a quota.
         package var quotas: UInt64
 
         package init(app: String, merges: UInt64, quotas: UInt64) {

@@ -1,7 +1,7 @@
 package import Storage
 package import SyncModel
 
-/// What a termination would do now: a dry run.
+/// The plan of a termination, a dry run: what it would do now.
 package struct PlanDocument: Codable, Sendable, Equatable {
     /// The client realms last seen within a time, and not within a shorter one that is listed.
     package struct Age: Codable, Sendable, Equatable {

@@ -31,14 +31,14 @@ package struct RulesAnswer: Codable, Sendable, Equatable {
     package var app: String
     /// 0 if the app has no rules.
     package var version: UInt64
-    /// What they say for the sync mode that the app has, in a sentence.
+    /// A sentence for what they say for the sync mode that the app has.
     package var summary: String
     /// The name under which the rules were set, and when (milliseconds of Unix time).
     package var author: String?
     package var at: UInt64?
     /// The document, with nothing left to expand; absent if there is none.
     package var rules: JSONValue?
-    /// What a check of them warns of; only where they were just set.
+    /// The warnings of a check of them; only where they were just set.
     package var findings: [RulesFinding]?
 
     /// Makes the answer for an app without rules.
@@ -86,12 +86,12 @@ package struct RulesVersionList: Codable, Sendable, Equatable {
     }
 }
 
-/// What a check of rules says.
+/// The outcome of a check of rules.
 package struct RulesCheckAnswer: Codable, Sendable, Equatable {
     /// Whether the rules could be put in force.
     package var valid: Bool
     package var findings: [RulesFinding]
-    /// What they would say for the sync mode that the app has, and the document with nothing left to expand; absent if they are not
+    /// A sentence for what they would say for the sync mode that the app has, and the document with nothing left to expand; absent if they are not
     /// valid.
     package var summary: String?
     package var rules: JSONValue?
@@ -104,7 +104,7 @@ package struct RulesCheckAnswer: Codable, Sendable, Equatable {
     }
 }
 
-/// What an app's rules say of one user.
+/// An explanation of what an app's rules say of one user.
 package struct RulesExplanation: Codable, Sendable, Equatable {
     package var app: String
     package var version: UInt64

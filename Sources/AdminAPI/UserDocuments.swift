@@ -15,7 +15,7 @@ package struct UserDocument: Codable, Sendable, Equatable {
     package var isDisabled: Bool
     /// Milliseconds of Unix time.
     package var createdAt: UInt64
-    /// What operators have stored for the user; absent if that is nothing.
+    /// The data that operators have stored for the user; absent for none.
     package var customData: JSONValue?
 
     package init(_ user: UserRecord) {

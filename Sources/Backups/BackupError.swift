@@ -3,7 +3,7 @@ import Foundation
 /// Why a backup cannot be packed, brought to its place, or fetched from there. Never has a key, a passphrase or a signature in it.
 package struct BackupError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Code: Sendable {
-        /// What was asked for makes no sense.
+        /// The request makes no sense.
         case badInput
         case notFound, alreadyExists
         /// The backup was damaged, cut off, or sealed with another key.

@@ -5,16 +5,16 @@ package import Operations
 package import Storage
 package import SyncModel
 
-/// What a coordinator needs to know.
+/// The configuration of a coordinator.
 package struct CoordinatorConfiguration: Sendable {
     /// Names the process in logs and in the broker's list of connections.
     package var id: String
     /// Where the admin API listens. Port 0 takes a free one.
     package var host: String
     package var port: Int
-    /// What the admin API proves to be who it is with; nil: it speaks plain HTTP.
+    /// The identity that the admin API proves; nil: it speaks plain HTTP.
     package var tls: ServerIdentity?
-    /// What admin requests must bear. Empty: one is made up, see `adminTokenFile`.
+    /// The token that admin requests must bear. Empty: one is made up, see `adminTokenFile`.
     package var adminToken: Secret
     /// The file (mode 0600) that holds the made-up token; only with an empty token and a loopback host.
     package var adminTokenFile: String?

@@ -26,7 +26,7 @@ package struct DocumentError: Error, Hashable, Sendable, CustomStringConvertible
         case objectExists = "object_exists"
         /// An index behind the end of a list, or a number beyond what its type holds.
         case outOfRange = "out_of_range"
-        /// What `onlyIf` asks for is not so.
+        /// The condition of `onlyIf` does not hold.
         case conflict
         /// A value that no copy of the realm could take, such as a dictionary's key with a dot.
         case invalidValue = "invalid_value"
@@ -36,7 +36,7 @@ package struct DocumentError: Error, Hashable, Sendable, CustomStringConvertible
 
     package var code: Code
     package var place: JSONPlace
-    /// What was expected and what came, without the place.
+    /// Words for what was expected and what came, without the place.
     package var message: String
 
     package init(_ code: Code, _ message: String, at place: JSONPlace = .root) {

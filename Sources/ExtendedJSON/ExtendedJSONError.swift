@@ -15,7 +15,7 @@ package struct ExtendedJSONError: Error, Hashable, Sendable, CustomStringConvert
 
     package var code: Code
     package var place: JSONPlace
-    /// What was expected and what came.
+    /// Words for what was expected and what came.
     package var message: String
     /// The byte of the text, counted from 0, at which reading stopped.
     package var offset: Int?

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What clients do in a test of a gateway: how many, of which kind, and how much they write.
+/// The plan of clients in a test of a gateway: how many, of which kind, and how much they write.
 package struct LoadPlan: Sendable {
     package var app: String
     package var mode: SyncMode

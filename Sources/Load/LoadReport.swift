@@ -36,7 +36,7 @@ package struct LoadReport: Codable, Sendable, Equatable {
     package var sent: Int
     package var acknowledged: Int
     package var delivered: Int
-    /// What is missing at the end of the whole run.
+    /// The changesets that are missing at the end of the whole run.
     package var notAcknowledged: Int
     package var notDelivered: Int
     /// Changesets that clients would have written, and did not because too many waited.
@@ -48,7 +48,7 @@ package struct LoadReport: Codable, Sendable, Equatable {
     package var opening: Latency
     package var acknowledging: Latency
     package var delivering: Latency?
-    /// What was asked for and is not so; empty: the run has passed.
+    /// The demands that are not met; empty: the run has passed.
     package var shortfalls: [String] = []
 
     package init(
@@ -75,7 +75,7 @@ package struct LoadReport: Codable, Sendable, Equatable {
         self.delivering = delivering
     }
 
-    /// What an operator asks of a run beside that nothing is lost.
+    /// The demands that an operator makes of a run beside that nothing is lost.
     package struct Demands: Sendable {
         /// Milliseconds.
         package var acknowledgedWithin: Double?

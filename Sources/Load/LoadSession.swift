@@ -4,7 +4,7 @@ import SyncProtocol
 
 /// One client realm's session, as a client on a device leads it, but for what it would do with what it is sent. Pure.
 package struct LoadSession: Sendable {
-    /// What follows from an event.
+    /// The effects of an event.
     package struct Effects: Sendable, Equatable {
         /// Messages to send, in this order.
         package var messages: [[UInt8]] = []

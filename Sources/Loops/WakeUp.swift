@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Ends another thread's `poll`.
 package final class WakeUp: Sendable {
-    /// What `poll` watches, or -1 if none could be had: the loop then looks every few milliseconds.
+    /// The descriptor that `poll` watches, or -1 if none could be had: the loop then looks every few milliseconds.
     package let descriptor: Int32
 
     package init() { descriptor = linux_shim_eventfd() }

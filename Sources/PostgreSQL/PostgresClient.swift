@@ -142,7 +142,7 @@ package final class PostgresClient: Sendable {
         return .failure(await explained(error))
     }
 
-    /// What keeps the server from acknowledging commits, and what to do about it; nil if nothing is known to. Asked over a connection of
+    /// The obstacle that keeps the server from acknowledging commits, and what to do about it; nil if none is known. Asked over a connection of
     /// its own, every few seconds at most.
     package func obstacle() async -> String? { await obstacles?.find() }
 

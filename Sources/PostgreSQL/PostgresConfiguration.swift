@@ -17,7 +17,7 @@ package struct PostgresConfiguration: Sendable, CustomStringConvertible, CustomD
     /// The schema of tables that statements name without one.
     package var searchPath: String?
     package var applicationName = "sluice"
-    /// What the labels of the client's metrics begin with; nil for a client that counts for itself alone.
+    /// The beginning of the labels of the client's metrics; nil for a client that counts for itself alone.
     package var metrics: String?
     /// Whether errors about answers that stay away say what the server waits for.
     package var namesObstacles = true

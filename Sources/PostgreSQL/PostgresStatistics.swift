@@ -1,4 +1,4 @@
-/// What a client has done since it was made.
+/// The work that a client has done since it was made.
 package struct PostgresStatistics: Sendable, Equatable {
     /// Pipelines sent: each waits for the server once.
     package var roundTrips = 0

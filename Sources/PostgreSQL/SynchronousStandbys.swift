@@ -1,6 +1,6 @@
 import Logging
 
-/// What commits wait for on a server that has synchronous standbys, and what of it is there.
+/// The standbys that commits wait for on a server that has synchronous ones, and those of them that are there.
 package struct SynchronousStandbys: Sendable, Equatable {
     /// `synchronous_standby_names`.
     package var names: String
@@ -40,7 +40,7 @@ extension SynchronousStandbys {
             synchronous: row.int(6) == 0 ? Int(row.int(5)) : nil, waiting: Int(row.int(2)), longest: Int(row.int(3)))
     }
 
-    /// What keeps commits from being acknowledged, and what an operator can do about it; nil if nothing does.
+    /// The obstacle that keeps commits from being acknowledged, and what an operator can do about it; nil if nothing does.
     package var obstacle: String? {
         guard commit != "off", commit != "local", !names.allSatisfy(\.isWhitespace) else { return nil }
         let isThere = synchronous.map { $0 > 0 } ?? !connected.isEmpty

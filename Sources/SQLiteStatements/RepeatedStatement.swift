@@ -55,7 +55,7 @@ package struct RepeatedStatement {
         guard code == SQLITE_DONE else { throw error(code) }
     }
 
-    /// What `read` makes of the columns of the first row; nil if there is none.
+    /// The value that `read` makes of the columns of the first row; nil if there is none.
     package func first<T>(_ read: (Columns) throws -> T) throws -> T? {
         let code = sqlite3_step(statement)
         defer { sqlite3_reset(statement) }

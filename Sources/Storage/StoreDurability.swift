@@ -1,4 +1,4 @@
-/// What the changes that a store has acknowledged survive.
+/// The failures that acknowledged changes of a store survive.
 package enum StoreDurability: String, Sendable, Equatable {
     /// Changes are in the memory of one machine: they are lost with its power.
     case memory

@@ -8,7 +8,7 @@ package struct StoreError: Error, CustomStringConvertible, Sendable {
         package static let fenced = Code(name: "fenced")
         /// The configuration names another slice count, version or kind of store than the one recorded.
         package static let mismatch = Code(name: "mismatch")
-        /// What is stored cannot be read: damage, or written by a newer version.
+        /// The stored bytes cannot be read: damage, or written by a newer version.
         package static let corrupt = Code(name: "corrupt")
         /// Disk full, locked, unreachable: may work later.
         package static let unavailable = Code(name: "unavailable")
@@ -32,7 +32,7 @@ package struct StoreError: Error, CustomStringConvertible, Sendable {
         self.underlying = underlying
     }
 
-    /// What went wrong with what the engine says of it, for an operator.
+    /// The message with what the engine says of it, for an operator.
     package var words: String { underlying.map { "\(message): \($0)" } ?? message }
 
     package var isRetriable: Bool { code == .unavailable }

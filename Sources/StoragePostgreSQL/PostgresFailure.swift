@@ -2,7 +2,7 @@ package import PostgreSQL
 package import Storage
 
 extension StoreError {
-    /// What an error of the database means to whoever uses a store.
+    /// Says what an error of the database means to whoever uses a store.
     ///
     /// - Parameter what: the store, and what cannot be done with it.
     package init(_ error: PostgresError, _ what: String) {
@@ -24,7 +24,7 @@ extension StoreError {
         return sqlState.hasPrefix("42") ? .mismatch : .unavailable
     }
 
-    /// What any error that a transaction's body may throw means.
+    /// Says what any error means that a transaction's body may throw.
     package init(any error: any Error, _ what: String) {
         switch error {
         case let error as StoreError: self = error

@@ -43,7 +43,7 @@ package struct PostgresSchema: Sendable {
         return Level(version: steps.count - additions, additions: additions)
     }
 
-    /// What the database has gone; nil if it has nothing of this part.
+    /// The level that the database has; nil if it has nothing of this part.
     package func level(_ client: PostgresClient) async throws(StoreError) -> Level? {
         do throws(PostgresError) {
             return try await client.run(

@@ -36,7 +36,7 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
     /// Classes and properties that one user may add to the app's schema.
     case userSchemaElements
 
-    /// What is allowed where nobody says otherwise: more than a real app ever needs.
+    /// The limit where nobody says otherwise: more than a real app ever needs.
     package var standard: Int {
         switch self {
         case .userSockets: 2_000
@@ -58,7 +58,7 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What may be set.
+    /// The limits that may be set.
     package var bounds: ClosedRange<Int> {
         switch self {
         case .userSockets: 1...20_000
@@ -75,7 +75,7 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
         return "quotas.\(words)"
     }
 
-    /// What it counts, after a number: "200 sessions begun a second".
+    /// The unit of what it counts, after a number: "200 sessions begun a second".
     package var unit: String {
         switch self {
         case .userSockets: "sockets at one gateway"
@@ -96,7 +96,7 @@ package enum Quota: String, Sendable, Hashable, CaseIterable {
     /// Whether it is one user's and not the whole app's, as its name says.
     package var isOfUser: Bool { rawValue.hasPrefix("user") }
 
-    /// What a client is told that has met the quota.
+    /// The sentence that a client is told that has met the quota.
     ///
     /// - Parameter user: whose it is, of a quota of users.
     package func refusal(limit: Int, app: String, user: String) -> String {

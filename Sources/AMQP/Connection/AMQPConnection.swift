@@ -51,7 +51,7 @@ public final class AMQPConnection: Sendable {
         link.finishUpdates()
     }
 
-    /// What the connection is doing now.
+    /// The state of the connection.
     public var state: AMQPConnectionState { link.state }
 
     /// The obstacle that keeps the connection from taking publishes and deliveries, in words for an operator; nil if nothing does.
@@ -70,7 +70,7 @@ public final class AMQPConnection: Sendable {
     /// The sequence ends with `close()`.
     public var stateUpdates: AsyncStream<AMQPConnectionState> { link.updates() }
 
-    /// What the connection has done so far.
+    /// The work that the connection has done so far.
     public var statistics: AMQPConnectionStatistics { link.statistics }
 
     /// Opens a channel. While the connection is being recovered, waits up to the configured request time-out.

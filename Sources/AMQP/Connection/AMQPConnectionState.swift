@@ -1,4 +1,4 @@
-/// What a connection is doing.
+/// The state of a connection.
 public enum AMQPConnectionState: Sendable, Hashable {
     /// Not connected yet: before or during `start()`.
     case connecting

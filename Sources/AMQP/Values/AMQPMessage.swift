@@ -2,7 +2,7 @@
 public struct AMQPMessage: Sendable, Hashable {
     /// The content, of any size; it travels in as many frames as it needs.
     public var body: [UInt8]
-    /// What describes the content.
+    /// The properties that describe the content.
     public var properties: AMQPProperties
 
     /// A message of bytes.

@@ -27,7 +27,7 @@ public struct AMQPQueueDeclaration: Sendable, Hashable {
     }
 }
 
-/// What the broker says about a queue that was declared.
+/// The broker's answer about a queue that was declared.
 public struct AMQPQueueInfo: Sendable, Hashable {
     /// The queue's name.
     public var name: String

@@ -3,7 +3,7 @@ import CryptoExtras
 import Foundation
 import Synchronization
 
-/// What backups are sealed with: 32 bytes or more of a file, or a passphrase.
+/// The secret that backups are sealed with: 32 bytes or more of a file, or a passphrase.
 package enum BackupSecret: Sendable {
     case key([UInt8])
     case passphrase([UInt8])

@@ -6,7 +6,7 @@ package struct S3Address: Sendable {
     package var endpoint: String
     package var region: String
     package var bucket: String
-    /// What the names of all objects begin with: empty, or with a slash at its end.
+    /// The beginning of the names of all objects: empty, or with a slash at its end.
     package var prefix: String
     let account: SignatureV4.Account
 

@@ -1,4 +1,4 @@
-/// What a changeset may ask for. The format's own limits (docs/changesets.md, "Limits") hold whatever stands here.
+/// The bounds of what a changeset may ask for. The format's own limits (docs/changesets.md, "Limits") hold whatever stands here.
 package struct ChangesetLimits: Hashable, Sendable {
     /// An instruction takes up to a hundred times more memory than its bytes, so their number is bounded apart.
     package var maxInstructions: Int

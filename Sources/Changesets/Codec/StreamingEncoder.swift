@@ -12,7 +12,7 @@ package struct StreamingEncoder: Sendable {
     /// - Parameter isKept: whether what is appended is wanted.
     package init(isKept: Bool = true) { self.isKept = isKept }
 
-    /// What has been recorded so far; zero bytes while there is no instruction, whatever has been interned.
+    /// The bytes of what has been recorded so far; zero bytes while there is no instruction, whatever has been interned.
     package var bytes: [UInt8] { writer.output.bytes }
 
     /// The table for interning strings; what is added to it is defined in the bytes together with the next instruction.

@@ -4,7 +4,7 @@ package enum PathElement: Hashable, Sendable {
     case key(InternedString)
 }
 
-/// What a path instruction addresses: the field of a top-level object, and the way from there inwards.
+/// The place that a path instruction addresses: the field of a top-level object, and the way from there inwards.
 package struct FieldPath: Hashable, Sendable {
     // In this order it takes the least memory.
     package var object: PrimaryKey
@@ -79,7 +79,7 @@ package enum Instruction: Hashable, Sendable {
     }
 
     package struct Update: Hashable, Sendable {
-        /// What follows the value: the list's size for an indexed update, the default flag for any other.
+        /// The part that follows the value: the list's size for an indexed update, the default flag for any other.
         package enum Qualifier: Hashable, Sendable {
             case isDefault(Bool)
             case priorSize(UInt32)

@@ -7,7 +7,7 @@
 package enum PeerCompatibility: String, Hashable, Sendable, Codable, CaseIterable {
     /// Exactly what realm-core does, its mistakes included: for apps that stock clients may use, and for comparing.
     case stockClients
-    /// What the rules mean to say, so that peers that share these rules converge.
+    /// The rules as they are meant, so that peers that share these rules converge.
     case convergent
 
     /// How the server and the client library merge, for every app. For what stock clients can record, it gives their

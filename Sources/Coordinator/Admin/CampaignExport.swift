@@ -86,7 +86,7 @@ enum CSV {
     enum Value: Sendable, Equatable {
         case none
         case number(String)
-        /// What users may have written.
+        /// Text that users may have written.
         case text(String)
     }
 

@@ -8,13 +8,13 @@ enum OutcomeQueueMessage: Sendable {
     case report(CampaignReport, type: String)
     /// How far a slice has come with a deleted app.
     case erased(SliceErasureProgress)
-    /// What clients in development mode have asked for subscriptions by.
+    /// The properties that clients in development mode have asked for subscriptions by.
     case queried(QueriedReport)
-    /// What a shell has done with dead letters.
+    /// A shell's report on what it has done with dead letters.
     case letters(LettersReport)
     /// A coordinator's own tick, which tells whom it reaches that it is active.
     case tick
-    /// What only a newer version of Sluice can read, and how that shows.
+    /// A report that only a newer version of Sluice can read, and how that shows.
     case newer(reason: String)
     /// Nothing that can be used, and why.
     case poison(reason: String)

@@ -30,7 +30,7 @@ public final class SyncTimeoutOptions: Sendable {
 public final class AppConfiguration: Sendable {
     /// The origin of the server, `https://host:port`, without a path. A slash at its end is dropped.
     public let baseURL: String
-    /// What carries HTTP calls, nil for the built-in client.
+    /// The transport of HTTP calls; nil for the built-in client.
     public let transport: (any NetworkTransport)?
     /// How long an HTTP call may take, in milliseconds: 60,000 unless given. One that takes longer throws an `AppError`; where there is no
     /// connection to be had, it throws at once.

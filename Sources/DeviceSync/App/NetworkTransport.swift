@@ -42,7 +42,7 @@ public struct NetworkResponse: Sendable {
     }
 }
 
-/// What carries the App's HTTP calls; replace it to test without a network.
+/// A transport of the app's HTTP calls; replace it to test without a network.
 public protocol NetworkTransport: Sendable {
     /// Performs one request.
     /// - Throws: any error when no answer came; an answer of whatever status is returned.

@@ -29,13 +29,13 @@ public final class User: Sendable {
     public var isLoggedIn: Bool { state == .loggedIn }
     /// The ways in which the user can log in.
     public var identities: [UserIdentity] { record?.profile.identities ?? [] }
-    /// What the server knows about the user, as of the last login.
+    /// The server's data about the user, as of the last login.
     public var profile: UserProfile { UserProfile(metadata: Document(extendedJSON: record?.profile.data ?? [:])) }
     /// The token of requests; renewed when needed. Nil when logged out.
     public var accessToken: String? { try? core.users.token(\.accessToken, of: id) }
     /// The token that renews the access token. Nil when logged out.
     public var refreshToken: String? { try? core.users.token(\.refreshToken, of: id) }
-    /// What the app keeps about the user, as of the newest access token.
+    /// The data that the app keeps about the user, as of the newest access token.
     public var customData: Document {
         accessToken.flatMap(AccessToken.init)?.userData?.objectValue.map { Document(extendedJSON: $0) } ?? [:]
     }

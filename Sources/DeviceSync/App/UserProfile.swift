@@ -8,7 +8,7 @@ public struct UserIdentity: Hashable, Sendable {
     public let identifier: String
 }
 
-/// What the server knows about a user, as of the last login.
+/// The server's data about a user, as of the last login.
 public struct UserProfile: Sendable {
     /// The whole profile.
     public let metadata: Document

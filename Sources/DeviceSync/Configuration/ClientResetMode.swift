@@ -5,7 +5,7 @@ public typealias ClientResetBeforeBlock = @Sendable (Realm) -> Void
 /// Receives the realm as it was before a client reset, frozen, and the live one after it.
 public typealias ClientResetAfterBlock = @Sendable (Realm, Realm) -> Void
 
-/// What a realm does when the server no longer knows its copy (a client reset).
+/// The way in which a realm goes on when the server no longer knows its copy (a client reset).
 ///
 /// The blocks run on the thread of the connection, one at a time for a user, never on the main thread.
 @frozen public enum ClientResetMode: Sendable {

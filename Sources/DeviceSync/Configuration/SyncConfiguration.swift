@@ -4,11 +4,11 @@
     public let user: User
     /// The partition; nil for flexible sync.
     public let partitionValue: AnyBSON?
-    /// What to do when the server asks for a client reset.
+    /// The way in which the realm goes on when the server asks for a client reset.
     public let clientResetMode: ClientResetMode
     /// Whether a download before opening gives up at the first connection error.
     public let cancelAsyncOpenOnNonFatalErrors: Bool
-    /// What a flexible realm subscribes to when it is opened; nil for nothing.
+    /// The subscriptions of a flexible realm when it is opened; nil for none.
     public let initialSubscriptions: InitialSubscriptionsConfiguration?
 
     init(
@@ -23,7 +23,7 @@
     }
 }
 
-/// What a flexible realm subscribes to when it is opened.
+/// The subscriptions of a flexible realm when it is opened.
 @frozen public struct InitialSubscriptionsConfiguration: Sendable {
     /// Changes the subscriptions, inside an update.
     public let callback: @Sendable (SyncSubscriptionSet) -> Void

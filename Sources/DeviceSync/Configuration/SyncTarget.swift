@@ -5,7 +5,7 @@ internal import SyncProtocol
 enum SyncTarget: Sendable {
     /// Everything in one partition.
     case partition(PartitionValue)
-    /// What the realm's subscriptions select.
+    /// The objects that the realm's subscriptions select.
     case flexible
 
     private var partition: PartitionValue? { if case .partition(let partition) = self { partition } else { nil } }

@@ -7,7 +7,7 @@ extension AppError.Code {
     public static let userAppDomainMismatch = Self(rawValue: "userAppDomainMismatch")
     /// The address's domain is not allowed.
     public static let domainNotAllowed = Self(rawValue: "domainNotAllowed")
-    /// What was to be read is too large.
+    /// The result to be read is too large.
     public static let readSizeLimitExceeded = Self(rawValue: "readSizeLimitExceeded")
     /// A parameter is not valid.
     public static let invalidParameter = Self(rawValue: "invalidParameter")

@@ -13,7 +13,7 @@ public struct CompensatingWriteInfo: Sendable {
     let key: RejectedUpdate.PrimaryKey
 }
 
-/// What went wrong in syncing one realm.
+/// An error in syncing one realm.
 public struct SyncError: Error, CustomNSError, LocalizedError, Sendable, CustomStringConvertible {
     /// The kind of error, with Realm's numbers.
     public struct Code: RawRepresentable, Hashable, Sendable {
@@ -101,7 +101,7 @@ public struct SyncError: Error, CustomNSError, LocalizedError, Sendable, CustomS
     public static var errorDomain: String { "io.realm.sync" }
     /// The code's number.
     public var errorCode: Int { code.rawValue }
-    /// What `errorUserInfo` says.
+    /// The same as `errorUserInfo`.
     public var userInfo: [String: Any] { errorUserInfo }
     /// Sentence, backup path, token, log address, undone writes, the server's name, whether it is fatal.
     public var errorUserInfo: [String: Any] {

@@ -4,11 +4,11 @@ internal import Synchronization
 @frozen public enum LogLevel: Int, Sendable, Comparable {
     /// Nothing.
     case off
-    /// What ends the process.
+    /// Messages of what ends the process.
     case fatal
     /// Lost work.
     case error
-    /// What an operator or a developer can act on.
+    /// Messages that an operator or a developer can act on.
     case warn
     /// Life cycle.
     case info
@@ -31,7 +31,7 @@ internal import Synchronization
     case app
     /// Connections, sessions and client resets.
     case sync
-    /// What the kernel says of the network.
+    /// Messages of what the kernel says of the network.
     case network
 }
 

@@ -158,7 +158,7 @@ extension LinkingObjects {
     }
 }
 
-/// What happened to an observed map.
+/// A change of an observed map.
 @frozen public enum RealmMapChange<MapType> {
     /// The first notification: the map as it is.
     case initial(MapType)

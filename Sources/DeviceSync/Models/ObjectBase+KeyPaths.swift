@@ -1,5 +1,6 @@
 extension ObjectBase {
-    /// What a key path by names leads to, as in `owner.name`; of each object where it goes over a collection; nil where a link on the way leads nowhere.
+    /// The value that a key path by names leads to, as in `owner.name`; of each object where it goes over a collection; nil where a link on the way
+    /// leads nowhere.
     public func value(forKeyPath keyPath: String) -> Any? { Self.follow(keyPath.split(separator: "."), from: self) }
 
     fileprivate static func follow(_ path: [Substring], from value: Any?) -> Any? {
@@ -17,14 +18,15 @@ extension ObjectBase {
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// What an operator such as `@sum.age` or `@unionOfObjects.name` makes of the objects; of any other key path the array of what it leads to from each object.
+    /// The value that an operator such as `@sum.age` or `@unionOfObjects.name` makes of the objects; of any other key path the array of what it
+    /// leads to from each object.
     public func value(forKeyPath keyPath: String) -> Any? {
         if let value = CollectionOperators.value(keyPath, of: self) { return value }
         let values: [Any?] = value(forKeyPath: keyPath)
         return values
     }
 
-    /// What a key path by names leads to from each object; see `Object.value(forKeyPath:)`.
+    /// The values that a key path by names leads to from each object; see `Object.value(forKeyPath:)`.
     @_disfavoredOverload
     public func value(forKeyPath keyPath: String) -> [Any?] {
         let path = keyPath.split(separator: ".")

@@ -2,11 +2,12 @@
 ///
 ///     class Item: Object, ObjectKeyIdentifiable { ... }
 public protocol ObjectKeyIdentifiable: Identifiable {
-    /// What tells the object from others, as long as the process runs.
+    /// A number that tells the object from others, as long as the process runs.
     var id: UInt64 { get }
 }
 
 extension ObjectKeyIdentifiable where Self: ObjectBase {
-    /// What tells the object from others, as long as the process runs. That of an unmanaged object changes when the object is added to a realm.
+    /// A number that tells the object from others, as long as the process runs. That of an unmanaged object changes when the object is added to a
+    /// realm.
     public var id: UInt64 { UInt64(bitPattern: Int64(hashValue)) }
 }

@@ -130,7 +130,7 @@ public struct Persisted<Value: _Persistable> {
 @usableFromInline
 enum PersistedRole: Hashable, Sendable {
     case plain, indexed, primaryKey
-    /// What links by a property of another class.
+    /// The objects that link by a property of another class.
     case backlink(String)
 }
 

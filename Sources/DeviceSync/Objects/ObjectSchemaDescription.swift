@@ -1,7 +1,7 @@
 internal import Changesets
 internal import RealmState
 
-/// What a property, or an element of its collection, holds.
+/// The kind of values that a property, or an element of its collection, holds.
 public indirect enum PropertyContent: Hashable, Sendable {
     /// A 64-bit integer.
     case int

@@ -104,7 +104,7 @@ public struct Property: Equatable, CustomStringConvertible, Sendable {
     /// Whether the property is a map.
     public var isMap: Bool { collection == .map }
 
-    /// What is known of the property, line by line.
+    /// A description of the property, line by line.
     public var description: String {
         func answer(_ isTrue: Bool) -> String { isTrue ? "YES" : "NO" }
         var lines = [("type", type.name)]

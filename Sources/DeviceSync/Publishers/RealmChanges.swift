@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What an observation reports, as a sequence: the twin of a publisher. (Not upstream.)
+/// The reports of an observation as a sequence: the twin of a publisher. (Not upstream.)
 ///
 /// Nothing is lost for a reader that is slow: what happens in between comes as one change. The observation begins with the iterator, and ends with it.
 public struct RealmChanges<Element>: AsyncSequence {
@@ -96,7 +96,7 @@ extension Results {
 }
 
 extension _ObservableObject {
-    /// What each commit changes in the object; see `observe(keyPaths:on:_:)` for the key paths. An unmanaged object traps.
+    /// The changes of the object, one for each commit; see `observe(keyPaths:on:_:)` for the key paths. An unmanaged object traps.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<ObjectChange<Self>> {
         RealmChanges { place, report in self.observe(keyPaths, at: place, report) }
     }

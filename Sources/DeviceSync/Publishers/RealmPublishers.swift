@@ -56,7 +56,7 @@ extension Publisher {
     }
 }
 
-/// What hands over objects and collections of a publisher to another thread, queue or actor.
+/// Publishers that hand objects and collections over to another thread, queue or actor.
 public enum RealmPublishers {
     /// Values that are handed over.
     public struct MakeThreadSafe<Upstream: Publisher>: Publisher where Upstream.Output: ThreadConfined {

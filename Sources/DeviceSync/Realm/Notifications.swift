@@ -30,7 +30,7 @@ public class NotificationToken: @unchecked Sendable {
     deinit { invalidate() }
 }
 
-/// What happened to an observed collection.
+/// A change of an observed collection.
 @frozen public enum RealmCollectionChange<CollectionType> {
     /// The first notification: the collection as it is.
     case initial(CollectionType)
@@ -85,7 +85,7 @@ public struct PropertyChange: Sendable {
     public let newValue: (any Sendable)?
 }
 
-/// What happened to an observed object.
+/// A change of an observed object.
 @frozen public enum ObjectChange<T> {
     /// Observing failed.
     case error(any Error)
@@ -121,7 +121,7 @@ extension ObjectChange {
 public typealias NotificationBlock = @Sendable (_ notification: Realm.Notification, _ realm: Realm) -> Void
 
 extension Realm {
-    /// What happened to an observed realm.
+    /// A change of an observed realm.
     @frozen public enum Notification: String, Sendable {
         /// Something was committed.
         case didChange = "RLMRealmDidChangeNotification"

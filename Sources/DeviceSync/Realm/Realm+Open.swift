@@ -6,7 +6,7 @@ extension Realm {
     /// An opening under way.
     public typealias AsyncOpenTask = DeviceSync.AsyncOpenTask
 
-    /// What opening a realm waits for.
+    /// The data that opening a realm waits for.
     @frozen public enum OpenBehavior: Sendable {
         /// Nothing.
         case never

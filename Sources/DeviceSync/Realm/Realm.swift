@@ -159,7 +159,7 @@ public struct Realm: Equatable, Sendable {
 }
 
 extension Realm {
-    /// What to do when an object with the primary key exists.
+    /// The way to deal with an object that has the primary key already.
     @frozen public enum UpdatePolicy: Int, Sendable {
         /// Trap.
         case error = 1

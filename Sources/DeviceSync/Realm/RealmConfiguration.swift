@@ -70,7 +70,7 @@ extension Realm {
         /// `default.realm` in the base directory.
         public static var defaultFileURL: URL { baseDirectory.appendingPathComponent("default.realm") }
 
-        /// What `Realm()` opens.
+        /// The configuration of the realm that `Realm()` opens.
         public static var defaultConfiguration: Configuration {
             get { ConfigurationDefaults.shared.configuration }
             set { ConfigurationDefaults.shared.configuration = newValue }

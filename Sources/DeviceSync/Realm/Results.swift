@@ -71,7 +71,7 @@ public struct Results<Element>: RealmCollection, Sendable {
         return AnyIterator { rest.next().map { make(instance, ObjectAddress(className, $0)) } }
     }
 
-    /// What a closure makes of each of the objects that there are now. Goes through the objects of one version, also if some are deleted
+    /// The results of a closure for each of the objects that there are now. Goes through the objects of one version, also if some are deleted
     /// meanwhile.
     public func map<T, E>(_ transform: (Element) throws(E) -> T) throws(E) -> [T] {
         var result: [T] = []

@@ -2,7 +2,7 @@ internal import Changesets
 public import Foundation
 internal import SyncModel
 
-/// What `Results.subscribe` waits for.
+/// The moment that `Results.subscribe` waits for.
 @frozen public enum WaitForSyncMode: Sendable {
     /// The first data, if the subscription is new or its query another one.
     case onCreation

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What has become of a set of subscriptions.
+/// The state of a set of subscriptions.
 @frozen public enum SyncSubscriptionState: Sendable, Equatable {
     /// Everything that the subscriptions select is in the realm, and stays up to date.
     case complete

@@ -5,7 +5,7 @@ internal import Logging
 internal import RealmState
 internal import SyncProtocol
 
-/// What a flexible realm subscribes to: the newest set of its subscriptions, also after later updates.
+/// The subscriptions of a flexible realm: the newest set of its subscriptions, also after later updates.
 ///
 /// A change is made in an update and takes effect once the server has sent what the new set selects; until then the set before it
 /// stays in force.
@@ -27,7 +27,7 @@ public struct SyncSubscriptionSet: Sendable {
     /// How many subscriptions there are.
     public var count: Int { subscriptions.count }
 
-    /// What has become of the newest set.
+    /// The state of the newest set.
     public var state: SyncSubscriptionState {
         let sets = sets
         return switch sets.outcome(of: sets.latest.version) {
@@ -209,7 +209,7 @@ extension SyncSubscriptionSet: Sequence {
 }
 
 extension Realm {
-    /// What the realm subscribes to. Traps unless the realm syncs in flexible mode.
+    /// The subscriptions of the realm. Traps unless the realm syncs in flexible mode.
     public var subscriptions: SyncSubscriptionSet {
         precondition(
             instance.isFlexible, "only a realm opened with flexibleSyncConfiguration has subscriptions")

@@ -1,7 +1,7 @@
 #if !canImport(ObjectiveC)
 internal import Synchronization
 
-/// What an observer of a property wants to hear: the part of Foundation's type that makes sense without Objective-C.
+/// The options of an observer of a property: the part of Foundation's type that makes sense without Objective-C.
 public struct NSKeyValueObservingOptions: OptionSet, Sendable {
     /// The options as bits.
     public let rawValue: UInt

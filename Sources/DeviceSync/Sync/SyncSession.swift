@@ -27,11 +27,11 @@ public final class SyncSession: Sendable, Equatable {
         case connected
     }
 
-    /// What a wait waits for.
+    /// The direction that a wait waits for.
     @frozen public enum ProgressDirection: Sendable {
         /// The server has what was committed here.
         case upload
-        /// What the server had is here.
+        /// Everything that the server had is here.
         case download
     }
 

@@ -124,7 +124,7 @@ extension BSONValue {
         }
     }
 
-    /// What the value takes in memory, about.
+    /// The bytes that the value takes in memory, about.
     package var weight: Int {
         switch self {
         case .string(let text): 32 + text.count
@@ -137,6 +137,6 @@ extension BSONValue {
 }
 
 extension BSONDocument {
-    /// What the document takes in memory, about.
+    /// The bytes that the document takes in memory, about.
     package var weight: Int { members.reduce(64) { $0 + 32 + $1.key.count + $1.value.weight } }
 }

@@ -7,13 +7,13 @@ package struct PipelineLimits: Hashable, Sendable {
     package var conditionDepth: Int
     /// The conditions of one filter, and the fields of one stage.
     package var terms: Int
-    /// What sorts and groups hold at once, in bytes of memory.
+    /// The bytes of memory that sorts and groups hold at once.
     package var heldBytes: Int
     /// The groups of one stage.
     package var groups: Int
     /// The documents that come of it.
     package var results: Int
-    /// What these take, in bytes of memory.
+    /// The bytes of memory that these take.
     package var resultBytes: Int
 
     package init(

@@ -1,7 +1,7 @@
 package import Changesets
 package import ExtendedJSON
 
-/// What a version did to one document.
+/// The effect of a version on one document.
 package struct DocumentChange: Hashable, Sendable {
     package enum Operation: String, Hashable, Sendable, CaseIterable {
         case insert

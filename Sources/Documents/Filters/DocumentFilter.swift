@@ -22,7 +22,7 @@ package struct DocumentFilter: Sendable {
         try self.init(filter, on: table, DocumentMapping(schema: schema), QuerySchema(schema), limits)
     }
 
-    /// What a query in the language of subscriptions selects (docs/queries.md), which looks at an object alone.
+    /// A filter for what a query in the language of subscriptions selects (docs/queries.md), which looks at an object alone.
     ///
     /// - Throws: `invalidWrite` for a text that is no such query.
     package init(query text: ByteString, on table: TableSchema, schema: Schema) throws(DocumentError) {

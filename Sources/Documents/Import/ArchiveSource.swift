@@ -12,7 +12,7 @@ package struct ArchiveSource: DocumentSource {
 
     private enum Part {
         case magic
-        /// What stands before the parts.
+        /// The bytes before the parts.
         case prelude
         case heading
         case documents(database: ByteString, collection: ByteString)

@@ -1,7 +1,7 @@
 package import Changesets
 package import ExtendedJSON
 
-/// What documents of a class have: their properties, with the types of the values and how often each comes.
+/// A survey of the documents of a class: their properties, with the types of the values and how often each comes.
 ///
 /// Shown before an import, so that a class that does not fit is seen before anything is written.
 package struct FieldSurvey: Sendable {

@@ -41,7 +41,7 @@ package struct SchemaInference {
     private var order: [ByteString] = []
     private var classes: [ByteString: Suggested] = [:]
 
-    /// What a batch's insertions, upserts and `$set` need beside a schema, classes before their properties.
+    /// The elements that a batch's insertions, upserts and `$set` need beside a schema, classes before their properties.
     ///
     /// - Throws: `unknownClass`, `wrongType`, `invalidValue` for names that no realm takes, or `limit`.
     package static func additions(for batch: WriteBatch, to schema: Schema) throws(DocumentError) -> [SchemaAddition] {

@@ -4,7 +4,7 @@ package import RealmState
 
 /// Documents as objects.
 extension DocumentMapping {
-    /// What a document says of an object.
+    /// The contents of a document, as they are about an object.
     package struct Content: Sendable {
         /// Nil if the document lacks the primary key.
         package var key: ObjectKey?

@@ -8,7 +8,7 @@ package struct DeclaredSchema: Sendable {
 
     package init(_ elements: [SchemaElement]) { self.elements = elements }
 
-    /// What adds classes and properties to the schema of a realm, which may have none of the app's yet; nil if there is nothing to add.
+    /// The changeset that adds classes and properties to the schema of a realm, which may have none of the app's yet; nil if there is nothing to add.
     package func changeset(adding added: [SchemaElement]) -> Changeset? {
         guard !added.isEmpty else { return nil }
         var changeset = Changeset()
@@ -22,7 +22,8 @@ package struct DeclaredSchema: Sendable {
         return changeset
     }
 
-    /// What declares those of the app's properties of some classes, and of all classes that these lead to, that a realm lacks; nil if it lacks none.
+    /// The changeset that declares those of the app's properties of some classes, and of all classes that these lead to, that a realm lacks; nil if
+    /// it lacks none.
     package func changeset(declaring classes: Set<ByteString>, in schema: Schema) -> Changeset? {
         let byClass = Dictionary(grouping: elements, by: \.className)
         var changeset = Changeset()

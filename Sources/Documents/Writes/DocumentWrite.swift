@@ -20,7 +20,7 @@ package struct DocumentWrite: Hashable, Sendable {
     package enum Target: Hashable, Sendable {
         /// The object with this primary key.
         case id(BSONValue)
-        /// What a filter selects: all of it, or the first one by key.
+        /// The objects that a filter selects: all of them, or the first one by key.
         case filter(BSONDocument, many: Bool)
     }
 

@@ -1,7 +1,7 @@
 import Changesets
 package import ExtendedJSON
 
-/// What an update does to one field.
+/// The effect of an update on one field.
 ///
 /// | operator | operand | instruction |
 /// |---|---|---|

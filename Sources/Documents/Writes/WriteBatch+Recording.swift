@@ -3,7 +3,7 @@ package import ExtendedJSON
 import Query
 package import RealmState
 
-/// What a batch may do, and where new primary keys come from.
+/// The options of a batch: what it may do, and where new primary keys come from.
 package struct WriteOptions: Sendable {
     package var limits: DocumentLimits
     /// Whether classes and properties that are not there are made as documents suggest them, for development mode.
@@ -41,7 +41,7 @@ extension WriteOptions {
     }
 }
 
-/// What became of one write.
+/// The result of one write.
 package struct WriteResult: Hashable, Sendable {
     /// The objects that the write found.
     package var matched: Int

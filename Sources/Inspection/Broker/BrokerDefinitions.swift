@@ -60,7 +60,7 @@ package struct BrokerDefinitions: Encodable, Sendable {
     private(set) var queues: [Queue]
     private(set) var bindings: [Binding]
 
-    /// What a document changes, in words; empty for one that changes nothing.
+    /// The changes of a document, in words; empty for one that changes nothing.
     package private(set) var changes: [String] = []
 
     private enum CodingKeys: String, CodingKey {
@@ -113,7 +113,7 @@ package struct BrokerDefinitions: Encodable, Sendable {
         changes = words()
     }
 
-    /// What makes a feed.
+    /// The definitions that make a feed.
     ///
     /// - Parameter password: of its user; nil: the user has one.
     package init(_ feed: FeedPlan, password: String?) {

@@ -118,7 +118,7 @@ package struct BrokerExamination: Sendable {
         return Diagnosis(.broker, "cluster", .ok, "cluster \(cluster)")
     }
 
-    /// What is there under a name of the plan and is something else, so that the cluster cannot use it.
+    /// The things that are there under a name of the plan and are something else, so that the cluster cannot use it.
     package func conflicts() -> [Diagnosis] {
         guard let host = facts.host else { return [] }
         let marked = host.exchanges.contains { $0.name == plan.topology.cluster }

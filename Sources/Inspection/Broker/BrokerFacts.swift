@@ -1,7 +1,7 @@
 package import AMQP
 import Messages
 
-/// What the broker's management plugin says about the broker and one virtual host.
+/// The facts that the broker's management plugin tells about the broker and one virtual host.
 package struct BrokerFacts: Sendable {
     package struct Exchange: Decodable, Sendable {
         package var name: String

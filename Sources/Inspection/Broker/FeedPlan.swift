@@ -60,7 +60,7 @@ package struct FeedPlan: Sendable, Hashable {
         }
     }
 
-    /// What its user may do: read the two queues.
+    /// The rights of its user: to read the two queues.
     package var permissions: BrokerPermissions {
         BrokerPermissions(reading: NamePattern([topology.feed(name), topology.lostOfFeed(name)]))
     }

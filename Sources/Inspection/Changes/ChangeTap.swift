@@ -35,7 +35,7 @@ package struct PassingChange: Sendable {
 /// The broker keeps so much of it and no more: beyond, the oldest changes go, and one of them goes to a second queue, which says that something
 /// is missing.
 package struct ChangeTap: Sendable {
-    /// What may wait in the queue before the follower is given up, and what the broker keeps of it at most.
+    /// The messages that may wait in the queue before the follower is given up, and what the broker keeps of it at most.
     package static let maxWaiting = 100_000
     private static let maxKept: Int64 = 200_000
     /// The bytes that the broker keeps for one follower.

@@ -19,13 +19,13 @@ package struct FollowedRealm: Sendable {
 
     /// Why somebody has to start anew, or come again.
     package enum Failure: Error, Equatable {
-        /// What came after the place is not told any more.
+        /// The changes after the place are not told any more.
         case placeGone(String)
         /// The reader takes too long.
         case tooSlow
     }
 
-    /// What is told of a document: what it is, or that it is gone.
+    /// The news of a document: what it is, or that it is gone.
     package struct Document: Sendable {
         package var className: ByteString
         package var key: BSONValue

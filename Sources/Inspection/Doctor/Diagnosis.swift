@@ -6,7 +6,7 @@ package struct Diagnosis: Sendable, Equatable, Codable {
         case unchecked
         /// The checked part works, but an operator should act.
         case warning
-        /// What was checked does not work, or data may be lost.
+        /// A part that was checked does not work, or data may be lost.
         case fault
     }
 
@@ -15,9 +15,9 @@ package struct Diagnosis: Sendable, Equatable, Codable {
     package var area: Area
     package var subject: String
     package var level: Level
-    /// What the check has found.
+    /// The finding of the check.
     package var finding: String
-    /// What an operator should do; nil if all is well.
+    /// The advice for an operator; nil if all is well.
     package var advice: String?
 
     package init(_ area: Area, _ subject: String, _ level: Level, _ finding: String, _ advice: String? = nil) {

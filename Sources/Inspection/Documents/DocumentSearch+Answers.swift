@@ -12,7 +12,7 @@ package struct SearchExplanation: Encodable, Sendable, Equatable {
     package var className: String
     /// The realm's version that is searched.
     package var version: UInt64
-    /// What selects the documents, as a query.
+    /// The query that selects the documents.
     package var query: String
     /// `key`, `index` or `class`: by which way objects are found.
     package var way: String
@@ -78,7 +78,7 @@ extension DocumentSearch {
         return values.values
     }
 
-    /// What comes of the stages of an aggregation.
+    /// The results of the stages of an aggregation.
     package func aggregate(_ pipeline: Pipeline) async throws -> [BSONDocument] {
         let filter = try filter(Wanted(filter: pipeline.filter))
         var hidden = scope.hidden

@@ -9,7 +9,7 @@ package import SyncModel
 
 /// Finds documents of one class in a stored realm, beside the realm's owner: what was committed when the search began.
 package struct DocumentSearch: Sendable {
-    /// What to look for.
+    /// The object of a search.
     package struct Wanted: Sendable {
         /// The primary key of the one document that is wanted; nil: what the filter selects.
         package var id: BSONValue?
@@ -17,7 +17,7 @@ package struct DocumentSearch: Sendable {
         /// A query in the language of subscriptions, in the filter's place.
         package var query: ByteString?
         package var sort: [SortField]
-        /// What to show of each document, as MongoDB writes it; nil: all.
+        /// The part to show of each document, as MongoDB writes it; nil: all.
         package var projection: BSONDocument?
         package var limit: Int
         /// Where the page before ended.

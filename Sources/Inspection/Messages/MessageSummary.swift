@@ -3,7 +3,7 @@ import ExtendedJSON
 package import Messages
 package import SyncModel
 
-/// What every operator may see of a message: which realm and client file it is about, and how large it is. Contains no
+/// The part of a message that every operator may see: which realm and client file it is about, and how large it is. Contains no
 /// users' data, salts, tokens or passwords.
 package struct MessageSummary: Sendable, Equatable, Codable {
     package var type: String

@@ -22,7 +22,7 @@ package struct RealmFinding: Sendable, Equatable, Codable {
     }
 
     package var check: Check
-    /// What was expected and what is stored. Names objects and versions, never their contents.
+    /// Words for what was expected and what is stored. Names objects and versions, never their contents.
     package var what: String
 }
 

@@ -1,7 +1,7 @@
 package import Storage
 package import SyncModel
 
-/// What of a realm lists are sorted by.
+/// The property of realms by which lists are sorted.
 package struct RealmOrder: Sendable, Equatable {
     package enum Key: String, Sendable, CaseIterable { case partition, version, historyBytes, slice }
 

@@ -6,7 +6,7 @@ package import Storage
 package import SyncModel
 import Views
 
-/// What of a class a user's client gets, counted.
+/// The objects of a class that a user's client gets, counted.
 package struct ClassViewCount: Encodable, Sendable {
     package var className: String
     /// Absent if the class is not subscribed to.

@@ -48,7 +48,7 @@ package struct LocalChangeset: Sendable {
     }
 }
 
-/// What a merge makes of both sides.
+/// The result of a merge for both sides.
 package struct TransformResult: Sendable, Equatable {
     /// A local entry as the peer's next changesets have to meet it.
     package struct Reciprocal: Sendable, Equatable {

@@ -29,7 +29,7 @@ package struct ClientFileProgress: Hashable, Sendable {
     }
 }
 
-/// What an UPLOAD says of itself, before anything of it is read.
+/// The head of an UPLOAD, before anything of its body is read.
 package struct UploadHead: Hashable, Sendable {
     /// The client version of the progress that the upload follows, by which a lost one before it is noticed.
     package var follows: ClientVersion

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What the upload scan and the trimming need to know of an entry in a client's history.
+/// An entry in a client's history, as far as the upload scan and the trimming need it.
 package struct ClientHistoryEntry: Hashable, Sendable {
     package var version: ClientVersion
     /// Made here, and not integrated from the server.

@@ -36,7 +36,7 @@ package struct DownloadIntegration: Sendable {
         reciprocals += result.modifiedLocal
     }
 
-    /// What is to be stored beside the state that the merged changesets make, in one transaction with it.
+    /// The outcome to store beside the state that the merged changesets make, in one transaction with it.
     ///
     /// - Parameter progress: as stored.
     package func outcome(after progress: SyncProgress) -> DownloadOutcome {
@@ -50,10 +50,10 @@ package struct DownloadIntegration: Sendable {
     }
 }
 
-/// What a download changes in a client's books.
+/// The changes of a download in a client's books.
 package struct DownloadOutcome: Sendable {
     package var progress: SyncProgress
-    /// What has become of the client's own writes, to be stored beside them; empty ones too.
+    /// The client's own writes as they have become, to be stored beside them; empty ones too.
     package var reciprocals: [TransformResult.Reciprocal]
     /// Time and author of the one entry that the client's history gets for all that came. It holds no changeset, and remembers
     /// the download cursor's server version. Without a changeset in the DOWNLOAD both are 0: the entry counts as an empty write

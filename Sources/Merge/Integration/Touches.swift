@@ -1,6 +1,6 @@
 package import Changesets
 
-/// What a changeset touches, as far as a rule of the merge could act on it: the ground on which two changesets can meet.
+/// The places that a changeset touches, as far as a rule of the merge could act on it: the ground on which two changesets can meet.
 ///
 /// A rule needs one of these in common (docs/merge.md, "The matrix"):
 ///

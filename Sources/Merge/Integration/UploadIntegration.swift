@@ -34,7 +34,7 @@ package struct UploadIntegration: Sendable {
     /// entry as it was made, not what earlier merges have left of it.
     package func meets(author: FileIdent, isEmpty: Bool) -> Bool { author != clientFile && !isEmpty }
 
-    /// What an entry has to have in common with the upload, for the merge to make a difference to either of them.
+    /// The places that an entry has to have in common with the upload, for the merge to make a difference to either of them.
     package func touches() -> Touches { Touches(of: changesets.lazy.map(\.changeset)) }
 
     /// Merges the upload with the next entries that take part.
@@ -55,7 +55,7 @@ package struct UploadIntegration: Sendable {
         return result.modifiedLocal.count
     }
 
-    /// What is to be stored beside the merged changesets, in one transaction with them.
+    /// The outcome to store beside the merged changesets, in one transaction with them.
     package var outcome: UploadOutcome {
         let progress = recorded.advanced(by: head)
         let settled = progress.upload.serverVersion
@@ -65,7 +65,7 @@ package struct UploadIntegration: Sendable {
     }
 }
 
-/// What an upload changes in a server's books. Each of its changesets takes one server version besides, even if merging has
+/// The changes of an upload in a server's books. Each of its changesets takes one server version besides, even if merging has
 /// left nothing of it.
 package struct UploadOutcome: Sendable {
     package var progress: ClientFileProgress

@@ -6,7 +6,7 @@ package struct UploadPlanner: Hashable, Sendable {
     package static let softLimitBytes = 128 << 10
     /// And does not grow beyond this, unless its first changeset alone does: a server takes 15 MiB.
     package static let hardLimitBytes = 15 << 20
-    /// What a changeset takes beside its bytes at most: its numbers.
+    /// The bytes that a changeset takes at most beside its own: its numbers.
     package static let headBytes = 128
 
     package struct Batch: Hashable, Sendable {

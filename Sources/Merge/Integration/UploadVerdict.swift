@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a server makes of an upload before it looks inside.
+/// The verdict of a server on an upload before it looks inside.
 package enum UploadVerdict: Hashable, Sendable {
     /// The entries from this one on are new. If none is, the upload is a repetition, or reports progress alone.
     case integrate(from: Int)

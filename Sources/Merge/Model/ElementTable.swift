@@ -8,7 +8,7 @@ struct ElementTable {
     private enum Identity: Hashable {
         case value(Payload)
         case link(ObjectNumber)
-        /// What the reference compares for two erasures: where the bytes lay, and the changeset's own numbers.
+        /// The facts that the reference compares for two erasures: where the bytes lay, and the changeset's own numbers.
         case rawBytes(PayloadType, offset: UInt64, count: Int)
         case rawLink(table: InternedString, key: PrimaryKey)
     }

@@ -1,10 +1,10 @@
 /// Why a pair of instructions cannot be merged. The run adds which ones they were.
 enum RuleViolation: Error {
-    /// What the two sides define differently, such as "the name of the primary key".
+    /// A definition that the two sides have differently, such as "the name of the primary key".
     case schemaMismatch(String)
     case listMismatch(ListMismatch)
     case inconsistentPaths
-    /// What no honest history contains.
+    /// A thing that no honest history contains.
     case impossible(String)
 
     enum ListMismatch {

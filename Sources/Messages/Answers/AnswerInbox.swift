@@ -3,7 +3,7 @@ import SyncModel
 
 /// A queue of the process's own to which owners answer events, and those in the process who wait for answers.
 package actor AnswerInbox {
-    /// What became of an event.
+    /// The answer to an event.
     package enum Answer: Sendable, Equatable {
         case written(WrittenAnswer)
         case refused(WriteRefusedAnswer)

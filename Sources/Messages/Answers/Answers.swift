@@ -59,7 +59,7 @@ package struct RefusedAnswer: CodableMessage, Equatable {
     package var session: SessionReference
     /// A code of the protocol (docs/protocol.md, "Error codes").
     package var code: ErrorCode
-    /// What the client is to do, such as `ClientReset` (docs/protocol.md, "Actions").
+    /// The client's next action, such as `ClientReset` (docs/protocol.md, "Actions").
     package var action: ErrorAction
     package var message: String
     package var tryAgain: Bool

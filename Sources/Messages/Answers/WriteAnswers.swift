@@ -6,7 +6,7 @@ package import SyncModel
 package struct WrittenAnswer: Message, Equatable {
     package static let type = "written"
 
-    /// What became of one write of a `write` message.
+    /// The result of one write of a `write` message.
     package struct Result: Sendable, Equatable {
         /// How many objects the write found.
         package var matched: Int

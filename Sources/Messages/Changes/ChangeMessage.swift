@@ -2,7 +2,7 @@ import Changesets
 package import ExtendedJSON
 package import SyncModel
 
-/// What a version did to one document, for those who follow the app.
+/// The effect of a version on one document, for those who follow the app.
 ///
 /// The JSON form is Extended JSON: the place, and beside it what `DocumentChange` of the module `Documents` has.
 package struct ChangeMessage: Message, Equatable {

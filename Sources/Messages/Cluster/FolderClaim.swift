@@ -8,7 +8,7 @@ import Synchronization
 /// The claim is an exchange through which nothing is ever published, whose argument `alternate-exchange` names the folder: the broker
 /// compares it with each declaration's. It is there as long as a process has bound a queue of its own to it.
 package final class FolderClaim: Sendable {
-    /// What tells one folder from all others, as the broker keeps it.
+    /// The name that tells one folder from all others, as the broker keeps it.
     package let folder: String
     private let exchange: String
     /// The broker may not have noticed yet that their machine is gone.

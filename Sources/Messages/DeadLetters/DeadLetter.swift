@@ -2,7 +2,7 @@ package import AMQP
 import Crypto
 package import SyncModel
 
-/// What the headers of a message in the dead-letter queue say of it.
+/// A message in the dead-letter queue, as its headers describe it.
 package struct DeadLetter: Sendable, Equatable {
     package static let reasonHeader = "x-sluice-reason"
     package static let queueHeader = "x-sluice-queue"

@@ -15,7 +15,7 @@ package struct DeadLetterBudget: Sendable {
 
     package init() {}
 
-    /// What becomes of a letter.
+    /// The verdict on a letter.
     package enum Verdict: Sendable {
         case keep
         /// The letter is not kept.

@@ -4,7 +4,7 @@ package import SyncModel
 
 /// A message that cannot be used, for the dead-letter queue.
 package struct DeadLetterDraft: Sendable {
-    /// What is kept of a message whose content comes from a client: neither can a stranger fill the broker's disk with it, nor
+    /// The bytes that are kept of a message whose content comes from a client: neither can a stranger fill the broker's disk with it, nor
     /// is it of use to publish it again.
     package static let excerptBytes = 16 << 10
     /// Also an operator's message must fit beside its new headers into what brokers take.

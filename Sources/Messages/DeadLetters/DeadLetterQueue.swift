@@ -20,7 +20,7 @@ package struct DeadLetterQueue: Sendable {
         self.slices = slices
     }
 
-    /// What happens to a dead letter.
+    /// The fate of a dead letter.
     package enum Fate: Sendable {
         /// The letter stays where it is.
         case kept

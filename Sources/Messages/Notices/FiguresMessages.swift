@@ -14,10 +14,10 @@ package struct GatewayFigures: CodableMessage, Equatable {
     /// Bytes of changesets that clients have uploaded and no owner has acknowledged, by app, of those apps that have the most; nil
     /// if there are none.
     package var unacknowledged: [String: UInt64]?
-    /// What goes on in each app, of the `mostApps` with the most sessions: of fewer it is all that the gateway has seen. Nil from a
+    /// The activity of each app, of the `mostApps` with the most sessions: of fewer it is all that the gateway has seen. Nil from a
     /// gateway of an earlier version.
     package var apps: [String: AppFigures]?
-    /// What the gateway's process is; nil from a gateway of an earlier version.
+    /// The facts of the gateway's process; nil from a gateway of an earlier version.
     package var process: ProcessFacts?
     /// False in the last one of a gateway that is shutting down.
     package var isStaying: Bool
@@ -60,7 +60,7 @@ package struct AppFigures: Codable, Sendable, Equatable {
     }
 }
 
-/// What a worker has done since it started; part of its heartbeats.
+/// The work that a worker has done since it started; part of its heartbeats.
 package struct WorkerTotals: Codable, Sendable, Equatable {
     /// Changesets integrated into histories.
     package var changesets: UInt64

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What gateways have to know of a commit to tell which sessions of a flexible realm it concerns. Numbers of classes and properties are
+/// The facts of a commit by which gateways tell which sessions of a flexible realm it concerns. Numbers of classes and properties are
 /// those of the realm's schema.
 package struct NoticedObjects: Codable, Sendable, Equatable {
     /// Tells the realm's schema after the commit from others.
@@ -20,11 +20,11 @@ package struct NoticedObjects: Codable, Sendable, Equatable {
         _now = HexBytes(now)
     }
 
-    /// What it takes, about.
+    /// The bytes that it takes, about.
     package var bytes: Int { before.reduce(64 + changedSchema.count + now.count) { $0 + $1.wrappedValue.count + 32 } }
 }
 
-/// What one commit of the owner did to a realm, to every gateway with sessions on it (realm topic).
+/// The effect of one commit of the owner on a realm, to every gateway with sessions on it (realm topic).
 package struct IntegratedNotice: CodableMessage, Equatable {
     package static let type = "integrated"
 

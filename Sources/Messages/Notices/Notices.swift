@@ -96,11 +96,11 @@ package struct HeartbeatMessage: CodableMessage, Equatable {
     package var lags: [String: SliceLag]?
     /// Resets that wait for an operator in slices that the worker owns; nil if there are none.
     package var heldResets: [HeldResets]?
-    /// What the worker has done since it started; nil from a worker of an earlier version.
+    /// The work that the worker has done since it started; nil from a worker of an earlier version.
     package var totals: WorkerTotals?
-    /// What the busiest slices are busy with; nil if there is nothing to say.
+    /// The activity of the busiest slices; nil if there is nothing to say.
     package var activity: [SliceActivity]?
-    /// What the worker's process is; nil from a worker of an earlier version.
+    /// The facts of the worker's process; nil from a worker of an earlier version.
     package var process: ProcessFacts?
     /// Messages that the worker has dealt with per second over the last interval, over all its slices.
     package var load: Double

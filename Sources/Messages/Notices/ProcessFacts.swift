@@ -1,4 +1,4 @@
-/// What a process tells operators of itself; part of its heartbeats, whatever its role.
+/// The facts that a process tells operators of itself; part of its heartbeats, whatever its role.
 package struct ProcessFacts: Codable, Sendable, Equatable {
     package var version: String
     /// The name of its machine.
@@ -9,7 +9,7 @@ package struct ProcessFacts: Codable, Sendable, Equatable {
     package var operations: String?
     /// Where it serves clients, or the admin API; nil of a worker.
     package var address: String?
-    /// What keeps the role from being ready, each with its component; nil if it is ready.
+    /// The obstacles that keep the role from being ready, each with its component; nil if it is ready.
     package var notReady: [String]?
 
     package init(

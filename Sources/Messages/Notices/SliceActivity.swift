@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What keeps a slice busy, and what its owner has refused since it took the slice; part of a worker's heartbeats.
+/// The work that keeps a slice busy, and what its owner has refused since it took the slice; part of a worker's heartbeats.
 package struct SliceActivity: Codable, Sendable, Equatable {
     /// Changesets integrated into a realm in the last minutes.
     package struct BusyRealm: Codable, Sendable, Equatable {
@@ -29,7 +29,7 @@ package struct SliceActivity: Codable, Sendable, Equatable {
         package var app: String
         /// Uploads whose merge would have gone beyond its budget.
         package var merges: UInt64
-        /// What went beyond a quota.
+        /// The requests that went beyond a quota.
         package var quotas: UInt64
 
         package init(app: String, merges: UInt64 = 0, quotas: UInt64 = 0) {

@@ -1,4 +1,4 @@
-/// What a shell has done with dead letters, for the audit log: to the outcomes queue, since a shell has a broker and perhaps no
+/// A shell's report on what it has done with dead letters, for the audit log: to the outcomes queue, since a shell has a broker and perhaps no
 /// coordinator.
 package struct LettersReport: CodableMessage, Equatable {
     package static let type = "letters"

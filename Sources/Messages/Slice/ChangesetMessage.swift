@@ -40,7 +40,7 @@ package struct ChangesetMessage: CodableMessage, Equatable {
     package var upload: Upload?
     package var entries: [UploadedChangeset]
 
-    /// What the slice's store remembers of an event from a shell, by which a repetition is told.
+    /// The text that the slice's store remembers of an event from a shell, by which a repetition is told.
     ///
     /// - Parameter id: the message's. Ids are the publishers' own: another realm's event may have the same.
     package static func mark(ofEvent id: String, in realm: RealmName) -> String {

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What every request of a gateway carries. The answer goes to the request's `reply-to` with its `correlation-id`.
+/// The context of every request of a gateway. The answer goes to the request's `reply-to` with its `correlation-id`.
 package struct RequestContext: Codable, Sendable, Equatable {
     package var realm: RealmName
     package var session: SessionReference
@@ -8,7 +8,7 @@ package struct RequestContext: Codable, Sendable, Equatable {
     package var sentAt: UInt64
     /// Milliseconds that the gateway waits for the answer; after that the owner drops the request.
     package var patience: UInt64
-    /// What the session may do. Nil from a gateway of a version without rules: the owner refuses the request.
+    /// The rights of the session. Nil from a gateway of a version without rules: the owner refuses the request.
     package var rights: SessionRights?
 
     package init(

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a session may do in its realm, and by which rules that was decided.
+/// The rights of a session in its realm, and by which rules that was decided.
 ///
 /// A gateway decides when the session begins and whenever rules or the user change; it stands in everything that the session asks
 /// of the realm's owner. So the owner needs no user to know what an upload may do, and sees when it was let in under rules

@@ -8,7 +8,7 @@ package struct BootstrapRequest: Codable, Sendable, Equatable {
     package var version: UInt64
     package var queries: String
     package var roles: String
-    /// What the pages before have reached; nil for the first page.
+    /// The position that the pages before have reached; nil for the first page.
     package var position: BootstrapPosition?
 
     package init(version: UInt64, queries: String, roles: String, position: BootstrapPosition? = nil) {
@@ -27,7 +27,7 @@ package struct BootstrapPosition: Codable, Sendable, Equatable {
         package var isLeaving: Bool
         /// The property in whose index the objects are; nil: they are those of the keys that the query names.
         package var column: UInt32?
-        /// What the index has of the last object's value.
+        /// The bytes that the index has of the last object's value.
         @HexBytes package var value: [UInt8]
 
         package init(isLeaving: Bool, column: UInt32?, value: [UInt8]) {
@@ -60,7 +60,7 @@ package struct BootstrapPosition: Codable, Sendable, Equatable {
     }
 }
 
-/// What a page of a bootstrap is.
+/// The part of a bootstrap that a page is.
 package struct BootstrapPart: Codable, Sendable, Equatable {
     package enum Outcome: Codable, Sendable, Equatable {
         /// More pages follow; the next one after this.
@@ -89,7 +89,7 @@ package struct BootstrapPart: Codable, Sendable, Equatable {
     }
 }
 
-/// What a client is told of writes that do not count: before it is sent what undoes them, or, where there is nothing to undo, after its upload
+/// The notice to a client of writes that do not count: before it is sent what undoes them, or, where there is nothing to undo, after its upload
 /// was acknowledged.
 package struct CompensationNotice: Codable, Sendable, Equatable {
     package struct Update: Codable, Sendable, Equatable {
@@ -137,7 +137,7 @@ package struct ViewSchema: Codable, Sendable, Equatable {
     }
 }
 
-/// What a page of a flexible realm has besides.
+/// The part of a page that only a flexible realm's has.
 package struct ViewPart: Codable, Sendable, Equatable {
     /// The notices of those compensating writes in the page of which the client is told.
     package var compensations: [CompensationNotice]

@@ -5,20 +5,20 @@ package enum BrokerRole: String, CaseIterable, Sendable, Codable {
     case `operator`
 }
 
-/// What a user may do, in RabbitMQ's three kinds: declare and delete; publish, and bind a queue; consume, and bind to an exchange.
+/// The rights of a user, in RabbitMQ's three kinds: declare and delete; publish, and bind a queue; consume, and bind to an exchange.
 package struct BrokerPermissions: Sendable, Hashable {
     package var configure: NamePattern
     package var write: NamePattern
     package var read: NamePattern
 
-    /// What somebody may do who only reads some queues.
+    /// The rights of somebody who only reads some queues.
     package init(reading queues: NamePattern) {
         configure = NamePattern()
         write = NamePattern()
         read = queues
     }
 
-    /// What a role needs of a cluster's exchanges and queues.
+    /// The rights that a role needs to a cluster's exchanges and queues.
     ///
     /// A gateway can neither send a worker's notices nor read what other gateways send to the owners of realms; both would be
     /// what somebody who broke into one wants next.
@@ -68,7 +68,7 @@ package struct BrokerPermissions: Sendable, Hashable {
 
 /// Names of exchanges and queues: some exactly, and all with certain beginnings.
 package struct NamePattern: Sendable, Hashable {
-    /// What RabbitMQ's permissions call the exchange without a name.
+    /// The name that RabbitMQ's permissions give to the exchange without a name.
     package static let defaultExchange = "amq.default"
 
     private let names: [String]

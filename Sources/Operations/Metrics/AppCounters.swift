@@ -1,7 +1,7 @@
 package import Metrics
 import Synchronization
 
-/// What a role counts by app: the cases are the metrics, their raw values the names.
+/// The metrics that a role counts by app: the cases are the metrics, their raw values the names.
 package protocol AppCounter: RawRepresentable<String>, CaseIterable, Sendable {
     /// The label beside the app; nil if there is none.
     var label: CounterLabel? { get }

@@ -43,7 +43,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// What one customer of a provider has: the IPv4 address, or the /64 of the IPv6 address.
+    /// The network that one customer of a provider has: the IPv4 address, or the /64 of the IPv6 address.
     package var network: String {
         guard bytes.count == 16, let network = IPAddress(bytes: bytes.prefix(8) + [UInt8](repeating: 0, count: 8))
         else { return description }

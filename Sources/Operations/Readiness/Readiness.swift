@@ -1,7 +1,7 @@
 import Metrics
 import Synchronization
 
-/// What a process needs in order to work, and whether it has it; `/ready` answers from here.
+/// The components that a process needs in order to work, and whether it has them; `/ready` answers from here.
 ///
 /// A process is ready when it has at least one component and every component is ready. Roles name their components
 /// `<role>.<what>`, such as `worker.broker`, so that all of them can share one readiness in `sluice up`. The metric `sluice_ready`

@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a listener proves to be who it is with: certificate and key from files, read again when they change.
+/// The identity that a listener proves: certificate and key from files, read again when they change.
 ///
 /// New connections get the newest; those that are open go on with what they began with. Files that cannot be used, a key
 /// that is another certificate's among them, change nothing but a metric and the log.

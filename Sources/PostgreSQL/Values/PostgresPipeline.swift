@@ -49,7 +49,7 @@ package struct PostgresPipeline: Sendable {
     }
 }
 
-/// What a transaction sees of others that run beside it.
+/// The isolation of a transaction from others that run beside it.
 package enum PostgresIsolation: Sendable {
     /// Each statement sees what was committed when it began.
     case readCommitted

@@ -81,7 +81,7 @@ package struct PostgresRow {
     package func bytes(_ column: Int) -> [UInt8] { withBytes(column) { Array($0) } }
 }
 
-/// What a pipeline has brought: a result for each of its statements.
+/// The answer to a pipeline: a result for each of its statements.
 package struct PostgresAnswer: Sendable {
     let results: [PostgresRows]
 

@@ -1,7 +1,7 @@
 package import Changesets
 package import RealmState
 
-/// What SORT, DISTINCT and LIMIT make of the objects that a query selects, in the order in which they are applied.
+/// The clauses SORT, DISTINCT and LIMIT for the objects that a query selects, in the order in which they are applied.
 package struct Arrangement: Sendable, Hashable {
     package struct Key: Sendable, Hashable {
         package var hops: [QueryPath.Hop]
@@ -47,7 +47,7 @@ extension Arrangement.Key {
         return text
     }
 
-    /// What an object is sorted by; nil behind a null link, which comes last.
+    /// The value by which an object is sorted; nil behind a null link, which comes last.
     package func value(
         of object: any QueryObject, _ address: ObjectAddress, in graph: (any QueryGraph)? = nil
     ) -> Value? {

@@ -15,7 +15,7 @@ package final class EvaluationMeter: Sendable {
     /// Bytes that are compared, copied or hashed as a whole in one step.
     static let bytesPerStep = 16
 
-    /// What went beyond the bounds.
+    /// The bound that was passed.
     package enum Overrun: Hashable, Sendable {
         /// One object alone.
         case object
@@ -43,7 +43,7 @@ package final class EvaluationMeter: Sendable {
         self.patience = patience
     }
 
-    /// What one object may take, and all together.
+    /// The steps that one object may take, and all together.
     package var perObject: Int { objectLimit.load(ordering: .relaxed) }
     package var limit: Int { wholeLimit.load(ordering: .relaxed) }
 
@@ -55,16 +55,16 @@ package final class EvaluationMeter: Sendable {
         if overrun != nil { forgive() }
     }
 
-    /// What all trials so far have taken.
+    /// The steps that all trials so far have taken.
     package var steps: Int { taken.load(ordering: .relaxed) }
 
     /// The part of that which trials have taken whose answers were known.
     package var answeredSteps: Int { answered.load(ordering: .relaxed) }
 
-    /// What an explanation of a trial may take that is made here.
+    /// The steps that an explanation of a trial may take that is made here.
     package var explanationSteps: Int { min(perObject, patience?.stepsPerTrial ?? .max) }
 
-    /// What some trial has gone beyond; nil if every trial came to its end.
+    /// The bound that some trial has passed; nil if every trial came to its end.
     package var overrun: Overrun? {
         switch spent.load(ordering: .relaxed) {
         case 0: nil
@@ -152,7 +152,7 @@ package final class EvaluationMeter: Sendable {
     /// Whether the object in hand has taken too much: whoever goes over something long stops.
     package var isSpent: Bool { left.load(ordering: .relaxed) <= 0 }
 
-    /// What the object in hand may still take.
+    /// The steps that the object in hand may still take.
     package var rest: Int { left.load(ordering: .relaxed) }
 
     package func take(_ steps: Int) {

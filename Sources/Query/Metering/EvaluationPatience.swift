@@ -5,7 +5,7 @@ import Synchronization
 /// A trial that goes on for longer than the slice waits for one is broken off, to be made elsewhere. Where all trials together have taken too
 /// long, the message waits for its next turn. In either case the message is begun anew later, and what it tries again is answered from memory.
 package final class EvaluationPatience: Sendable {
-    /// What the message has to wait for.
+    /// The trial that the message has to wait for.
     package enum Wait: Sendable {
         /// The slice's next turn.
         case turn
@@ -35,7 +35,7 @@ package final class EvaluationPatience: Sendable {
     /// Nil if the message can go on. Else nothing that was made of its trials counts.
     package var wait: Wait? { state.withLock(\.wait) }
 
-    /// What is known by now.
+    /// The answers that are known by now.
     package var answers: TrialAnswers { state.withLock(\.answers) }
 
     /// What becomes of a trial.
@@ -81,9 +81,9 @@ package final class EvaluationPatience: Sendable {
     }
 }
 
-/// What trials have come to, of those that take long.
+/// The answers of trials that take long.
 package struct TrialAnswers: Sendable {
-    /// What the objects may take that are held, about.
+    /// The bytes that the objects may take that are held, about.
     package static let maxBytes = 64 << 20
     private static let bytesPerAnswer = 400
     /// Answers whose subjects only a comparison of all of their values can tell apart, which takes as long as these are large.
@@ -94,7 +94,7 @@ package struct TrialAnswers: Sendable {
     private var alike: [Int: Int] = [:]
     /// What was learnt since the message was begun, which nothing has been asked of yet.
     private var new: [(subject: LongTrial.Subject, answer: LongTrial.Answer)] = []
-    /// What is held, about.
+    /// The bytes that are held, about.
     package private(set) var bytes = 0
     /// The bytes that there is room for.
     package var room = Self.maxBytes

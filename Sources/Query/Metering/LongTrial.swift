@@ -48,12 +48,12 @@ package struct LongTrial: Sendable {
         }
     }
 
-    /// What came of a trial.
+    /// The answer of a trial.
     package struct Answer: Sendable {
         /// Counts for nothing if the steps are more than one object may take.
         package var holds: Bool
         package var steps: Int
-        /// What takes so much, if that was more than one object may take.
+        /// The part that takes so much, if that was more than one object may take.
         package var explanation: String?
     }
 

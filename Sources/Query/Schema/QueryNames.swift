@@ -1,6 +1,7 @@
 package import Changesets
 
-/// What programs call the properties of classes, where realms have other names for them or none: mapped properties, and what links to an object.
+/// The names by which programs call the properties of classes, where realms have other names for them or none: mapped properties, and what links to
+/// an object.
 package struct QueryNames: Sendable, Hashable {
     package enum Meaning: Sendable, Hashable {
         /// The name of the property in realms.

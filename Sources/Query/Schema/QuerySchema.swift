@@ -88,7 +88,7 @@ package struct QueryProperty: Sendable, Hashable {
     package var target: ByteString?
     package var isFullText = false
     package var slot: PropertySlot
-    /// What an object holds that never wrote the property.
+    /// The value that an object holds that never wrote the property.
     package var defaultValue: Value
 
     package init(

@@ -1,6 +1,6 @@
 package import Changesets
 
-/// What a property, constant or side of a comparison holds.
+/// The type of a property, a constant or a side of a comparison.
 package enum QueryType: String, Sendable, Hashable {
     case int
     case bool
@@ -14,7 +14,7 @@ package enum QueryType: String, Sendable, Hashable {
     case link
     case objectID = "objectId"
     case uuid
-    /// What `@type` gives: the name of a type.
+    /// The name of a type, which `@type` gives.
     case typeName = "@type"
     /// Null without a type of its own.
     case null

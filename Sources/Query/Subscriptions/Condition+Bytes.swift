@@ -2,7 +2,7 @@ import Changesets
 import RealmState
 
 extension ObjectQuery {
-    /// What the query takes in memory, about, beside its schema.
+    /// The bytes that the query takes in memory, about, beside its schema.
     package var bytes: Int { 1_024 + condition.bytes }
 }
 

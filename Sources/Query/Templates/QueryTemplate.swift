@@ -34,7 +34,7 @@ package struct NormalizedQuery: Sendable {
         constants = shape.constants
     }
 
-    /// What an object must equal, all of them, to be selected: properties of which one look into a table by value finds all queries
+    /// The equalities that an object must fulfil, all of them, to be selected: properties of which one look into a table by value finds all queries
     /// of a template that an object concerns. Never of floating-point or decimal numbers or mixed properties, whose equality is
     /// not that of bytes.
     package var equalities: [FieldEquality] {

@@ -73,7 +73,7 @@ package struct Membership: Sendable, Hashable {
     package var values: [Value] { members.values }
 }
 
-/// What stands on one side of a comparison.
+/// One side of a comparison.
 package indirect enum Side: Sendable, Hashable {
     case constant(Constant)
     case list(ConstantList)

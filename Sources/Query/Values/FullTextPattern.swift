@@ -1,6 +1,6 @@
 import Changesets
 
-/// What TEXT looks for: words that must occur, words that must not, beginnings of words.
+/// The words that TEXT looks for: words that must occur, words that must not, beginnings of words.
 package struct FullTextPattern: Sendable, Hashable {
     private var required: Set<[UInt8]> = []
     private var excluded: Set<[UInt8]> = []

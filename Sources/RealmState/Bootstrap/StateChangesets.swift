@@ -64,7 +64,7 @@ package struct StateChangesets: Sendable {
         return ready
     }
 
-    /// What is left; nil if nothing is.
+    /// The last changeset; nil if nothing is left.
     package mutating func finish() -> Changeset? {
         cut()
         defer { ready = [] }

@@ -1,7 +1,7 @@
 package import Changesets
 
 extension Changeset {
-    /// What a changeset would bring into a realm that does not fit there. Instructions that cannot be applied at all are passed over.
+    /// The values that a changeset would bring into a realm and that do not fit there. Instructions that cannot be applied at all are passed over.
     ///
     /// - Parameter schemas: in which its classes and fields are looked for, the first one that has them counts: the schema that the changeset
     ///   leaves, and the one that it found if it takes anything away.

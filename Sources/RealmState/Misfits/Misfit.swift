@@ -8,7 +8,7 @@ package struct Misfit: Hashable, Sendable, CustomStringConvertible {
     /// The field, and what follows it.
     package var field: ByteString
     package var path: [PathStep]
-    /// What is wrong, as the reference says it where it says something.
+    /// The reason, as the reference says it where it says something.
     package var reason: String
 
     /// Names the class, the field and the fault, and no values: of dictionaries' keys only the one that is at fault.

@@ -1,7 +1,7 @@
 package import Changesets
 
 extension StoredObject {
-    /// What the object holds that does not fit into a realm: the outermost of it, not what is inside of that.
+    /// The values of the object that do not fit into a realm: the outermost of it, not what is inside of that.
     package func misfits(_ address: ObjectAddress, in schema: Schema) -> [Misfit] {
         guard let table = schema.table(address.className) else { return [] }
         var search = MisfitSearch(schema: schema, address: address)

@@ -1,4 +1,4 @@
-/// What a new object holds in a property that has one value: null or a scalar.
+/// The value of a new object in a property that has one value: null or a scalar.
 package struct PlainValue: Sendable {
     package var column: ColumnSchema
     package var value: Value

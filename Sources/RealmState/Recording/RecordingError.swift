@@ -17,7 +17,7 @@ package struct RecordingError: Error, Hashable, Sendable, CustomStringConvertibl
     package var code: Code
     package var className: ByteString
     package var field: ByteString?
-    /// What was expected and what came.
+    /// Words for what was expected and what came.
     package var message: String
 
     package init(_ code: Code, _ className: ByteString, _ field: ByteString? = nil, _ message: String) {

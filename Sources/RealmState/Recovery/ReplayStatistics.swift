@@ -1,4 +1,4 @@
-/// What became of the instructions of a replay.
+/// The fates of the instructions of a replay.
 package struct ReplayStatistics: Equatable, Sendable {
     package var applied = 0
     package var droppedMissingObject = 0

@@ -1,6 +1,6 @@
 package import Changesets
 
-/// What a client's recovered writes have come to, said once more to all copies.
+/// The outcome of a client's recovered writes, said once more to all copies.
 ///
 /// After a reset with recovery a stock client uploads a write of which others' changes had left nothing at the client before the reset: it uploads it
 /// as it was written, though its own copy has nothing of it. The two could differ for good. So the server says what the objects have come to in a

@@ -1,6 +1,6 @@
 package import Changesets
 
-/// What a column, or an element of its collection, may hold.
+/// The type of a column, or of an element of its collection.
 package struct ElementType: Hashable, Sendable {
     /// `null` means mixed.
     package var type: PayloadType

@@ -74,7 +74,7 @@ package struct RealmState: Sendable {
 
     // MARK: Changes
 
-    /// What has changed since the last call. There must be no open savepoint.
+    /// Takes what has changed since the last call. There must be no open savepoint.
     package mutating func takeChanges() -> StateChanges {
         precondition(!hasSavepoint, "changes taken inside a savepoint could still be undone")
         var changes = objects.takeChanges(schema)

@@ -1,6 +1,6 @@
 package import Changesets
 
-/// What a store has to write so that it holds the state again.
+/// The changes that a store has to write so that it holds the state again.
 package struct StateChanges: Sendable {
     package var schemaChanged = false
     /// `isNew`: neither the state's base nor any changes that were taken before have such an object; never so for a state without a base.

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a check of a rules document says: everything that is wrong with it at once, and the document if nothing is.
+/// The outcome of a check of a rules document: everything that is wrong with it at once, and the document if nothing is.
 package struct RulesCheck: Sendable {
     /// Errors first.
     package let findings: [RulesFinding]

@@ -5,7 +5,7 @@ private enum Reach: Equatable {
     case nothing
     case readAll
     case everything
-    /// What names the user: the partition, or objects by this property.
+    /// Data that names the user: the partition, or objects by this property.
     case own(String)
     case readAllWriteOwn(String)
     /// Everybody may read, some may write.
@@ -14,7 +14,7 @@ private enum Reach: Equatable {
 }
 
 extension RulesDocument {
-    /// What is in force for an app of a sync mode, in a sentence.
+    /// A sentence for what is in force for an app of a sync mode.
     package func summary(for mode: SyncMode) -> String {
         let said =
             switch mode {

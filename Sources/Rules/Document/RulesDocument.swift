@@ -33,7 +33,7 @@ package struct RulesDocument: Sendable {
 
     // MARK: Deciding
 
-    /// What a user may do with the realm of a partition.
+    /// The rights of a user in the realm of a partition.
     ///
     /// - Parameter partition: the partition value as the realm's name has it, in extended JSON.
     package func partitionRights(of user: RuleUser, partition value: String) -> PartitionRights {
@@ -51,7 +51,7 @@ package struct RulesDocument: Sendable {
     }
 }
 
-/// What a document may be at most.
+/// The bounds of a document.
 package enum RulesLimits {
     package static let bytes = 262_144
     /// Objects and lists within one another, the document itself among them.

@@ -6,7 +6,7 @@ package struct RulesFinding: Codable, Sendable, Equatable {
         case warning
     }
 
-    /// What kind of thing it is; docs/rules.md lists them.
+    /// The kind of finding; docs/rules.md lists them.
     package enum Code: String, Codable, Sendable, CaseIterable {
         case syntax
         case repeatedKey = "repeated_key"
@@ -60,7 +60,7 @@ package struct RulesFinding: Codable, Sendable, Equatable {
     package var path: String
     package var code: Code
     package var message: String
-    /// What to do; absent if the message says it.
+    /// The advice; absent if the message says it.
     package var hint: String?
     package var severity: Severity
 

@@ -8,7 +8,7 @@ package struct RulesSchema: Sendable {
     package init(classes: [String: [String: String]]) { self.classes = classes }
 }
 
-/// What of an app a check of its rules looks at.
+/// The part of an app that a check of its rules looks at.
 package struct RulesApp: Sendable {
     /// Nil where it is not known yet.
     package var syncMode: SyncMode?

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a user may do with a partition, and how the rules come to it.
+/// The rights of a user in a partition, and how the rules come to them.
 package struct PartitionExplanation: Codable, Sendable, Equatable {
     /// The partition value; absent if it is no extended JSON, and nothing can be said of it.
     package var partition: JSONValue?

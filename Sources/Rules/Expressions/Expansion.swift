@@ -51,7 +51,7 @@ enum Expansion: Hashable, Sendable {
     }
 }
 
-/// What a rules document says beside its rules, for them to refer to.
+/// The constants of a rules document, for its rules to refer to.
 package struct RuleConstants: Sendable, Equatable {
     /// `%%values`.
     package var values: [String: RuleValue] = [:]
@@ -63,7 +63,7 @@ package struct RuleConstants: Sendable, Equatable {
     package init() {}
 }
 
-/// What a rule is evaluated with.
+/// The values that a rule is evaluated with.
 package struct RuleScope: Sendable {
     package var user: RuleUser
     /// The partition in question; nil outside partition rules.

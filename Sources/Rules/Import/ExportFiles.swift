@@ -9,7 +9,7 @@ package struct ExportProblem: Error, Sendable, Equatable, CustomStringConvertibl
 
 /// The files of an exported App Services app that say something of its rules, by their paths in its folder.
 package struct ExportFiles: Sendable {
-    /// What an export is held to: files, and bytes of one and of all that are wanted.
+    /// The bounds of an export: files, and bytes of one and of all that are wanted.
     package static let maxFiles = 20_000
     package static let maxFileBytes = 4 << 20
     package static let maxBytes = 64 << 20

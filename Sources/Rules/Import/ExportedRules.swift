@@ -1,10 +1,10 @@
 package import SyncModel
 
-/// What an exported App Services app says of its rules.
+/// The parts of an exported App Services app that are about its rules.
 package struct ExportedRules: Sendable {
     /// The app's sync mode; nil if sync was never set up.
     package var mode: SyncMode?
-    /// What `sync/config.json` says; before 2021, what a service's `config.json` says of sync.
+    /// The members of `sync/config.json`; before 2021, those about sync of a service's `config.json`.
     package var sync: [String: JSONValue] = [:]
     /// `default_rule.json` of the data source that sync uses.
     package var defaultRule: JSONValue?
@@ -18,7 +18,7 @@ package struct ExportedRules: Sendable {
     package var values: [String: JSONValue] = [:]
     /// The environment that the app was in, and the `values` of its file.
     package var environment: (tag: String, values: [String: JSONValue])?
-    /// What an operator should know beside the rules, a sentence each.
+    /// Notes for an operator beside the rules, a sentence each.
     package var notes: [String] = []
 
     package init() {}

@@ -4,11 +4,11 @@ package import SyncModel
 package struct RulesImport: Sendable {
     /// The document, to be put in force; with errors left it is refused there.
     package private(set) var document: JSONValue
-    /// What is wrong with the document, and warnings.
+    /// The mistakes in the document, and warnings.
     package private(set) var findings: [RulesFinding]
-    /// What was turned into a denial, by its place, each with the first finding that was the reason.
+    /// The rules that were turned into denials, by their places, each with the first finding that was the reason.
     package private(set) var denied: [RulesFinding] = []
-    /// What was changed otherwise, and what an operator should know, a sentence each.
+    /// Notes on what was changed otherwise, and on what an operator should know, a sentence each.
     package private(set) var notes: [String]
 
     /// - Parameters:

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What a user may do with the objects of a class: a role, closed.
+/// The rights of a user to the objects of a class: a role, closed.
 package struct ClosedRole: Equatable, Sendable {
     package typealias FieldRule = RuleRole.FieldRule
 

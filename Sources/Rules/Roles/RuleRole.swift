@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What some users may do with the objects of a class. `ClosedRole` is what sync enforces of it.
+/// The rights of some users to the objects of a class. `ClosedRole` is what sync enforces of it.
 package struct RuleRole: Sendable {
     package var name: String
     package var applyWhen: RuleExpression

@@ -1,4 +1,4 @@
-/// What trying objects on closed conditions may still take, and has taken, in steps of about three nanoseconds. Where nothing is left,
+/// The steps that trying objects on closed conditions may still take, and has taken, in steps of about three nanoseconds. Where nothing is left,
 /// what a condition says does not count.
 package struct RuleSteps: Sendable {
     static let perComparison = 16

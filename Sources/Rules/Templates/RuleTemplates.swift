@@ -3,7 +3,7 @@ import SyncModel
 /// Rules for the common cases, by name. A document may name one instead of the rules themselves; what is stored is what the name
 /// stands for (docs/rules.md, "Templates").
 package enum RuleTemplates {
-    /// What a template stands for.
+    /// The kind of value that a template stands for.
     package enum Kind: String, Sendable {
         case document = "a whole document"
         case partition = "partition rules"

@@ -21,9 +21,9 @@ package struct RuleUser: Sendable, Equatable {
 
     package var id: String
     package var kind: Kind
-    /// What the providers know of the user, of all linked identities together.
+    /// The data that the providers have of the user, of all linked identities together.
     package var data: [String: RuleValue]
-    /// What operators have stored for the user; empty if that is nothing.
+    /// The data that operators have stored for the user; empty for none.
     package var customData: [String: RuleValue]
     /// False where what operators have stored cannot be read: nobody knows then what the user has or lacks.
     package var isCustomDataKnown = true

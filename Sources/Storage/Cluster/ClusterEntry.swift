@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What is found where a cluster's store should be, before anything is opened or made.
+/// The findings where a cluster's store should be, before anything is opened or made.
 package enum StoredCluster: Sendable, Equatable {
     /// No folder, no control store, or an empty one.
     case none

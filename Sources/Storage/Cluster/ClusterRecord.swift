@@ -1,10 +1,10 @@
 import SyncModel
 
-/// What a control store knows of its cluster as a whole, so that none of the cluster's parts is taken for another's.
+/// A control store's knowledge of its cluster as a whole, so that none of the cluster's parts is taken for another's.
 package struct ClusterRecord: Sendable, Equatable {
     /// Sixteen hexadecimal digits, made once, at random. Every slice's store and the broker bear it too.
     package var id: String
-    /// What the names of the cluster's queues begin with. Another prefix is another cluster, which has no business here.
+    /// The beginning of the names of the cluster's queues. Another prefix is another cluster, which has no business here.
     package var prefix: String
     /// A broker has borne the cluster's mark: one that does not is not the cluster's, or has lost what it had.
     package var hasMarkedBroker: Bool

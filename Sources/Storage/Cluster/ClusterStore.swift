@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What the control store keeps of the cluster as a whole: who it is, and which slices it has ever had.
+/// The control store's part about the cluster as a whole: who it is, and which slices it has ever had.
 package protocol ClusterStore: Sendable {
     /// Nil in a store of a version that did not know of clusters' ids.
     func cluster() async throws(StoreError) -> ClusterRecord?

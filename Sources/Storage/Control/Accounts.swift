@@ -20,7 +20,7 @@ package struct UserRecord: Sendable, Equatable {
     package var email: String?
     package var isDisabled: Bool
     package var createdAt: UInt64
-    /// What operators have stored for the user, for rules and the user's clients to look at: a JSON object. Nil: nothing.
+    /// The data that operators have stored for the user, for rules and the user's clients to look at: a JSON object. Nil: nothing.
     package var customData: String?
 
     /// So many changes of an app's users are remembered, the newest.

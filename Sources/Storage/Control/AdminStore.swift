@@ -1,4 +1,4 @@
-/// What the holder of an admin token may do. Each may do what those before it may.
+/// The rights of the holder of an admin token. Each has those of the roles before it.
 package enum AdminRole: String, Codable, Sendable, CaseIterable, Comparable {
     /// Look at everything that the admin API shows.
     case read
@@ -53,7 +53,7 @@ package struct AuditEntry: Codable, Sendable, Equatable {
     package var role: AdminRole
     package var method: String
     package var path: String
-    /// What the request's body said, without anything secret; absent until the request has ended.
+    /// The words of the request's body, without anything secret; absent until the request has ended.
     package var details: String?
     /// The answer's HTTP status; absent while the request is under way, and for ever if its coordinator died meanwhile.
     package var status: Int?

@@ -39,7 +39,7 @@ package final class AppDirectory: Sendable {
         return try await latest(id)
     }
 
-    /// What `app` would return without a reading; nil if it would read.
+    /// The record that `app` would return without a reading; nil if it would read.
     package func remembered(_ id: String) -> AppRecord?? {
         guard let entry = state.withLock({ $0.entries[id] }), entry.readAt.duration(to: .now) < lifetime else {
             return nil
@@ -66,7 +66,7 @@ package final class AppDirectory: Sendable {
         return app
     }
 
-    /// What was read last, however long ago that was, but no longer than `limit`; nil if nothing was, or if that is known to be
+    /// The record that was read last, however long ago that was, but no longer than `limit`; nil if nothing was, or if that is known to be
     /// out of date. For a store that is away.
     package func lastKnown(_ id: String, within limit: Duration) -> AppRecord? {
         guard let entry = state.withLock({ $0.entries[id] }), entry.readAt.duration(to: .now) < limit else {

@@ -3,7 +3,7 @@ package import SyncModel
 
 /// One Device Sync application and its settings.
 package struct AppRecord: Sendable, Equatable {
-    /// What the app's sync does at the moment.
+    /// The state of the app's sync.
     package enum SyncState: String, Decodable, Sendable {
         case enabled
         /// Sessions are refused, everything is kept; enabling goes on where it stopped.
@@ -12,7 +12,7 @@ package struct AppRecord: Sendable, Equatable {
         case terminated
     }
 
-    /// What becomes of the copy of a client that may not read its partition.
+    /// The fate of the copy of a client that may not read its partition.
     package enum OnReadDenied: String, Decodable, Sendable, CaseIterable {
         /// The copy stays, with whatever the client has not uploaded.
         case keep
@@ -20,7 +20,7 @@ package struct AppRecord: Sendable, Equatable {
         case delete
     }
 
-    /// What becomes of the copy of a client that has written without the right to.
+    /// The fate of the copy of a client that has written without the right to.
     package enum OnWriteDenied: String, Decodable, Sendable, CaseIterable {
         /// The client discards what it has written, and downloads a fresh copy.
         case discard
@@ -56,11 +56,11 @@ package struct AppRecord: Sendable, Equatable {
     package var schemaVersion: UInt64
     /// The schema versions that clients in flexible mode may name; nil: nobody looks at them.
     package var clientSchemas: SchemaVersionRange?
-    /// What clients of each schema version see, and the version that is prepared; nil: they all see the realm's schema as it is.
+    /// The schemas that clients of each version see, and the version that is prepared; nil: they all see the realm's schema as it is.
     package var schemas: SchemaVersions?
     /// The app's latest move from one sync mode to the other; nil if it never moved.
     package var migration: ModeMigration?
-    /// What is told of the app's changes.
+    /// The part of the app's changes that is told.
     package var changeFeed: ChangeFeedSetting
     /// The app's own values of quotas, where those of the processes' settings do not hold.
     package var quotas: QuotaValues
@@ -120,7 +120,7 @@ extension AppStore {
 }
 
 extension AppRecord {
-    /// What a quota is for the app.
+    /// The limit of a quota for the app.
     ///
     /// - Parameter settings: of the process that asks.
     package func limit(of quota: Quota, by settings: QuotaValues) -> Int {

@@ -19,7 +19,7 @@ package final class AppRules: Sendable {
 
     package init(store: any RulesStore) { self.store = store }
 
-    /// What `document` would return without a reading; nil if it would read.
+    /// The document that `document` would return without a reading; nil if it would read.
     package func remembered(of app: AppRecord) -> RulesDocument? {
         guard let entry = known.withLock({ $0[app.id] }), entry.version == app.rulesVersion else { return nil }
         return entry.document

@@ -1,7 +1,7 @@
 package import SyncModel
 import Synchronization
 
-/// What classes and properties the clients of each app may have, as this process last saw it.
+/// The classes and properties that the clients of each app may have, as this process last saw it.
 ///
 /// An app's schema only grows, but for what an operator takes away, which changes its version. So what was seen once holds for as
 /// long as the version does, and only what was not seen is worth a reading. At most `maxElements` of all apps are remembered;

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What the coordinator opens for a termination or reset: whom it reached, and how each client realm's reset ended.
+/// The coordinator's record of a termination or reset: whom it reached, and how each client realm's reset ended.
 package struct CampaignRecord: Codable, Sendable, Equatable {
     package enum Kind: String, Codable, Sendable, CaseIterable {
         case termination, reset
@@ -129,7 +129,7 @@ package struct CampaignCounts: Codable, Sendable, Equatable {
 package struct CampaignSummary: Codable, Sendable, Equatable {
     package var campaign: CampaignRecord
     package var counts: CampaignCounts
-    /// What each slice has reported; only where one campaign is asked for.
+    /// The reports of the slices; only where one campaign is asked for.
     package var slices: [CampaignSlice]?
 
     package init(campaign: CampaignRecord, counts: CampaignCounts, slices: [CampaignSlice]? = nil) {
@@ -157,7 +157,7 @@ package struct CampaignSummary: Codable, Sendable, Equatable {
     }
 }
 
-/// What one slice has reported to a campaign.
+/// The report of one slice to a campaign.
 package struct CampaignSlice: Codable, Sendable, Equatable {
     package var slice: SliceNumber
     /// The number of messages in which the slice reports, and how many of them have come.

@@ -32,7 +32,7 @@ package struct CampaignEntry: Sendable, Equatable {
     }
 }
 
-/// What reports name, to be found in one call.
+/// The records that reports name, to be found in one call.
 package struct CampaignLookup: Sendable {
     package var apps: Set<String> = []
     package var campaigns: Set<String> = []
@@ -42,7 +42,7 @@ package struct CampaignLookup: Sendable {
     package init() {}
 }
 
-/// What a lookup has found. What was named and does not exist is missing here.
+/// The findings of a lookup. What was named and does not exist is missing here.
 package struct CampaignFindings: Sendable {
     package var apps: [String: AppRecord] = [:]
     package var campaigns: [String: CampaignRecord] = [:]
@@ -56,7 +56,7 @@ package struct CampaignFindings: Sendable {
     package init() {}
 }
 
-/// What is written of campaigns in one call.
+/// The changes of campaigns that are written in one call.
 package struct CampaignChanges: Sendable {
     /// One part of a slice's found report has come.
     package struct Chunk: Hashable, Sendable {

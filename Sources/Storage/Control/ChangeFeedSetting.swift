@@ -1,4 +1,4 @@
-/// What is told of an app's changes to those who follow it.
+/// The part of an app's changes that is told to those who follow it.
 package struct ChangeFeedSetting: Codable, Sendable, Equatable {
     package enum Mode: String, Codable, Sendable, CaseIterable {
         /// Nothing, at no cost.

@@ -8,7 +8,7 @@ package struct EmailLoginSettings: Codable, Sendable, Equatable {
     /// Where the mail that allows a new password leads; nil: there are no such mails.
     package var resetURL: String?
 
-    /// What is wrong, in a sentence that names the key; nil if nothing is.
+    /// The mistake, in a sentence that names the key; nil if nothing is.
     package var problem: String? {
         if confirmURL == nil, resetURL == nil { return "expected confirmURL, resetURL or both" }
         for (name, text) in [("confirmURL", confirmURL), ("resetURL", resetURL)] {

@@ -26,7 +26,7 @@ package struct SchemaDraft: Codable, Sendable, Equatable {
     package var basis: UInt64
     /// What is new in the realm's schema, by its names.
     package var added: [SchemaElement]
-    /// What changes, a sentence each.
+    /// The changes, a sentence each.
     package var changes: [String]
     package var isBreaking: Bool { version.number != basis }
 
@@ -39,7 +39,7 @@ package struct SchemaDraft: Codable, Sendable, Equatable {
 }
 
 extension AppRecord {
-    /// What clients see whose copies were made with a schema version; nil: the realm's schema as it is.
+    /// The schema that clients see whose copies were made with a schema version; nil: the realm's schema as it is.
     ///
     /// - Parameter number: nil from a client that cannot name one.
     package func schemaVersion(_ number: UInt64?) -> SchemaVersion? {

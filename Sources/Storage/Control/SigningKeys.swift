@@ -41,7 +41,7 @@ package struct SigningKeyRecord: Sendable, Equatable {
 
 /// The keys of one kind of token: the newest signs; each older one verifies until nothing that it signed can be valid.
 package struct SigningKeyRing: Sendable {
-    /// What may pass until every gateway signs with a new key, and what clocks may differ by.
+    /// The time that may pass until every gateway signs with a new key, and what clocks may differ by.
     package static let adoption: Duration = .seconds(660)
 
     package let kind: TokenKind

@@ -26,7 +26,7 @@ extension UserRecord.Identity {
     }
 }
 
-/// What is kept as JSON.
+/// A value that is kept as JSON.
 package protocol StoredAsJSON: Codable {}
 
 extension StoredAsJSON {

@@ -2,7 +2,7 @@ import Foundation
 
 /// How an app's users log in with tokens that another service signed (`custom-token`).
 package struct TokenLoginSettings: Codable, Sendable, Equatable {
-    /// What a token says of its user, and where it goes in the profile.
+    /// A claim of a token about its user, and the place where it goes in the profile.
     package struct Metadata: Codable, Sendable, Equatable {
         /// The claim, with dots into objects: `user_data.name`. A claim whose own name has dots comes first.
         package var claim: String
@@ -18,7 +18,7 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
         }
     }
 
-    /// What a token's `iss` must be; any or none if absent, and the keys alone say whose token it is.
+    /// The `iss` that a token must have; any or none if absent, and the keys alone say whose token it is.
     package var issuer: String?
     /// The names of which a token's `aud` must have at least one; the app's id if absent.
     package var audience: [String]?
@@ -59,7 +59,7 @@ package struct TokenLoginSettings: Codable, Sendable, Equatable {
         return settings
     }
 
-    /// What is wrong, in a sentence that names the key; nil if nothing is.
+    /// The mistake, in a sentence that names the key; nil if nothing is.
     package var problem: String? {
         if let issuer, issuer.isEmpty || issuer.utf8.count > 1000 {
             return "issuer: expected 1 to 1,000 bytes, or no issuer"

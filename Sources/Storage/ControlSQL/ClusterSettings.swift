@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What the control store's table `settings` says of the cluster as a whole: a text for each name, so that an older version, too,
+/// The rows of the control store's table `settings` about the cluster as a whole: a text for each name, so that an older version, too,
 /// can tell what is there.
 package struct ClusterSettings: Sendable {
     package let values: [String: String]
@@ -33,7 +33,7 @@ package struct ClusterSettings: Sendable {
     /// The cluster of which the store is an unfinished copy; nil if it is none.
     package var copied: String? { values[CopyMark.cluster] }
 
-    /// What is recorded of slices that were made.
+    /// The epochs that are recorded of slices that were made.
     /// - Throws: `corrupt`.
     package func slicesMade() throws(StoreError) -> [SliceNumber: Epoch] {
         var made: [SliceNumber: Epoch] = [:]

@@ -47,7 +47,7 @@ package struct StoredTable: Hashable, Sendable {
 package struct StoredPage: Sendable {
     /// The values in the order of the table's columns.
     package var rows: [[StoredValue]]
-    /// What the engine goes on after; nil if there are no more rows.
+    /// The place after which the engine goes on; nil if there are no more rows.
     package var end: [StoredValue]?
 
     package init(rows: [[StoredValue]], end: [StoredValue]?) {

@@ -87,7 +87,7 @@ package struct SliceDivision: Sendable {
 
     // MARK: Looking
 
-    /// What would move; changes nothing.
+    /// Reports what would move; changes nothing.
     package func plan() async throws(StoreError) -> Report {
         var result = Report(growth: growth, isContinued: isContinued)
         var division = RealmDivision(among: growth.to)
@@ -107,7 +107,7 @@ package struct SliceDivision: Sendable {
         result.mostRealms = division.realms.values.max() ?? 0
     }
 
-    /// What must come to an end before realms may move: work of slices that is not a realm's, or goes through all of an app's.
+    /// The work that must come to an end before realms may move: work of slices that is not a realm's, or goes through all of an app's.
     package func work() async throws(StoreError) -> [String] {
         var found: [String] = []
         for table in try await store.sliceTables() {

@@ -1,8 +1,8 @@
-/// What becomes of a table of slices when realms move to other slices. Pure.
+/// The fate of a table of slices when realms move to other slices. Pure.
 package enum SliceTable: Sendable, Equatable {
     /// A table whose rows go with their realm; the realm's number is in this column.
     case ofRealms(column: String)
-    /// What it says holds for realms wherever they are: new slices get it, too.
+    /// A table whose rows hold for realms wherever they are: new slices get them, too.
     case ofApps
     /// A table that is the slice's own, or begins anew in a new slice.
     case ofSlice
@@ -29,7 +29,7 @@ package enum SliceTable: Sendable, Equatable {
         }
     }
 
-    /// What goes on while a table of `work` has rows.
+    /// Words for the work that goes on while a table of `work` has rows.
     package static func words(forWorkIn table: String) -> String {
         table == "termination_steps"
             ? "a termination is still being carried out" : "a deleted app is still being erased"

@@ -47,7 +47,7 @@ package struct ClientFileRecord: Sendable, Equatable {
     /// The views that the client of a flexible realm has had, and what compensates its writes (`ClientViews`); else
     /// empty.
     package var views: [UInt8]
-    /// What the latest upload says of when it was written, if that is far ahead of the owner's clock: in a conflict it wins, until then.
+    /// The time at which the latest upload says that it was written, if that is far ahead of the owner's clock: in a conflict it wins, until then.
     package var ahead: SyncTimestamp?
 
     package init(

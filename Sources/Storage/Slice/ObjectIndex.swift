@@ -47,7 +47,7 @@ package struct IndexQuery: Sendable {
         self.after = after
     }
 
-    /// What is left of the ranges behind `after`.
+    /// The rest of the ranges, behind `after`.
     package var rest: [IndexRange] {
         guard let after else { return ranges }
         return ranges.compactMap { range in

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What is known of one client realm's reset, in the worker's own encoding, with the columns by which a case is found.
+/// The record of one client realm's reset, in the worker's own encoding, with the columns by which a case is found.
 package struct ResetCaseRecord: Sendable, Equatable {
     package var realm: RealmID
     package var identOld: FileIdent

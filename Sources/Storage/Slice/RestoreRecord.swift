@@ -1,7 +1,7 @@
 /// A slice was put back to an earlier state. Clients may be ahead of it: each of them resets, once, and all under one campaign
 /// of their app, which brings back what they still have.
 package struct RestoreRecord: Sendable, Equatable {
-    /// What the campaigns' names begin with; no two restores have the same.
+    /// The beginning of the campaigns' names; no two restores have the same.
     package var id: String
     /// Milliseconds of Unix time.
     package var at: UInt64

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What one commit changes. The parts take effect in the order in which they stand here.
+/// The changes of one commit. The parts take effect in the order in which they stand here.
 package struct SliceBatch: Sendable {
     /// New generations of apps. Every client file of an older generation that is live, or has yet to reset for an earlier
     /// campaign, must reset for the new generation's campaign, if there is one. A generation that is there already stays.
@@ -57,7 +57,7 @@ package struct SliceBatch: Sendable {
     package var resetCases: [ResetCaseRecord] = []
     /// The held resets by app.
     package var resetHolds: [String: ResetHoldRecord] = [:]
-    /// What users have added beside what the store counts already, and when.
+    /// The amounts that users have added beside what the store counts already, and when.
     package var usage: [AppUser: UsageAmounts] = [:]
     package var usageAt: UInt64 = 0
     /// Users of whom it is forgotten what they have added.

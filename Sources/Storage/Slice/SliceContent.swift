@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a slice holds, for its owner and for anybody else who may read it.
+/// The contents of a slice, for its owner and for anybody else who may read it.
 package protocol SliceContent: Sendable {
     var slice: SliceNumber { get }
 
@@ -72,12 +72,12 @@ extension SliceContent {
         try await read(SliceLookup(reasons: [campaign])).reasons[campaign]
     }
 
-    /// What an app has in the slice.
+    /// The amounts that an app has in the slice.
     package func usage(ofApp app: String) async throws(StoreError) -> AppUsage {
         try await read(SliceLookup(appUsage: [app])).appUsage[app] ?? AppUsage()
     }
 
-    /// What a user has added to the slice lately; nil if that is nothing.
+    /// The amounts that a user has added to the slice lately; nil for none.
     package func usage(of user: AppUser) async throws(StoreError) -> UserUsage? {
         try await read(SliceLookup(userUsage: [user])).userUsage[user]
     }

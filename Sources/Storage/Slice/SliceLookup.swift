@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What one call is to find in a slice, by key: as much of it as a batch of messages names.
+/// The rows that one call is to find in a slice, by key: as much of it as a batch of messages names.
 package struct SliceLookup: Sendable {
     package var realms: Set<RealmName>
     /// Apps whose latest generation in the slice is wanted.
@@ -116,9 +116,9 @@ package struct ReciprocalQuery: Sendable {
     }
 }
 
-/// What a lookup has found. What was named and does not exist is missing here.
+/// The findings of a lookup. What was named and does not exist is missing here.
 package struct SliceFindings: Sendable {
-    /// What a user has to do with resets in a realm; the most recent `limit` of each.
+    /// The resets in a realm that concern a user; the most recent `limit` of each.
     package struct UserResets: Sendable, Equatable {
         /// Reset cases of which something is still expected, the highest ident first.
         package var openCases: [ResetCaseRecord] = []

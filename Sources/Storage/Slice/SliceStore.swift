@@ -42,7 +42,7 @@ extension SliceOwnershipStore {
     }
 }
 
-/// What the owner of a slice looks through rather than asks for by key: what waits, what is due, what a campaign comprises.
+/// The rows that the owner of a slice looks through rather than asks for by key: work that waits or is due, and a campaign's.
 package protocol SliceAgenda: Sendable {
     /// The number for the next new realm: above those of all realms, erased ones that are not forgotten among them.
     func nextRealmID() async throws(StoreError) -> RealmID
@@ -88,7 +88,7 @@ package protocol SliceTerminations: Sendable {
     func mark(_ steps: TerminationSteps, limit: Int, epoch: Epoch) async throws(StoreError) -> TerminationSteps
 }
 
-/// What was taken away and is not gone yet, and its going in steps.
+/// The rows that were taken away and are not gone yet, and their going in steps.
 package protocol SliceErasure: Sendable {
     /// The erasures of all realms that had a name, the latest first.
     func erasures(of name: RealmName) async throws(StoreError) -> [ErasureRecord]
@@ -116,7 +116,7 @@ package protocol SliceErasure: Sendable {
     func sweep(_ realm: RealmID, maxRows: Int, maxBytes: Int, epoch: Epoch) async throws(StoreError) -> Bool
 }
 
-/// What keeps a slice small: which history is still needed, a consistent view to make a base from, and its room.
+/// The means that keep a slice small: which history is still needed, a consistent view to make a base from, and its room.
 package protocol SliceMaintenance: Sendable {
     /// The version after which the history is still needed by live client files of the generation: the lowest on which one of
     /// them may base an upload or a download. Nil if no client file needs any.

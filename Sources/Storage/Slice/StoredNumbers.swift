@@ -14,6 +14,6 @@ extension WireInteger {
 }
 
 extension HistoryKey {
-    /// What tells a realm's histories apart in the store: the generation, or for a base its version, negative.
+    /// The number that tells a realm's histories apart in the store: the generation, or for a base its version, negative.
     package var series: Int64 { base == 0 ? generation.stored : 0 &- base.stored }
 }

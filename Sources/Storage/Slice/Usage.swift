@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an app has in a slice. The store keeps count with each commit.
+/// The amounts that an app has in a slice. The store keeps count with each commit.
 package struct AppUsage: Sendable, Equatable {
     package var realms: Int
     /// The client files of whatever state.
@@ -27,7 +27,7 @@ package struct AppUser: Hashable, Sendable {
     }
 }
 
-/// What a user adds to a slice: realms and client files made, bytes of changesets uploaded.
+/// The amounts that a user adds to a slice: realms and client files made, bytes of changesets uploaded.
 package struct UsageAmounts: Sendable, Equatable {
     package var realms: Double
     package var clientFiles: Double
@@ -46,7 +46,7 @@ package struct UsageAmounts: Sendable, Equatable {
     }
 }
 
-/// What a user has added to a slice lately: of what was added a week ago half is forgotten, and so on. So a user who goes on
+/// The amounts that a user has added to a slice lately: of what was added a week ago half is forgotten, and so on. So a user who goes on
 /// like anybody never comes to a limit, however long, and what others or the operator have erased since need not be known.
 package struct UserUsage: Sendable, Equatable {
     /// The time in which half of what was added is forgotten, in milliseconds.

@@ -11,18 +11,18 @@ package struct PostgresInstallation: Sendable {
         package var latest: Int
         /// Only a newer version of Sluice can use the tables.
         package var isTooNew = false
-        /// What the tables lack can be added while processes of the release that made them run.
+        /// Whether the tables' missing parts can be added while processes of the release that made them run.
         package var lacksAdditionsOnly = false
     }
 
-    /// What a check finds.
+    /// The findings of a check.
     package struct Facts: Sendable {
         package var server: String
         package var parts: [Part]
         package var isReadOnly: Bool
-        /// What an acknowledged change survives.
+        /// The failures that an acknowledged change survives.
         package var durability: StoreDurability
-        /// What keeps commits from being acknowledged, and what to do about it.
+        /// The obstacle that keeps commits from being acknowledged, and what to do about it.
         package var obstacle: String?
         /// Whether the database role may change tables: that of a process should not.
         package var mayChangeTables: Bool

@@ -6,7 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What PostgreSQL keeps of a password (SCRAM-SHA-256, RFC 7677): a server that is given this never sees the password, nor do its
+/// The form in which PostgreSQL keeps a password (SCRAM-SHA-256, RFC 7677): a server that is given this never sees the password, nor do its
 /// logs.
 package struct ScramVerifier: Sendable {
     private static let iterations = 4096

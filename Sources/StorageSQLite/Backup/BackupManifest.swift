@@ -1,7 +1,7 @@
 package import Foundation
 package import Storage
 
-/// What a backup consists of: written last, so that a folder without it is no backup.
+/// The list of what a backup consists of: written last, so that a folder without it is no backup.
 package struct BackupManifest: Codable, Sendable, Equatable {
     package struct File: Codable, Sendable, Equatable {
         package var name: String

@@ -1,4 +1,4 @@
-/// What a JSON_ERROR tells the client to do; the only part of it that decides (docs/protocol.md, "Actions").
+/// The action that a JSON_ERROR tells the client to take; the only part of it that decides (docs/protocol.md, "Actions").
 package enum ErrorAction: Hashable, Sendable {
     case transient
     case warning
@@ -45,7 +45,7 @@ package enum ErrorAction: Hashable, Sendable {
         }
     }
 
-    /// What a client does: the action itself, or `applicationBug` in place of one that it does not know.
+    /// The action that a client takes: this one itself, or `applicationBug` in place of one that it does not know.
     package var effective: ErrorAction {
         if case .unknown = self { .applicationBug } else { self }
     }

@@ -1,4 +1,4 @@
-/// What a user may do with the realm of one partition. Who may write may read.
+/// The rights of a user in the realm of one partition. Who may write may read.
 package enum PartitionRights: UInt8, Sendable, Codable, Comparable, CaseIterable {
     case none = 0
     case read = 1

@@ -1,4 +1,4 @@
-/// What clients of one schema version of an app see of the realm's schema, which has the classes and properties of all versions: what is the
+/// The part that clients of one schema version of an app see of the realm's schema, which has the classes and properties of all versions: what is the
 /// same in both is not named.
 ///
 /// A version stays what it is for ever; a breaking change makes another one beside it.

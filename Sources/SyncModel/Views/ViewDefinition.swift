@@ -1,10 +1,10 @@
-/// What a view is made of: a subscription set, and the roles of its user. Equal definitions select the same of every realm.
+/// The definition of a view: a subscription set, and the roles of its user. Equal definitions select the same of every realm.
 package struct ViewDefinition: Hashable, Codable, Sendable {
     /// The number that the client gave the set.
     package var version: UInt64
     /// The query of each class: JSON as the client sent it.
     package var queries: String
-    /// What the user may do: roles, closed (`ClosedRoles.text`).
+    /// The rights of the user: roles, closed (`ClosedRoles.text`).
     package var roles: String
 
     package init(version: UInt64, queries: String, roles: String) {

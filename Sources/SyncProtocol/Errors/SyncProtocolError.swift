@@ -6,9 +6,9 @@ package import SyncModel
 /// payload and no secret.
 package struct SyncProtocolError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Fault: String, Sendable {
-        /// What the peer sent is against the rules.
+        /// The peer's message is against the rules.
         case received
-        /// What we were about to send is against the rules; nothing was sent.
+        /// The message that was about to be sent is against the rules; nothing was sent.
         case sending
     }
 
@@ -19,7 +19,7 @@ package struct SyncProtocolError: Error, Hashable, Sendable, CustomStringConvert
     /// The action that replaces the table's action for this code.
     package let actionOverride: ErrorAction?
     package let message: String
-    /// What the close frame says where the socket is closed with 1009 for a session's message beyond the limits.
+    /// The reason that the close frame gives where the socket is closed with 1009 for a session's message beyond the limits.
     package let closeReason: String?
 
     package init(

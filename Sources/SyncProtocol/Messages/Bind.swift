@@ -62,7 +62,7 @@ package struct Bind: Hashable, Sendable {
     }
 }
 
-/// What a flexible BIND says; absent keys count as 0 or none, unknown ones are skipped.
+/// The target of a flexible BIND; absent keys count as 0 or none, unknown ones are skipped.
 package struct FlexibleTarget: Hashable, Sendable {
     package enum SessionReason: Int64, Sendable {
         case normal = 0

@@ -1,4 +1,4 @@
-/// What a client sends (docs/protocol.md, "Client messages").
+/// A message of a client (docs/protocol.md, "Client messages").
 package enum ClientMessage: Hashable, Sendable {
     case bind(Bind)
     case ident(Ident)

@@ -55,7 +55,7 @@ package enum BatchState: Int, Sendable {
 
     package var isBootstrap: Bool { self != .steadyState }
 
-    /// What a build before version 14 makes of it: "last" for the active set is steady state to it.
+    /// The state as a build before version 14 takes it: "last" for the active set is steady state to it.
     package func resolvedBeforeBatchStates(queryVersion: QueryVersion, active: QueryVersion) -> BatchState {
         self == .lastInBatch && queryVersion == active ? .steadyState : self
     }

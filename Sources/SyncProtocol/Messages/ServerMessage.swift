@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a server sends (docs/protocol.md, "Server messages").
+/// A message of a server (docs/protocol.md, "Server messages").
 package enum ServerMessage: Hashable, Sendable {
     /// A new client realm's number and salt; only when BIND asked for it.
     case ident(session: SessionIdent, file: ClientFileIdent)

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a client checks in every DOWNLOAD of one session (docs/protocol.md, "What the client checks"): a gateway holds
+/// The check that a client makes of every DOWNLOAD of one session (docs/protocol.md, "What the client checks"): a gateway holds
 /// one to check what it is about to send, a client one to check what came.
 ///
 /// A DOWNLOAD that fails changes nothing; one that passes moves the cursors.

@@ -20,7 +20,7 @@ package struct ServerConnectionChecker: Sendable {
 
     package func session(_ session: SessionIdent) -> ServerSessionChecker? { sessions[session] }
 
-    /// What is on record for the file of a session that has identified itself.
+    /// Tells the checker what is on record for the file of a session that has identified itself.
     package mutating func identified(
         _ session: SessionIdent, upload: UploadCursor, lockedServerVersion: ServerVersion = 0
     ) {

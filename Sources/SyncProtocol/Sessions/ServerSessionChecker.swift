@@ -48,7 +48,7 @@ package struct ServerSessionChecker: Sendable {
     /// Whether it holds its client realm: no other session may identify as the same.
     var holdsFile: Bool { state == .live || state == .clientFailed }
 
-    /// What is on record for the file. Until it is told, UPLOADs are not checked against it.
+    /// Tells the checker what is on record for the file. Until it is told, UPLOADs are not checked against it.
     package mutating func identified(upload: UploadCursor, lockedServerVersion: ServerVersion = 0) {
         uploads.identified(upload: upload, lockedServerVersion: lockedServerVersion)
         downloads?.identified(upload: upload)

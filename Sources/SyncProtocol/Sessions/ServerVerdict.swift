@@ -1,4 +1,4 @@
-/// What a server does with a client's message.
+/// The verdict of a server on a client's message.
 package enum ServerVerdict: Hashable, Sendable {
     /// Act on it.
     case accept

@@ -13,7 +13,7 @@ package enum ConnectionEnd: Hashable, Sendable {
     case unreachable
 }
 
-/// What a client does about it.
+/// The reaction of a client.
 package struct ConnectionReaction: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         /// Nothing yet: wait for the end of the TCP connection.
@@ -31,7 +31,7 @@ package struct ConnectionReaction: Hashable, Sendable {
         case stopUpload
     }
 
-    /// What the app's error handler gets.
+    /// The report to the app's error handler.
     package enum Report: Hashable, Sendable {
         case silent
         case nonFatal

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What an upgrade agreed on.
+/// The protocol that an upgrade agreed on.
 package struct NegotiatedProtocol: Hashable, Sendable {
     package let mode: SyncMode
     /// The highest version that both sides speak.
@@ -63,7 +63,7 @@ package enum SubprotocolNegotiation {
             mode: mode, version: ProtocolVersion(best), highestOffered: ProtocolVersion(highest))
     }
 
-    /// What a client offers: one token a version, highest first.
+    /// The tokens that a client offers: one a version, highest first.
     package static func offer(mode: SyncMode) -> [String] {
         (ProtocolVersion.minimum.rawValue...ProtocolVersion.maximum.rawValue).reversed()
             .map { "\(mode.subprotocolPrefix)\($0)" }

@@ -5,7 +5,7 @@ package struct SessionIdent: WireInteger {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// What error and log messages carry when they speak of the whole connection.
+    /// The number in error and log messages that speak of the whole connection.
     package static let connection = SessionIdent(rawValue: 0)
     package var isConnection: Bool { rawValue == 0 }
 }

@@ -22,7 +22,7 @@ package struct ProtocolLimits: Hashable, Sendable {
     /// The defaults.
     package static let standard = ProtocolLimits()
 
-    /// What a server takes of clients: so much less that every upload fits into one message of the broker, which takes 16 MiB
+    /// The bytes that a server takes of clients at once: so much less that every upload fits into one message of the broker, which takes 16 MiB
     /// from RabbitMQ 4 on, and into one DOWNLOAD behind what fills a page already.
     package static let ofClients: ProtocolLimits = {
         var limits = standard

@@ -1,7 +1,7 @@
 package import SyncModel
 
 extension SyncMode {
-    /// What the WebSocket subprotocol begins with: on the wire only this tells the modes apart.
+    /// The beginning of the WebSocket subprotocol: on the wire only this tells the modes apart.
     package var subprotocolPrefix: String {
         switch self {
         case .partition: "com.mongodb.realm-sync#"

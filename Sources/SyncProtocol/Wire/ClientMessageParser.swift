@@ -61,7 +61,7 @@ package struct ClientMessageParser: Sendable {
         return try? reader.nonZero("session")
     }
 
-    /// What an UPLOAD takes once it is read: its body is inflated to what its head announces, unless that is beyond the limit, at
+    /// The bytes that an UPLOAD takes once it is read: its body is inflated to what its head announces, unless that is beyond the limit, at
     /// which it is refused as it came. Nil for any other message, and for a head that cannot be read.
     package func plainBytes(ofUpload bytes: [UInt8]) -> Int? {
         var reader = HeadReader(bytes)
@@ -71,7 +71,7 @@ package struct ClientMessageParser: Sendable {
         return sizes.plain > limits.maxPlainBodyBytes ? bytes.count : max(bytes.count, sizes.plain)
     }
 
-    /// What to throw, or to answer, when an UPLOAD of `session` (0: something else) is beyond a limit.
+    /// The error to throw, or to answer, when an UPLOAD of `session` (0: something else) is beyond a limit.
     package func tooLarge(
         _ message: String, session: SessionIdent, closeReason: String? = nil
     ) -> SyncProtocolError {

@@ -87,7 +87,7 @@ struct TargetAddresses {
     }
 }
 
-/// What a changeset does to one object.
+/// The effect of a changeset on one object.
 package struct ObjectWrite: Equatable, Sendable {
     package var creates = false
     package var erases = false
@@ -100,7 +100,7 @@ package struct ObjectWrite: Equatable, Sendable {
 }
 
 extension Changeset {
-    /// What it does to each object, in the order in which they first come; nil if a number of a string stands for none.
+    /// The effects on the objects, in the order in which they first come; nil if a number of a string stands for none.
     package func writes() -> [(address: ObjectAddress, write: ObjectWrite)]? {
         var order: [ObjectAddress] = []
         var writes: [ObjectAddress: ObjectWrite] = [:]

@@ -170,7 +170,7 @@ package struct TableRole: Sendable {
         mayWrite(object, key, &memo) && holds(.delete, object, key)
     }
 
-    /// What the write filter said of an object, as long as what it looks at is the same: many changes of one object mostly leave that alone.
+    /// The write filter's answer for an object, as long as what it looks at is the same: many changes of one object mostly leave that alone.
     package struct FilterMemo: Sendable {
         private var seen: [Value?]?
         private var holds = false

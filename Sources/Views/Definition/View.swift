@@ -38,7 +38,7 @@ package struct View: Sendable {
     package private(set) var meter: EvaluationMeter?
 
     package var definition: ViewDefinition { parts.definition }
-    /// What clients see whose schema is not the realm's.
+    /// The schema that clients see whose schema is not the realm's.
     package var mapping: SchemaMapping? { parts.mapping }
     /// The schema version of the client's copy.
     var version: UInt64? { parts.version }
@@ -160,7 +160,7 @@ package struct View: Sendable {
         return view
     }
 
-    /// What the view's queries take in memory, about, whoever else holds them.
+    /// The bytes that the view's queries take in memory, about, whoever else holds them.
     package var bytes: Int { classes.values.reduce(256) { $0 + 512 + ($1.shared?.bytes ?? 0) } }
 
     /// The classes of which anything may be in the view.
@@ -180,7 +180,7 @@ package struct View: Sendable {
     }
 }
 
-/// What of one class is in a view: a reference to what is there once, and a meter.
+/// The part of one class that is in a view: a reference to what is there once, and a meter.
 package struct ClassView: Sendable {
     private final class Parts: Sendable {
         let table: TableSchema

@@ -1,7 +1,7 @@
 import Changesets
 import SyncModel
 
-/// What a set may be at most.
+/// The bounds of a subscription set.
 package struct ViewLimits: Sendable {
     /// The bytes of the set's text.
     package var bytes = 256 << 10

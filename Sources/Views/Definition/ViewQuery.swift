@@ -14,7 +14,7 @@ package final class ViewQuery: Sendable {
     /// More values than this are no way to tell whom an object concerns: to look into the query's own list takes no longer, and no memory.
     private static let mostValues = 64
 
-    /// What the query takes in memory, about.
+    /// The bytes that the query takes in memory, about.
     package let bytes: Int
 
     private let known = Mutex<NormalizedQuery?>(nil)

@@ -2,7 +2,7 @@ package import Changesets
 package import RealmState
 package import SyncModel
 
-/// What one commit did to a flexible realm, as its notice tells: whom it concerns, and what they get.
+/// The effect of one commit on a flexible realm, as its notice tells: whom it concerns, and what they get.
 package struct FannedStretch: Sendable {
     package struct Touch: Sendable {
         package var version: ServerVersion
@@ -76,14 +76,14 @@ package struct FannedStretch: Sendable {
 
     // MARK: For one client
 
-    /// What a client gets.
+    /// A client's part of it.
     package struct Part: Sendable {
         package var entries: [HistoryEntry] = []
         /// The client's newest version that is integrated up to the end.
         package var clientVersion: ClientVersion
     }
 
-    /// What a client that stands where the commit follows gets of it; nil if that is more than the commit tells, and its owner has to be asked:
+    /// The part of a client that stands where the commit follows; nil if that is more than the commit tells, and its owner has to be asked:
     /// objects that enter the view, and what was undone.
     ///
     /// - Parameters:

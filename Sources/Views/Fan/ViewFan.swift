@@ -27,13 +27,13 @@ package struct ViewFan: Sendable {
         package var groups: [Group] = []
         /// Sessions that have to ask their owner: they have missed something, or nobody here can tell what they get.
         package var lost: [UInt64] = []
-        /// What looking at objects has taken beyond what every group may.
+        /// The steps that looking at objects has taken beyond what every group may.
         package var steps = 0
         /// Groups that took too much to be told here.
         package var tooDear = 0
     }
 
-    /// What the groups of a view may take of one commit.
+    /// The steps that the groups of a view may take of one commit.
     package struct Allowance: Sendable {
         /// The steps that one group may take, and those that each may take whatever the others take.
         var perGroup: Int
@@ -144,16 +144,16 @@ package struct ViewFan: Sendable {
 
     // MARK: Sessions
 
-    /// What a session's set takes in memory, about, whoever else has the same.
+    /// The bytes that a session's set takes in memory, about, whoever else has the same.
     package func bytes(of number: UInt64) -> Int {
         guard let session = sessions[number], let group = groups[session.group] else { return 0 }
         return 2 * (group.definition.queries.utf8.count + group.definition.roles.utf8.count) + (group.view?.bytes ?? 0)
     }
 
-    /// What queries take in memory, about: each counts once.
+    /// The bytes that queries take in memory, about: each counts once.
     package var bytes: Int { queries.all.reduce(0) { $0 + $1.bytes } }
 
-    /// What has to be made for a session before it follows; nil: nothing.
+    /// The parts that have to be made for a session before it follows; nil for none.
     package func preparation(
         for number: UInt64, _ definition: ViewDefinition, of schemaVersion: SchemaVersion? = nil
     ) -> Preparation? {

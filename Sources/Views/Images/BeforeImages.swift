@@ -67,7 +67,7 @@ package struct BeforeImages: Equatable, Sendable {
 
     package init(_ images: [Image] = []) { self.images = images }
 
-    /// What an object was before each of some versions, of which each follows the one before: none in between touches the object.
+    /// The object as it was before each of some versions, of which each follows the one before: none in between touches the object.
     ///
     /// - Parameter now: the object after the last of them.
     package static func resolved(_ images: [Image], now: StoredObject?) -> [StoredObject?] {
@@ -83,7 +83,7 @@ package struct BeforeImages: Equatable, Sendable {
 
     // MARK: As bytes
 
-    /// What a release before reads, as long as no image is partial.
+    /// The bytes that a release before reads, as long as no image is partial.
     package func encoded() -> [UInt8] {
         guard !images.isEmpty else { return [] }
         var writer = VarintWriter()

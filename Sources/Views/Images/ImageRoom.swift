@@ -1,10 +1,10 @@
 import RealmState
 
-/// What of objects is kept as before images. Whatever a few bytes of an upload may touch, what is kept of it is bounded.
+/// The bounds of what is kept of objects as before images. Whatever a few bytes of an upload may touch, what is kept of it is bounded.
 package struct ImageLimits: Sendable {
-    /// What is looked at of an object is kept whole if it takes no more.
+    /// The bytes up to which the part of an object that is looked at is kept whole.
     package var smallObject = 256
-    /// What roles look at is kept in each image if it takes no more, even if the version leaves it alone.
+    /// The bytes up to which the part that roles look at is kept in each image, even if the version leaves it alone.
     package var smallRuled = 1 << 10
     /// Kept even without room.
     package var smallValue = 128
@@ -16,8 +16,8 @@ package struct ImageLimits: Sendable {
     package init() {}
 }
 
-/// What before images may still take until the next commit. Beyond, what is not small is not kept: a few bytes of an upload can change a property
-/// that has megabytes.
+/// The bytes that before images may still take until the next commit. Beyond, what is not small is not kept: a few bytes of an upload can change a
+/// property that has megabytes.
 package struct ImageRoom: Sendable {
     let limits: ImageLimits
     private var left: Int

@@ -37,7 +37,7 @@ package struct ImagedColumns: Equatable, Sendable {
         return start
     }
 
-    /// What a view adds.
+    /// The part that a view adds.
     package enum Addition: Sendable {
         case nothing
         /// Roles look at what only queries have looked at so far.
@@ -95,7 +95,7 @@ package struct ImagedColumns: Equatable, Sendable {
 
     // MARK: Images
 
-    /// What is looked at of an object.
+    /// The part of an object that is looked at.
     package func image(of object: StoredObject, in table: TableID) -> StoredObject {
         guard let columns = columns[table] else { return StoredObject() }
         var image = StoredObject()
@@ -103,8 +103,8 @@ package struct ImagedColumns: Equatable, Sendable {
         return image
     }
 
-    /// What is kept of an object that a version has changed: all that is looked at if that is little, else what has changed of it. What is too
-    /// large is not kept.
+    /// The part that is kept of an object that a version has changed: all that is looked at if that is little, else what has changed of it. What is
+    /// too large is not kept.
     ///
     /// - Parameters:
     ///   - after: as the version has left it.

@@ -41,10 +41,10 @@ extension StoredObject {
         }
     }
 
-    /// What the values take encoded, about.
+    /// The bytes that the values take encoded, about.
     package var encodedWeight: Int { entries.reduce(0) { $0 + $1.value.weight(upTo: .max) - 8 } }
 
-    /// What the values take in memory, about.
+    /// The bytes that the values take in memory, about.
     package var weight: Int { entries.reduce(0) { $0 + 48 + $1.value.weight(upTo: .max) } }
 }
 
@@ -56,7 +56,7 @@ extension Value {
         }
     }
 
-    /// What the value takes, about; counted no further than a limit.
+    /// The bytes that the value takes, about; counted no further than a limit.
     package func weight(upTo limit: Int) -> Int {
         switch self {
         case .null, .int, .bool, .timestamp, .float, .double, .decimal, .objectID, .uuid: return 16
@@ -84,6 +84,6 @@ extension Value {
 }
 
 extension ObjectKey {
-    /// What the key takes, about.
+    /// The bytes that the key takes, about.
     package var weight: Int { if case .string(let text) = self { 16 + text.bytes.count } else { 16 } }
 }

@@ -29,7 +29,7 @@ package enum ClassAccess: Equatable, Sendable {
         }
     }
 
-    /// What two ways by one property have in common; nil if they do not go by one property.
+    /// The way that has all of two ways by one property; nil if they do not go by one property.
     package func shared(with other: ClassAccess) -> ClassAccess? {
         guard case .column(let column, let ranges) = self, case .column(column, let others) = other else { return nil }
         return .column(column, ValueRanges(union: ranges).intersection(ValueRanges(union: others)).ranges)

@@ -65,7 +65,7 @@ package struct IndexedColumns: Equatable, Sendable {
         return isNew
     }
 
-    /// What an object's entries say, by property.
+    /// The values of an object's entries, by property.
     package func values(of object: StoredObject, in table: TableSchema) -> [ColumnID: [UInt8]] {
         values(of: object, in: table, columns(of: table.id))
     }
@@ -137,7 +137,7 @@ package struct IndexedColumns: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// What is stored of a realm. An owner that does not know of indexes makes versions under its own salt and leaves this as it was: then
+    /// Reads what is stored of a realm. An owner that does not know of indexes makes versions under its own salt and leaves this as it was: then
     /// everything is to be filled anew. So it is if the bytes cannot be read.
     ///
     /// - Parameter salt: of the realm's latest version.

@@ -1,6 +1,6 @@
 package import SyncModel
 
-/// What a client holds of one object, told by the versions that touch the object: what happened to it and how it was before, and in the end
+/// One object as a client holds it, told by the versions that touch the object: what happened to it and how it was before, and in the end
 /// what is to be sent.
 ///
 /// | when the client's cursor stood | since then | at the end | what is sent |
@@ -29,7 +29,7 @@ package struct HeldObject: Equatable, Sendable {
         package var isUnclear: Bool { self == .unclear || self == .veiled }
     }
 
-    /// What becomes of the object at the client.
+    /// The change of the object at the client.
     package enum Passage: Equatable, Sendable {
         /// Others' instructions of the versions after this one.
         case passes(after: ServerVersion)
@@ -69,7 +69,7 @@ package struct HeldObject: Equatable, Sendable {
     /// How the object was where the client stands.
     package func start(now: Place) -> Place { place(after: -1, now: now) }
 
-    /// What is to be sent for the client to have the object as it is now.
+    /// The change to send for the client to have the object as it is now.
     package func passage(now: Place) -> Passage {
         /// The version after which the client has what others wrote; nil: it does not hold the object.
         let start = start(now: now)

@@ -119,7 +119,7 @@ extension View {
         return self[slot.table]?.place(of: object, slot.key) ?? .outside
     }
 
-    /// What the user's roles alone tell of that: an object that may be seen may have been selected.
+    /// The place as far as the user's roles alone tell it: an object that may be seen may have been selected.
     package func placeByRole(of object: StoredObject?, _ slot: ObjectSlot) -> HeldObject.Place {
         guard let object else { return .missing }
         guard let view = self[slot.table], view.query != nil, let role = view.role else { return .outside }

@@ -31,15 +31,15 @@ extension SchemaMapping {
         return selection
     }
 
-    /// What a client has written, as the realm has it.
+    /// A client's changeset as the realm has it.
     package func incoming(_ changeset: Changeset) throws(Refusal) -> Changeset {
         var incoming = IncomingMapping(mapping: self, changeset)
         for instruction in changeset.instructions { try incoming.add(instruction) }
         return incoming.result
     }
 
-    /// What of a client's changeset its own copy has otherwise than the realm: properties that the client has set to null, or not set at all
-    /// in an object that it made, and that have their type's default in the realm.
+    /// The instructions for what a client's own copy has otherwise than the realm after its changeset: properties that the client has set to null,
+    /// or not set at all in an object that it made, and that have their type's default in the realm.
     ///
     /// - Parameters:
     ///   - changeset: as it has become part of the realm.

@@ -2,7 +2,7 @@ import Changesets
 package import RealmState
 package import SyncModel
 
-/// What clients of one schema version see of a realm's schema, and how what they write comes into it and goes out of it. Pure.
+/// The part of a realm's schema that clients of one schema version see, and how what they write comes into it and goes out of it. Pure.
 ///
 /// The realm's schema has the classes and properties of all versions. A property that has another type since a version is another property
 /// of the realm, which has a name of its own and is nobody's who does not name it. A property that differs only in whether it may be null is
@@ -13,7 +13,7 @@ package struct SchemaMapping: Sendable {
     package let version: SchemaVersion?
     /// The realm's.
     let stored: Schema
-    /// What the version's clients have, by their names. Classes and columns have the realm's numbers.
+    /// The schema of the version's clients, by their names. Classes and columns have the realm's numbers.
     package let visible: Schema
     /// The classes as rules see them: with the realm's values, and with the properties that the version lacks, by their plain names.
     private let ruled: [TableID: TableSchema]

@@ -1,11 +1,11 @@
 package import Changesets
 package import SyncModel
 
-/// What a flexible realm keeps of one client file beside its row: the views that it has had since what its uploads may still be based on,
+/// The part that a flexible realm keeps of one client file beside its row: the views that it has had since what its uploads may still be based on,
 /// and the compensating writes that it may not have.
 package struct ClientViews: Sendable {
     package var views: ViewHistory<ViewDefinition>
-    /// What the user may do by the latest session, `ClosedRoles.text`. Newer than the latest view's if the client has not been sent yet
+    /// The user's rights by the latest session, `ClosedRoles.text`. Newer than the latest view's if the client has not been sent yet
     /// what they change.
     package var roles: String
     /// A set's data that was begun to be sent, and that the client has not said that it has.

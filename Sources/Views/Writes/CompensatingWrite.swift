@@ -10,7 +10,7 @@ package struct CompensatingWrite: Equatable, Sendable {
     /// Whether the client is told of what was refused: it is not where nobody has done wrong.
     package var isTold: Bool
     package var timestamp: SyncTimestamp
-    /// What was refused; empty if nothing was.
+    /// The writes that were refused; empty if none were.
     package var refused: [RefusedWrite]
     /// The objects that it puts right: each is erased in the client's copy, and comes anew as it is when the client is sent that, if it is in
     /// the client's view by then.

@@ -1,7 +1,7 @@
 package import RealmState
 package import SyncModel
 
-/// What happened to one object since the oldest version that an upload's changesets are based on, as far as judging them needs it: of each view
+/// The past of one object since the oldest version that an upload's changesets are based on, as far as judging them needs it: of each view
 /// when it last lacked the object, and not how the object was. So it takes as much room as the client has had views, however often the
 /// object was touched, and each changeset is judged without going through that again. Pure.
 ///

@@ -12,7 +12,7 @@ package enum ObjectStep: Sendable {
     case eraseNothing
 }
 
-/// What a changeset does to objects, step by step.
+/// The effects of a changeset on objects, step by step.
 package struct ObjectSteps: Sendable {
     /// The objects in the order in which they first come.
     package let writes: [(address: ObjectAddress, write: ObjectWrite)]

@@ -21,7 +21,7 @@ package struct RefusedWrite: Equatable, Sendable {
         self.reason = reason
     }
 
-    /// What the client is told.
+    /// The sentence that the client is told.
     package var text: String {
         let text = "write to \(key.shown) in table \"\(className.string)\""
         return switch reason {

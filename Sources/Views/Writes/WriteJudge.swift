@@ -1,7 +1,7 @@
 package import RealmState
 package import SyncModel
 
-/// What becomes of what a client has done to an object, by what it could know of the object.
+/// The verdict on what a client has done to an object, by what it could know of the object.
 ///
 /// A client *has* an object at a version if the object is in its view there, or if it made the object itself.
 package enum WriteVerdict: Equatable, Sendable {

@@ -92,7 +92,7 @@ struct QuickClient {
             session: 1, file: copy.file, download: copy.progress.download, latest: copy.progress.latest, query: set)
     }
 
-    /// All that there is to send, one message after the other, in the order in which clients do.
+    /// The next message, of all that there is to send, in the order in which clients send.
     mutating func nextMessage() -> ClientMessage? {
         guard var copy = synced else { return nil }
         if markTarget > markSent {

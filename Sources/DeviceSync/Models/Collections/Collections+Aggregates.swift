@@ -263,7 +263,7 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// What each object has in a property, nil for null; the objects themselves for `self`.
+    /// The values that the objects have in a property, nil for null; the objects themselves for `self`.
     public func value(forKey key: String) -> [Any?] {
         var values: [Any?] = []
         for object in self { values.append(key == HeldValues.itself ? object : object[key]) }

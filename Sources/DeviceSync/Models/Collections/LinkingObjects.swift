@@ -40,7 +40,7 @@ public struct LinkingObjects<Element: Object>: RealmCollection {
 }
 
 extension LinkingObjects: _Backlinks {
-    /// What links to the object.
+    /// The shape of a property that has the objects that link to the object.
     public static var _shape: _PropertyShape {
         _PropertyShape(
             type: .object(ModelName.of(Element.self)), collection: .list, target: Element.self, isBacklink: true)

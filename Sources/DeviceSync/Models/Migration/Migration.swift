@@ -9,7 +9,7 @@ public typealias MigrationObject = DynamicObject
 /// Takes an object as it was and as it is going to be: see `Migration.enumerateObjects(ofType:_:)`.
 public typealias MigrationObjectEnumerateBlock = (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) -> Void
 
-/// What a migration works on: the realm as it was, and as it is going to be.
+/// The two sides of a migration: the realm as it was, and as it is going to be.
 ///
 ///     configuration.schemaVersion = 2
 ///     configuration.migrationBlock = { migration, oldVersion in

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What happened to observed sections.
+/// A change of observed sections.
 @frozen public enum SectionedResultsChange<CollectionType> {
     /// The first notification: the sections as they are.
     case initial(CollectionType)
@@ -13,7 +13,7 @@ public import Foundation
     case error(any Error)
 }
 
-/// What happened to observed sections, by its earlier name.
+/// A change of observed sections, by its earlier name.
 public typealias RealmSectionedResultsChange = SectionedResultsChange
 
 extension SectionedResultsChange: Sendable where CollectionType: Sendable {}

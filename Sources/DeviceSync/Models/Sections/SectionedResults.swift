@@ -1,7 +1,7 @@
 public import Foundation
 internal import Synchronization
 
-/// What `SectionedResults` and `ResultsSection` have in common.
+/// The protocol of both `SectionedResults` and `ResultsSection`.
 public protocol RealmSectionedResult<Element>: RandomAccessCollection, Sendable where Index == Int {
     /// The realm.
     var realm: Realm? { get }

@@ -18,7 +18,7 @@ public protocol CustomPersistable: _CustomPersistable {
 /// What stands for none reads as nil, and where the property is not optional as the default of `PersistedType` does; if that stands for none either, reading it traps.
 public protocol FailableCustomPersistable: _CustomPersistable {}
 
-/// What the types of an app's own have in common that realms keep as other ones.
+/// The protocol of the types of an app's own that realms keep as other ones.
 public protocol _CustomPersistable: _Scalar {
     /// What a realm keeps: a number, a string, an identifier, an enumeration or another single value.
     associatedtype PersistedType: _Scalar
@@ -31,7 +31,7 @@ public protocol _CustomPersistable: _Scalar {
 extension _CustomPersistable {
     /// The type of the value that is kept.
     public static var _type: PropertyContent { PersistedType._type }
-    /// What the default of `PersistedType` stands for; if it stands for none, this traps.
+    /// The value that the default of `PersistedType` stands for; if it stands for none, this traps.
     public static func _initial() -> Self {
         guard let value = Self(persistedValue: PersistedType._initial()) else {
             preconditionFailure(
@@ -44,9 +44,9 @@ extension _CustomPersistable {
     public static func _scalar(_ stored: _StoredValue) -> Self? {
         PersistedType._scalar(stored).flatMap(Self.init(persistedValue:))
     }
-    /// What is kept.
+    /// The value that is kept.
     public var _stored: _StoredValue { persistableValue._stored }
-    /// What a value of the type that is kept stands for.
+    /// The value that one of the type that is kept stands for.
     public static func _scalar(from any: Any) -> Self? {
         (any as? PersistedType ?? PersistedType._scalar(from: any)).flatMap(Self.init(persistedValue:))
     }

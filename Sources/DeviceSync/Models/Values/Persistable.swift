@@ -61,7 +61,7 @@ extension _OptionalContent {
     public static func _tracedContent(_ tracer: KeyPathTracer) -> Self? { nil }
 }
 
-/// What a realm needs to know of a property or of the elements of a collection.
+/// The shape of a property or of the elements of a collection, as a realm needs to know it.
 public struct _PropertyShape: Sendable {
     var type: PropertyContent
     var isOptional = false
