@@ -10,13 +10,31 @@ struct Checker {
     let exists: (@Sendable (ObjectAddress) -> Bool)?
     let dialect: QueryDialect
     /// The class that paths begin at.
-    var current: QueryClass
+    private(set) var current: QueryClass
     /// The subqueries around, outermost first.
-    var variables: [(name: ByteString, className: ByteString)] = []
+    private var variables: PathResolver.Variables = []
 
     /// Reads constants as the other side of a comparison makes them.
     var constants: ConstantReader {
         ConstantReader(schema: schema, arguments: arguments, exists: exists, dialect: dialect)
+    }
+
+    init(
+        schema: QuerySchema, arguments: QueryArguments, limits: QueryLimits,
+        exists: (@Sendable (ObjectAddress) -> Bool)?, dialect: QueryDialect, current: QueryClass
+    ) {
+        self.schema = schema
+        self.arguments = arguments
+        self.limits = limits
+        self.exists = exists
+        self.dialect = dialect
+        self.current = current
+    }
+
+    /// Finds what a path means in the schema, from the class at which the condition stands.
+    func resolve(_ syntax: PathSyntax) throws(QueryError) -> QueryPath {
+        var resolver = PathResolver(syntax, from: current, within: variables, schema, arguments, limits)
+        return try resolver.resolve()
     }
 
     mutating func check(_ syntax: ConditionSyntax) throws(QueryError) -> Condition {

@@ -13,15 +13,38 @@ private struct PathStep {
     var offset: Int
 }
 
-extension Checker {
-    /// Finds what a path means in the schema.
-    func resolve(_ syntax: PathSyntax) throws(QueryError) -> QueryPath {
-        let steps = try steps(of: syntax)
-        var path = QueryPath(
+/// Finds what a path means in the schema, step by step.
+struct PathResolver {
+    /// The subqueries around: variables, and the classes of the objects that they stand for.
+    typealias Variables = [(name: ByteString, className: ByteString)]
+
+    private let syntax: PathSyntax
+    private let schema: QuerySchema
+    private let arguments: QueryArguments
+    private let limits: QueryLimits
+    private let variables: Variables
+    /// The path as far as it has been followed, and the class at which that has come.
+    private var path: QueryPath
+    private var type: QueryClass
+
+    init(
+        _ syntax: PathSyntax, from type: QueryClass, within variables: Variables, _ schema: QuerySchema,
+        _ arguments: QueryArguments, _ limits: QueryLimits
+    ) {
+        self.syntax = syntax
+        self.type = type
+        self.variables = variables
+        self.schema = schema
+        self.arguments = arguments
+        self.limits = limits
+        path = QueryPath(
             hops: [], end: .objects, quantifier: syntax.quantifier, place: TextPlace(offset: syntax.offset))
-        var type = current
+    }
+
+    mutating func resolve() throws(QueryError) -> QueryPath {
+        let steps = try steps()
         var position = 0
-        while position < steps.count, try follow(steps[position], &path, &type) { position += 1 }
+        while position < steps.count, try follow(steps[position]) { position += 1 }
         if position < steps.count, case .allBacklinks = steps[position].kind {
             guard position == steps.count - 1 else {
                 throw .query("expected a class and property after @links", at: steps[position].offset)
@@ -30,15 +53,15 @@ extension Checker {
             return path
         }
         if position == steps.count {
-            try endAtObjects(&path, syntax.offset)
+            try endAtObjects()
         } else {
-            path.end = try end(steps[position...], &path, type, syntax)
+            path.end = try end(steps[position...])
         }
-        try add(syntax.suffix, to: &path, syntax.offset)
+        try addSuffix()
         return path
     }
 
-    private func steps(of syntax: PathSyntax) throws(QueryError) -> [PathStep] {
+    private func steps() throws(QueryError) -> [PathStep] {
         var steps: [PathStep] = []
         for element in syntax.elements {
             let offset = element.offset
@@ -97,13 +120,11 @@ extension Checker {
     }
 
     /// Takes a step that leads to other objects, or chooses among them; false if it does neither.
-    private func follow(
-        _ step: PathStep, _ path: inout QueryPath, _ type: inout QueryClass
-    ) throws(QueryError) -> Bool {
+    private mutating func follow(_ step: PathStep) throws(QueryError) -> Bool {
         switch step.kind {
         case .allBacklinks: return false
         case .backlink(let className, let name):
-            return try followLinks(schema[className]?[name], className, name, step, &path, &type)
+            return try followLinks(schema[className]?[name], className, name, step)
         case .index(let index):
             guard case .link(let property)? = path.hops.last?.kind, path.hops.last?.selection == .all else {
                 return false
@@ -115,7 +136,7 @@ extension Checker {
         case .key(let name):
             if variables.contains(where: { $0.name == name && $0.className == type.name }) { return true }
             if let (className, name) = type.backlinks(named: name) {
-                return try followLinks(schema[className]?.properties[name], className, name, step, &path, &type)
+                return try followLinks(schema[className]?.properties[name], className, name, step)
             }
             var last: QueryProperty?
             if case .link(let property)? = path.hops.last?.kind { last = property }
@@ -135,9 +156,8 @@ extension Checker {
     }
 
     /// Goes on at the objects that link here by a property.
-    private func followLinks(
-        _ property: QueryProperty?, _ className: ByteString, _ name: ByteString, _ step: PathStep,
-        _ path: inout QueryPath, _ type: inout QueryClass
+    private mutating func followLinks(
+        _ property: QueryProperty?, _ className: ByteString, _ name: ByteString, _ step: PathStep
     ) throws(QueryError) -> Bool {
         guard let origin = schema[className], let property, property.type == .link, property.target == type.name else {
             throw .query(
@@ -150,22 +170,20 @@ extension Checker {
     }
 
     /// A path that ends on a link.
-    private func endAtObjects(_ path: inout QueryPath, _ offset: Int) throws(QueryError) {
+    private mutating func endAtObjects() throws(QueryError) {
         guard let last = path.hops.last else {
-            throw .query("expected a property, found a variable alone", at: offset)
+            throw .query("expected a property, found a variable alone", at: syntax.offset)
         }
         guard case .link(let property) = last.kind, last.selection != .all else { return }
         // What is chosen from a dictionary is a value like that of any dictionary.
         guard property.collection == .dictionary, case .key(let key) = last.selection else {
-            throw .query("the list of links \"\(property.name)\" takes no index at the end", at: offset)
+            throw .query("the list of links \"\(property.name)\" takes no index at the end", at: syntax.offset)
         }
         path.hops.removeLast()
         path.end = key == "@keys" ? .keys(property) : .property(property, [last.selection])
     }
 
-    private func end(
-        _ rest: ArraySlice<PathStep>, _ path: inout QueryPath, _ type: QueryClass, _ syntax: PathSyntax
-    ) throws(QueryError) -> QueryPath.End {
+    private func end(_ rest: ArraySlice<PathStep>) throws(QueryError) -> QueryPath.End {
         guard let step = rest.first, case .key(let name) = step.kind else {
             throw .query("an index cannot stand here", at: rest.first?.offset ?? syntax.offset)
         }
@@ -186,12 +204,10 @@ extension Checker {
                 "expected a collection after \(path.quantifier?.rawValue ?? ""), found \"\(name)\", which is \(property.kindText)",
                 at: syntax.offset)
         }
-        return try end(property, indexes, syntax)
+        return try end(property, indexes)
     }
 
-    private func end(
-        _ property: QueryProperty, _ indexes: [PathIndex], _ syntax: PathSyntax
-    ) throws(QueryError) -> QueryPath.End {
+    private func end(_ property: QueryProperty, _ indexes: [PathIndex]) throws(QueryError) -> QueryPath.End {
         guard let first = indexes.first else { return .property(property, []) }
         func refused() -> QueryError {
             let text = indexes.map(CanonicalText.index).joined()
@@ -217,8 +233,8 @@ extension Checker {
         }
     }
 
-    private func add(_ suffix: PathSyntax.Suffix, to path: inout QueryPath, _ offset: Int) throws(QueryError) {
-        switch suffix {
+    private mutating func addSuffix() throws(QueryError) {
+        switch syntax.suffix {
         case .none: return
         case .count:
             switch path.end {
@@ -228,7 +244,7 @@ extension Checker {
             default:
                 throw .query(
                     "@count and @size go with collections, strings, binaries and mixed values, found \(path.description)",
-                    at: offset)
+                    at: syntax.offset)
             }
             path.suffix = .count
         case .type:
@@ -238,7 +254,7 @@ extension Checker {
             where !property.isCollection || property.type == .mixed || property.collection == .dictionary:
                 break
             default:
-                throw .query("@type goes with mixed values, found \(path.description)", at: offset)
+                throw .query("@type goes with mixed values, found \(path.description)", at: syntax.offset)
             }
             path.suffix = .type
         }
