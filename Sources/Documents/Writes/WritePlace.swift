@@ -112,7 +112,8 @@ extension WriteRecorder {
                 }
             }
         }
-        try assign(value, to: place.address, from: old, place.element)
+        try NarrowWrite(mapping: mapping).assign(
+            value, to: place.address, from: old, place.element, in: &transaction)
     }
 
     /// The value that a document's is at a place.

@@ -168,7 +168,7 @@ extension WriteRecorder {
     ) throws(DocumentError) {
         let values = try elements(values, of: place, update)
         if case .set(let members)? = place.value {
-            var known = forms(members, place.element)
+            var known = mapping.forms(members, place.element)
             try recording { () throws(RecordingError) in
                 for value in values where known.insert(mapping.value(value, place.element)).inserted {
                     try transaction.insertIntoSet(value, in: place.address)
@@ -178,7 +178,7 @@ extension WriteRecorder {
         }
         var items: [Value] = []
         if case .list(let present)? = place.value { items = present }
-        var known = forms(items, place.element)
+        var known = mapping.forms(items, place.element)
         let new = values.filter { known.insert(mapping.value($0, place.element)).inserted }
         guard case .list? = place.value else { return try write(.list(new), at: place) }
         try recording { () throws(RecordingError) in

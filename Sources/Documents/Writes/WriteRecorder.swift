@@ -145,6 +145,12 @@ struct WriteRecorder {
         }
     }
 
+    private mutating func assign(
+        _ fields: [(column: ColumnSchema, value: Value)], to address: ObjectAddress, from object: StoredObject
+    ) throws(DocumentError) {
+        try NarrowWrite(mapping: mapping).assign(fields, to: address, from: object, in: &transaction)
+    }
+
     // MARK: Objects that are there
 
     private mutating func change(

@@ -3,31 +3,39 @@ import ExtendedJSON
 import RealmState
 
 /// The way from one value to another by as few and as narrow instructions as there are, so that they merge with what devices do meanwhile.
-extension WriteRecorder {
-    mutating func assign(
-        _ fields: [(column: ColumnSchema, value: Value)], to object: ObjectAddress, from old: StoredObject
+struct NarrowWrite {
+    let mapping: DocumentMapping
+
+    func assign(
+        _ fields: [(column: ColumnSchema, value: Value)], to object: ObjectAddress, from old: StoredObject,
+        in transaction: inout RecordingTransaction
     ) throws(DocumentError) {
         for (column, value) in fields {
-            try at(.key(column.name)) { () throws(DocumentError) in
-                try assign(value, to: FieldAddress(object, column.name), from: old[column], column.element)
+            do throws(DocumentError) {
+                try assign(
+                    value, to: FieldAddress(object, column.name), from: old[column], column.element, in: &transaction)
+            } catch {
+                throw error.within(.key(column.name))
             }
         }
     }
 
     /// Writes what makes the place at an address read as `new`; nothing if it does already.
-    mutating func assign(
-        _ new: Value, to address: FieldAddress, from old: Value, _ element: ElementType
+    func assign(
+        _ new: Value, to address: FieldAddress, from old: Value, _ element: ElementType,
+        in transaction: inout RecordingTransaction
     ) throws(DocumentError) {
         switch (old, new) {
         case (.embedded(let old), .embedded(let new)):
             guard let table = mapping.schema.embeddedTarget(of: element) else { return }
             for column in table.columns {
                 let place = address.appending(.key(column.name))
-                try assign(new[column], to: place, from: old[column], column.element)
+                try assign(new[column], to: place, from: old[column], column.element, in: &transaction)
             }
-        case (.list(let old), .list(let new)): try assign(new, toListAt: address, from: old, element)
+        case (.list(let old), .list(let new)):
+            try assign(new, toListAt: address, from: old, element, in: &transaction)
         case (.set(let old), .set(let new)):
-            let (before, after) = (forms(old, element), forms(new, element))
+            let (before, after) = (mapping.forms(old, element), mapping.forms(new, element))
             try recording { () throws(RecordingError) in
                 for member in old where !after.contains(mapping.value(member, element)) {
                     try transaction.removeFromSet(member, in: address)
@@ -45,7 +53,7 @@ extension WriteRecorder {
             for (key, value) in new.sorted(by: { $0.key < $1.key }) {
                 let entry = address.appending(.key(key))
                 if let old = old[key] {
-                    try assign(value, to: entry, from: old, element)
+                    try assign(value, to: entry, from: old, element, in: &transaction)
                 } else {
                     try recording { () throws(RecordingError) in try transaction.set(entry, to: value) }
                 }
@@ -57,8 +65,9 @@ extension WriteRecorder {
     }
 
     /// What both lists begin and end with stays; of the rest, slots are written one by one, and then removed or inserted.
-    private mutating func assign(
-        _ new: [Value], toListAt address: FieldAddress, from old: [Value], _ element: ElementType
+    private func assign(
+        _ new: [Value], toListAt address: FieldAddress, from old: [Value], _ element: ElementType,
+        in transaction: inout RecordingTransaction
     ) throws(DocumentError) {
         let shorter = min(old.count, new.count)
         var start = 0
@@ -72,7 +81,7 @@ extension WriteRecorder {
         let (oldEnd, newEnd) = (old.count - kept, new.count - kept)
         let common = min(oldEnd, newEnd)
         for index in start..<common {
-            try assign(new[index], to: address.appending(.index(index)), from: old[index], element)
+            try assign(new[index], to: address.appending(.index(index)), from: old[index], element, in: &transaction)
         }
         try recording { () throws(RecordingError) in
             for index in stride(from: oldEnd - 1, through: common, by: -1) {
@@ -85,10 +94,10 @@ extension WriteRecorder {
     }
 }
 
-extension WriteRecorder {
+extension DocumentMapping {
     /// The values as documents show them.
     func forms(_ values: [Value], _ element: ElementType) -> Set<BSONValue> {
-        Set(values.lazy.map { mapping.value($0, element) })
+        Set(values.lazy.map { value($0, element) })
     }
 }
 
