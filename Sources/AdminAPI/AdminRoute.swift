@@ -112,8 +112,10 @@ package enum AdminQuery: String, Sendable {
     case open
     /// How a file is written: `csv` or `json`.
     case format
-    /// The realm's partition value, a word or extended JSON.
+    /// The realm's partition value, a word or extended JSON. Searches of several realms have it several times.
     case partition
+    /// A search is of the realms of all partitions.
+    case allPartitions
     /// The one realm of an app in flexible mode.
     case flexible
     case user
@@ -187,6 +189,8 @@ package enum AdminLimits {
     package static let exports = 10
     /// Streams of passing messages that are open at once: each has a queue of its own at the broker.
     package static let messageStreams = 10
+    /// Partitions that one search names.
+    package static let partitions = 100
     /// Searches for documents that are under way at once.
     package static let searches = 10
     /// Followers of changes at once: each has a queue of its own at the broker.

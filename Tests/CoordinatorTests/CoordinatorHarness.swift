@@ -82,13 +82,22 @@ struct CoordinatorHarness: Sendable {
         try await store.commit(batch, epoch: epoch)
     }
 
-    /// Has a slice's store hold a realm as `makeRealm` does, in a slice that has one already.
-    func addRealm(_ name: RealmName) async throws {
-        let store = try await SQLiteStores(folder: folder).store(for: name.slice(of: slices))
-        guard let epoch = try await store.ownership()?.epoch else { throw TestBrokerError("the slice is not owned") }
+    /// Has a slice's store hold a realm as `makeRealm` does, in a slice that may have others already.
+    func addRealm(_ name: RealmName, number: Int64 = 2) async throws {
+        let (store, epoch) = try await owned(name.slice(of: slices))
         var batch = SliceBatch()
-        batch.realms = [RealmRecord(id: RealmID(2), name: name, generation: 1, salt: 1, saltEpoch: epoch)]
+        batch.realms = [RealmRecord(id: RealmID(number), name: name, generation: 1, salt: 1, saltEpoch: epoch)]
         try await store.commit(batch, epoch: epoch)
+    }
+
+    /// The store of a slice that has an owner, with its epoch.
+    func owned(_ slice: SliceNumber) async throws -> (store: any SliceStore, epoch: Epoch) {
+        let store = try await SQLiteStores(folder: folder).store(for: slice)
+        if let epoch = try await store.ownership()?.epoch { return (store, epoch) }
+        guard case .owned(let epoch) = try await store.claim(by: "w", now: 1, leaseUntil: 2, gone: nil) else {
+            throw TestBrokerError("slice \(slice) is owned")
+        }
+        return (store, epoch)
     }
 
     func publish<M: Message>(_ message: M, to exchange: String, mandatory: Bool = true) async throws {

@@ -17,29 +17,31 @@ import Testing
     private static let realm = RealmName(flexible: "notes")
 
     /// Ten notes, the even ones done.
-    private func fill(_ harness: CoordinatorHarness, _ name: RealmName = DocumentReadingTests.realm) async throws {
-        let slice = name.slice(of: harness.slices)
-        let store = try await SQLiteStores(folder: harness.folder).store(for: slice)
-        guard case .owned(let epoch) = try await store.claim(by: "w", now: 1, leaseUntil: 2, gone: nil) else {
-            throw TestBrokerError("slice \(slice) is owned")
-        }
+    ///
+    /// - Parameters:
+    ///   - number: the realm's.
+    ///   - hasOwner: whether the realm has met the notes' property.
+    private func fill(
+        _ harness: CoordinatorHarness, _ name: RealmName = DocumentReadingTests.realm, number: Int64 = 1,
+        hasOwner: Bool = true
+    ) async throws {
+        let (store, epoch) = try await harness.owned(name.slice(of: harness.slices))
         var state = RealmState()
         _ = try state.record { (transaction: inout RecordingTransaction) throws(RecordingError) in
             try transaction.createTable("Note", key: KeySchema(name: "_id", type: .int, nullable: false))
             try transaction.addColumn("Note", "done", ElementType(type: .bool, nullable: false))
-            try transaction.addColumn("Note", "owner", ElementType(type: .string, nullable: true))
+            if hasOwner { try transaction.addColumn("Note", "owner", ElementType(type: .string, nullable: true)) }
         }
         let mapping = DocumentMapping(schema: state.schema)
         let table = try mapping.table("Note")
-        var record = RealmRecord(id: RealmID(1), name: name, generation: 1, salt: 1, saltEpoch: epoch)
+        var record = RealmRecord(id: RealmID(number), name: name, generation: 1, salt: 1, saltEpoch: epoch)
         record.latest = SaltedServerVersion(version: 4, salt: 1)
         record.schema = state.schema.encoded()
         var batch = SliceBatch()
         batch.realms = [record]
         for key in 0..<10 as Range<Int64> {
-            let document: BSONDocument = [
-                "_id": BSONValue(key), "done": .bool(key % 2 == 0), "owner": BSONValue("u\(key % 3)"),
-            ]
+            var document: BSONDocument = ["_id": BSONValue(key), "done": .bool(key % 2 == 0)]
+            if hasOwner { document["owner"] = BSONValue("u\(key % 3)") }
             batch.objects[record.id, default: [:]][ObjectRow(table: table.id.rawValue, key: .int(key))] =
                 try mapping.object(mapping.content(document, of: table), of: table).encoded()
         }
@@ -64,9 +66,9 @@ import Testing
     private func get(_ coordinator: RunningCoordinator, _ path: String, _ query: [String: String]) async throws
         -> RunningCoordinator.Answer
     {
-        let items = query.sorted { $0.key < $1.key }.map { "\($0.key)=\(escaped($0.value))" }
+        let items = ["class=Note"] + query.sorted { $0.key < $1.key }.map { "\($0.key)=\(escaped($0.value))" }
         return try await coordinator.request(
-            "GET", "apps/notes/documents\(path)?class=Note&" + items.joined(separator: "&"))
+            "GET", "apps/notes/documents\(path)\(path.contains("?") ? "" : "?")" + items.joined(separator: "&"))
     }
 
     @Test func documentsAreFoundByQueriesAndShownInPart() async throws {
@@ -121,6 +123,90 @@ import Testing
                 let sorted = try await get(coordinator, "/stream", ["sort": #"{"done":1}"#])
                 expectTrue(sorted.status == 400 && sorted["error"] == "invalid_request", "\(sorted)")
             }
+        }
+    }
+
+    private static func partition(_ value: String) -> RealmName { RealmName(app: "notes", partition: "\"\(value)\"") }
+
+    /// Realms of an app in partition mode: two with notes, of which one has not met their owner, and one that has met no class.
+    private func withPartitions(_ body: (RunningCoordinator) async throws -> Void) async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "notes", createdAt: 1))
+            try await harness.store.extendSchema(
+                ofApp: "notes",
+                with: [
+                    SchemaElement(className: "Note", type: "object(_id: int)"),
+                    SchemaElement(className: "Note", property: "done", type: "bool"),
+                    SchemaElement(className: "Note", property: "owner", type: "string?"),
+                    SchemaElement(className: "Idea", type: "object(_id: int)"),
+                ])
+            try await fill(harness, Self.partition("nw"))
+            try await fill(harness, Self.partition("se"), number: 2, hasOwner: false)
+            try await harness.addRealm(Self.partition("empty"), number: 3)
+            try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
+                try await body(coordinator)
+            }
+        }
+    }
+
+    @Test func answersAreOfSeveralPartitionsTogether() async throws {
+        try await withPartitions { coordinator in
+            let both = "partition=nw&partition=se&partition=nw"
+            for realms in ["allPartitions=true", both] {
+                func answer(_ path: String, _ query: [String: String]) async throws -> String {
+                    try await get(coordinator, path + "?\(realms)&", query).text
+                }
+                try await expectEqual(answer("/count", [:]), #"{"count":20,"realms":2}"# + "\n")
+                // A realm that has not met a property has its default in every object.
+                try await expectEqual(
+                    answer("/count", ["filter": #"{"owner":null,"done":true}"#]), #"{"count":5,"realms":2}"# + "\n")
+                try await expectEqual(
+                    answer("/distinct", ["field": "owner"]), #"{"values":[null,"u0","u1","u2"],"realms":2}"# + "\n")
+                let groups =
+                    #"[{"$match":{"done":true}},{"$group":{"_id":"$owner","n":{"$sum":1},"mean":{"$avg":"$_id"}}},{"$sort":{"_id":1}}]"#
+                try await expectEqual(
+                    answer("/aggregate", ["pipeline": groups]),
+                    #"{"documents":[{"_id":null,"n":5,"mean":4.0},{"_id":"u0","n":2,"mean":3.0},{"_id":"u1","n":1,"mean":4.0},{"_id":"u2","n":2,"mean":5.0}],"realms":2}"#
+                        + "\n")
+            }
+            let some = try await get(coordinator, "/stream?\(both)&", ["filter": #"{"owner":"u0"}"#])
+            expectTrue(
+                some.text.hasPrefix(#"event: realm\#ndata: {"realm":{"app":"notes","partition":"\"nw\""}"#)
+                    && some.text.hasSuffix("event: end\ndata: {\"realms\":1,\"count\":4}\n\n"), "\(some.text)")
+            // What the realm has not met is no part of its documents.
+            let all = try await get(coordinator, "/stream?partition=empty&partition=se&", ["limit": "1"])
+            expectTrue(all.text.contains(#"data: {"_id":0,"done":true}"#), "\(all.text)")
+        }
+    }
+
+    @Test func mistakesInSeveralPartitionsAreNamed() async throws {
+        try await withPartitions { coordinator in
+            let many = (0...100).map { "partition=p\($0)" }.joined(separator: "&")
+            let answers: [(String, [String: String], Int, String, String)] = [
+                ("", [:], 400, "invalid_request", "name the realm's partition"),
+                ("allPartitions=true&partition=nw", [:], 400, "invalid_request", "no partition beside it"),
+                ("allPartitions=maybe", [:], 400, "invalid_request", "expected true or false"),
+                ("flexible=true&allPartitions=true", [:], 400, "invalid_request", "has no partitions"),
+                (many, [:], 400, "invalid_request", "at most 100"),
+                ("partition=nw&partition=away", [:], 404, "not_found", "away"),
+                ("allPartitions=true", ["filter": #"{"title":"x"}"#], 422, "unknown_field", "partition \""),
+                ("allPartitions=true", ["user": "nobody"], 404, "not_found", "nobody"),
+            ]
+            for (realms, query, status, error, words) in answers {
+                let answer = try await get(coordinator, "/count?\(realms)&", query)
+                expectTrue(
+                    answer.status == status && answer["error"] == error && answer["message"]?.contains(words) == true,
+                    "\(realms) \(query): \(answer)")
+            }
+            func count(_ className: String) async throws -> RunningCoordinator.Answer {
+                try await coordinator.request(
+                    "GET", "apps/notes/documents/count?allPartitions=true&class=\(className)")
+            }
+            // A class that the app has and no realm yet is not unknown.
+            try await expectEqual(count("Idea").text, #"{"count":0,"realms":0}"# + "\n")
+            let unknown = try await count("Plan")
+            expectTrue(unknown.status == 422 && unknown["error"] == "unknown_class", "\(unknown)")
         }
     }
 

@@ -123,6 +123,7 @@ extension AdminError {
             self = AdminError(
                 status: error.status, code: error.status.code < 500 ? "invalid_request" : "internal",
                 message: error.body ?? error.status.reasonPhrase)
+        case is CancellationError: self = .unavailable("stopping", "nobody waits for it any more")
         default:
             self = AdminError(
                 status: .internalServerError, code: "internal",

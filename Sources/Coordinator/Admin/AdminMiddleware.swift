@@ -15,7 +15,7 @@ struct AdminErrorMiddleware: RouterMiddleware {
             return try await next(request, context)
         } catch {
             let answer = AdminError(error)
-            if answer.status.code >= 500 {
+            if answer.status.code >= 500, !(error is CancellationError) {
                 logger.error(
                     "admin request failed",
                     metadata: ["route": "\(context.endpointPath ?? "none")", "error": "\(error)"])

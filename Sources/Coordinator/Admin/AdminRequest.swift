@@ -77,6 +77,11 @@ enum AdminRequest {
         request.uri.queryParameters[name.rawValue[...]].map(String.init)
     }
 
+    /// The values of a parameter that may stand several times.
+    static func queries(_ name: AdminQuery, _ request: Request) -> [String] {
+        request.uri.queryParameters[values: name.rawValue[...]].map(String.init)
+    }
+
     /// Whether a query parameter is `true`; false if it is absent.
     static func flag(_ name: AdminQuery, _ request: Request) throws(AdminError) -> Bool {
         switch query(name, request) {

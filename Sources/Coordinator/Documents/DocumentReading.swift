@@ -13,7 +13,7 @@ import Rules
 import Storage
 import SyncModel
 
-/// The searches of `apps/{app}/documents`: an app's objects as Extended JSON, read beside their realms' owners, each search at one moment.
+/// The searches of `apps/{app}/documents`: an app's objects as Extended JSON, read beside their realms' owners, each realm at one moment.
 struct DocumentReading: Sendable {
     let context: CoordinatorContext
     private let places = EventPlaces(AdminLimits.searches, of: "searches are under way", code: "too_many_searches")
@@ -35,25 +35,37 @@ struct DocumentReading: Sendable {
         }
         group.on(.get, .documentCount) { request, route in
             let wanted = try wanted(request)
-            let count = try await search(request, app: route.value(of: .app)) { try await $0.count(wanted) }
-            return try Self.response(["count": BSONValue(Int64(count))], request)
+            var count = 0
+            let realms = try await searchEach(request, app: route.value(of: .app)) { search in
+                count += try await search.count(wanted)
+                return true
+            }
+            return try Self.response(["count": BSONValue(Int64(count))], of: realms, request)
         }
         group.on(.get, .documentDistinct) { request, route in
             guard let field = AdminRequest.query(.field, request) else {
                 throw AdminError.invalid("field: expected the field whose values are wanted")
             }
             let wanted = try wanted(request)
-            let values = try await search(request, app: route.value(of: .app)) {
-                try await $0.distinct(ByteString(field), wanted)
+            var values = try Self.telling { () throws(DocumentError) in try DistinctValues(of: ByteString(field)) }
+            let realms = try await searchEach(request, app: route.value(of: .app)) { search in
+                try await search.distinct(wanted, into: &values)
+                return true
             }
-            return try Self.response(["values": .array(values)], request)
+            return try Self.response(["values": .array(values.values)], of: realms, request)
         }
         group.on(.get, .documentAggregate) { request, route in
             guard let pipeline = try pipeline(request) else {
                 throw AdminError.invalid("pipeline: expected an array of stages")
             }
-            let documents = try await search(request, app: route.value(of: .app)) { try await $0.aggregate(pipeline) }
-            return try Self.response(["documents": .array(documents.map { .document($0) })], request)
+            var run = PipelineRun(pipeline)
+            let realms = try await searchEach(request, app: route.value(of: .app)) { search in
+                try await search.aggregate(pipeline, into: &run)
+                return run.wantsMore
+            }
+            let documents = try Self.telling { () throws(DocumentError) in try run.finish() }
+            return try Self.response(
+                ["documents": .array(documents.map { .document($0) })], of: realms, request)
         }
         group.answer(.get, .documentExplanation) { request, route in
             var wanted = try wanted(request)
@@ -78,14 +90,22 @@ struct DocumentReading: Sendable {
 
     private func target(_ request: Request, app id: String) async throws -> Target {
         let app = try await context.app(id)
-        let name = try RealmChoice(request).name(in: app)
-        guard let className = AdminRequest.query(.className, request) else {
-            throw AdminError.invalid("class: expected the name of a class")
-        }
+        return try await target(request, app, try RealmChoice(request).name(in: app))
+    }
+
+    private func target(_ request: Request, _ app: AppRecord, _ name: RealmName) async throws -> Target {
+        let className = try className(request)
         let roles = try await roles(request, app, name)
         let stores = try await context.stores(for: ", from which documents are read")
         guard let reader = try await stores.reader(of: name, in: context.slices) else { throw AdminError.noRealm(name) }
-        return Target(app: app, realm: name, className: ByteString(className), roles: roles, reader: reader)
+        return Target(app: app, realm: name, className: className, roles: roles, reader: reader)
+    }
+
+    private func className(_ request: Request) throws(AdminError) -> ByteString {
+        guard let className = AdminRequest.query(.className, request) else {
+            throw AdminError.invalid("class: expected the name of a class")
+        }
+        return ByteString(className)
     }
 
     /// Returns the roles of the user as whom is searched; nil: all of the realm is seen.
@@ -97,22 +117,81 @@ struct DocumentReading: Sendable {
         let rules = try await context.rules.document(of: app)
         if realm.isFlexible { return rules?.closedRoles(of: user) ?? ClosedRoles.none }
         guard rules?.partitionRights(of: user, partition: realm.partition).mayRead == true else {
-            throw AdminError(
-                status: .unprocessableContent, code: "unreadable",
-                message: "user \(id.prefix(64)) may not read partition \(realm.partition.prefix(200))")
+            throw Self.unreadable(realm, by: id)
         }
         return nil
+    }
+
+    private static func unreadable(_ realm: RealmName, by user: String) -> AdminError {
+        AdminError(
+            status: .unprocessableContent, code: "unreadable",
+            message: "user \(user.prefix(64)) may not read partition \(realm.partition.prefix(200))")
+    }
+
+    /// A search through several realms of an app in partition mode, or all of them; as a user, those that the user may read.
+    ///
+    /// - Throws: `unreadable` for a named realm that the user may not read.
+    private func realmsSearch(
+        _ request: Request, _ app: AppRecord, _ names: [RealmName]?
+    ) async throws -> RealmsSearch {
+        let className = try className(request)
+        var reads: @Sendable (RealmName) -> Bool = { _ in true }
+        if let id = AdminRequest.query(.user, request) {
+            let user = RuleUser(try await context.user(id, of: app.id))
+            let rules = try await context.rules.document(of: app)
+            reads = { rules?.partitionRights(of: user, partition: $0.partition).mayRead == true }
+            if let hidden = names?.first(where: { !reads($0) }) { throw Self.unreadable(hidden, by: id) }
+        }
+        return RealmsSearch(
+            app: app, className: className, declared: DeclaredSchema(try await context.store.schema(ofApp: app.id)),
+            stores: try await context.stores(for: ", from which documents are read"), slices: context.slices,
+            names: names, reads: reads)
     }
 
     private func search<Answer>(
         _ request: Request, app id: String, _ body: (DocumentSearch) async throws -> Answer
     ) async throws -> Answer {
-        let target = try await target(request, app: id)
+        try await search(try await target(request, app: id), body)
+    }
+
+    private func search<Answer>(
+        _ target: Target, _ body: (DocumentSearch) async throws -> Answer
+    ) async throws -> Answer {
         let place = try places.require()
         defer { withExtendedLifetime(place) {} }
         let began = ContinuousClock.now
-        defer { tellIfSlow(target, since: began) }
+        defer { tellIfSlow(target.app, target.className, since: began) }
         return try await search(target, limits: SearchLimits(), body)
+    }
+
+    /// Searches the realms that a request names, one after the other, within the bounds of one search.
+    ///
+    /// - Parameter body: returns whether to go on.
+    /// - Returns: how many realms have the class; nil for a request that is about one realm.
+    private func searchEach(
+        _ request: Request, app id: String, _ body: (DocumentSearch) async throws -> Bool
+    ) async throws -> Int? {
+        let app = try await context.app(id)
+        let names: [RealmName]?
+        switch try SearchedRealms(request, of: app) {
+        case .one(let name):
+            _ = try await search(try await target(request, app, name), body)
+            return nil
+        case .several(let some): names = some
+        case .all: names = nil
+        }
+        let realms = try await realmsSearch(request, app, names)
+        let place = try places.require()
+        defer { withExtendedLifetime(place) {} }
+        let began = ContinuousClock.now
+        defer { tellIfSlow(app, realms.className, since: began) }
+        let budget = SearchBudget()
+        // A client that leaves ends its search: nobody waits for it any more.
+        let visited = try await request.body.consumeWithCancellationOnInboundClose { _ in
+            try await realms.forEach(within: { budget }, body)
+        }
+        try realms.requireClass(visited: visited)
+        return visited
     }
 
     private func search<Answer>(
@@ -120,7 +199,8 @@ struct DocumentReading: Sendable {
     ) async throws -> Answer {
         do {
             let answer = try await DocumentSearch.run(
-                in: target.realm, of: target.className, reader: target.reader, as: target.roles, limits: limits, body)
+                in: target.realm, of: target.className, reader: target.reader, as: target.roles,
+                within: SearchBudget(limits), body)
             guard let answer else { throw AdminError.noRealm(target.realm) }
             return answer
         } catch let error as DocumentError {
@@ -128,21 +208,25 @@ struct DocumentReading: Sendable {
         }
     }
 
-    private func tellIfSlow(_ target: Target, since began: ContinuousClock.Instant) {
+    private static func telling<Value>(_ body: () throws(DocumentError) -> Value) throws(AdminError) -> Value {
+        do throws(DocumentError) { return try body() } catch { throw AdminError(error) }
+    }
+
+    private func tellIfSlow(_ app: AppRecord, _ className: ByteString, since began: ContinuousClock.Instant) {
         let time = began.duration(to: .now)
         guard time > Self.slow else { return }
         context.logger.notice(
             "slow search",
             metadata: [
-                "app": "\(target.app.id)", "class": "\(target.className.string.prefix(100))",
+                "app": "\(app.id)", "class": "\(className.string.prefix(100))",
                 "milliseconds": "\(time / .milliseconds(1))",
             ])
     }
 
     // MARK: Streams
 
-    /// Answers what is selected as server-sent events: the documents as they are at one moment, then `end`. Of an app in partition mode, without a
-    /// partition, those of all its realms, each of a moment of its own and behind an event `realm`.
+    /// Answers what is selected as server-sent events: the documents as they are at one moment, then `end`. Of an app in partition mode, with
+    /// several partitions or with none, those of several realms or all, each of a moment of its own and behind an event `realm`.
     private func stream(_ request: Request, app id: String) async throws -> Response {
         let app = try await context.app(id)
         var wanted = try wanted(request)
@@ -152,13 +236,15 @@ struct DocumentReading: Sendable {
         let choice = try RealmChoice(request)
         var limits = SearchLimits()
         limits.patience = Self.patience
-        if app.syncMode == .partition, choice.partition == nil, choice.flexible == nil {
-            guard wanted.sort.isEmpty else {
-                throw AdminError.invalid("sort: documents of several realms are not sorted: name a partition")
-            }
-            return try await streamAll(request, app, wanted, limits, form)
+        let isOfAll = app.syncMode == .partition && choice.partition == nil && choice.flexible == nil
+        let realms = isOfAll ? .all : try SearchedRealms(request, of: app)
+        let target: Target
+        switch realms {
+        case .one(let name): target = try await self.target(request, app, name)
+        case .several(let names):
+            return try await streamEach(wanted, limits, form, of: try await realmsSearch(request, app, names))
+        case .all: return try await streamEach(wanted, limits, form, of: try await realmsSearch(request, app, nil))
         }
-        let target = try await target(request, app: id)
         let (asked, bounds) = (wanted, limits)
         let place = try places.require()
         // A wrong request is told of before anything is sent.
@@ -177,51 +263,32 @@ struct DocumentReading: Sendable {
         }
     }
 
-    /// The documents of all realms of an app in partition mode.
-    private func streamAll(
-        _ request: Request, _ app: AppRecord, _ asked: DocumentSearch.Wanted, _ limits: SearchLimits,
-        _ form: ExtendedJSONWriter.Form
+    /// The documents of several realms of an app in partition mode.
+    private func streamEach(
+        _ asked: DocumentSearch.Wanted, _ limits: SearchLimits, _ form: ExtendedJSONWriter.Form, of realms: RealmsSearch
     ) async throws -> Response {
-        guard let className = AdminRequest.query(.className, request) else {
-            throw AdminError.invalid("class: expected the name of a class")
+        guard asked.sort.isEmpty else {
+            throw AdminError.invalid("sort: documents of several realms are not sorted: name a partition")
         }
-        var reads: @Sendable (RealmName) -> Bool = { _ in true }
-        if let id = AdminRequest.query(.user, request) {
-            let user = RuleUser(try await context.user(id, of: app.id))
-            let rules = try await context.rules.document(of: app)
-            reads = { rules?.partitionRights(of: user, partition: $0.partition).mayRead == true }
-        }
-        let stores = try await context.stores(for: ", from which documents are read")
         let place = try places.require()
-        return place.response(headers: Self.events) { [reads] writer in
+        return place.response(headers: Self.events) { writer in
             try await Self.tellingErrors(to: &writer) { writer in
-                var (count, realms) = (0, 0)
-                try await stores.forEachRealm(of: app.id) { record, reader in
-                    // Something may be left of an app that has moved from the other mode.
-                    guard !record.name.isFlexible, reads(record.name), count < asked.limit else { return }
-                    let target = Target(
-                        app: app, realm: record.name, className: ByteString(className), roles: nil, reader: reader)
+                var (count, told) = (0, 0)
+                _ = try await realms.forEach(within: { SearchBudget(limits) }) { search in
                     var wanted = asked
                     wanted.limit = asked.limit == .max ? .max : asked.limit - count
-                    do {
-                        count += try await search(target, limits: limits) { [wanted] search in
-                            var told = false
-                            return try await search.all(wanted) { documents in
-                                if !told {
-                                    try await Self.write("realm", search.heading, to: &writer)
-                                    (told, realms) = (true, realms + 1)
-                                }
-                                try await Self.write(documents, form, to: &writer)
-                            }
+                    var isFirst = true
+                    count += try await search.all(wanted) { documents in
+                        if isFirst {
+                            try await Self.write("realm", search.heading, to: &writer)
+                            (isFirst, told) = (false, told + 1)
                         }
-                    } catch let error as AdminError where error.code == DocumentError.Code.unknownClass.rawValue {
-                        // A realm that has not met the class has none of it.
-                    } catch let error as AdminError where error.code == "not_found" {
-                        // The realm was erased meanwhile.
+                        try await Self.write(documents, form, to: &writer)
                     }
+                    return count < asked.limit
                 }
                 try await Self.write(
-                    "end", ["realms": BSONValue(Int64(realms)), "count": BSONValue(Int64(count))], to: &writer)
+                    "end", ["realms": BSONValue(Int64(told)), "count": BSONValue(Int64(count))], to: &writer)
             }
         }
     }
@@ -318,18 +385,16 @@ struct DocumentReading: Sendable {
         try AdminRequest.flag(.canonical, request) ? .canonical : .relaxed
     }
 
-    static func response(_ document: BSONDocument, _ request: Request) throws -> Response {
+    /// - Parameter realms: how many have the class, of a search of several; nil for one of one realm.
+    static func response(_ document: BSONDocument, of realms: Int? = nil, _ request: Request) throws -> Response {
+        var document = document
+        document["realms"] = realms.map { BSONValue(Int64($0)) }
+        var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
+        // The search has read the connection to its end, to hear whether anybody waits.
+        if realms != nil { headers[.connection] = "close" }
         var buffer = ByteBuffer(bytes: ExtendedJSONWriter.bytes(of: .document(document), try form(request)))
         buffer.writeString("\n")
-        return Response(
-            status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
-            body: ResponseBody(byteBuffer: buffer))
-    }
-}
-
-extension AdminError {
-    fileprivate init(_ error: DocumentError) {
-        self.init(status: .unprocessableContent, code: error.code.rawValue, message: error.description)
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: buffer))
     }
 }
 

@@ -2,25 +2,29 @@ package import Changesets
 package import ExtendedJSON
 package import RealmState
 
-/// The values that a field has in some documents, each once: of an array those of its elements. Pure.
+/// The values that a field has in some documents, of one realm or of several, each once: of an array those of its elements. Pure.
 package struct DistinctValues {
     /// The property that the field is, or is within.
     package let property: ByteString
+    private let field: DocumentPath
     private let path: PipelinePath
     private let maxBytes: Int
     private var found: [BSONValue: BSONValue] = [:]
     private var bytes = 0
 
-    /// - Throws: `unknownField`, `wrongType`, `invalidWrite` or `limit`.
+    /// - Throws: `invalidWrite` or `limit`.
     package init(
-        of field: ByteString, in table: TableSchema, schema: Schema, maxBytes: Int = 4 << 20,
-        limits: DocumentLimits = DocumentLimits()
+        of field: ByteString, maxBytes: Int = 4 << 20, limits: DocumentLimits = DocumentLimits()
     ) throws(DocumentError) {
-        let path = try DocumentPath(field, maxElements: limits.pathElements)
-        _ = try FilterPath(path, on: table, DocumentMapping(schema: schema))
-        property = path.first
-        self.path = try PipelinePath(field, PipelineLimits())
+        self.field = try DocumentPath(field, maxElements: limits.pathElements)
+        property = self.field.first
+        path = try PipelinePath(field, PipelineLimits())
         self.maxBytes = maxBytes
+    }
+
+    /// - Throws: `unknownField` or `wrongType` for a field that documents of a class cannot have.
+    package func check(in table: TableSchema, schema: Schema) throws(DocumentError) {
+        _ = try FilterPath(field, on: table, DocumentMapping(schema: schema))
     }
 
     /// - Throws: `limit`.

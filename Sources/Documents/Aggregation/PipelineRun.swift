@@ -1,7 +1,8 @@
 import Changesets
 package import ExtendedJSON
 
-/// An aggregation at work: takes documents one by one, and has the results at the end.
+/// An aggregation at work: takes documents one by one, of one realm or of several, and has the results at the end. Groups of several realms
+/// meet in it: what it holds is bounded by what comes of them together.
 package struct PipelineRun {
     private enum State {
         case match(PipelineCondition)

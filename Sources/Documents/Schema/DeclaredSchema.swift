@@ -49,6 +49,22 @@ package struct DeclaredSchema: Sendable {
         return changeset.instructions.isEmpty ? nil : changeset
     }
 
+    /// Whether the app has a class whose objects are documents of their own.
+    package func hasDocuments(of className: ByteString) -> Bool {
+        elements.contains {
+            $0.property == nil && $0.className == className.string && $0.type.hasPrefix("object(")
+        }
+    }
+
+    /// A realm's schema with everything declared that the app has of a class and of those that it leads to.
+    package func schema(declaring className: ByteString, in schema: Schema) -> Schema {
+        guard let changeset = changeset(declaring: [className], in: schema) else { return schema }
+        var state = RealmState(schema: schema)
+        // What cannot be declared beside the realm's own is left out: whoever asks for it hears that it is unknown.
+        guard (try? state.apply(changeset)) != nil else { return schema }
+        return state.schema
+    }
+
     /// A class's kind by its type, such as `object(_id: int)`; nil for what is no such type.
     private static func kind(_ type: String, _ strings: inout InternTable) -> Instruction.AddTable.Kind? {
         if type == "embedded" { return .embedded }

@@ -1,4 +1,4 @@
-package import Changesets
+import Changesets
 package import Documents
 package import ExtendedJSON
 import Query
@@ -64,36 +64,31 @@ extension DocumentSearch {
         return count
     }
 
-    /// The values that a field has in what is selected, each once.
-    package func distinct(_ field: ByteString, _ wanted: Wanted) async throws -> [BSONValue] {
+    /// Takes in the values that a field has in what is selected.
+    package func distinct(_ wanted: Wanted, into values: inout DistinctValues) async throws {
         let filter = try filter(wanted)
-        var values = try DistinctValues(of: field, in: table, schema: mapping.schema)
+        try values.check(in: table, schema: mapping.schema)
         let column = table.column(values.property)?.id
         try scope.requireReadable([column].compactMap(\.self))
-        let shown = Shown(hidden: Set(table.columns.map(\.id).filter { $0 != column }))
+        let hidden = Set(table.columns.map(\.id).filter { $0 != column })
         try await forEach(filter, try await way(filter)) { found in
-            try values.take(document(found, shown))
+            try values.take(whole(found, hiding: hidden))
             return true
         }
-        return values.values
     }
 
-    /// The results of the stages of an aggregation.
-    package func aggregate(_ pipeline: Pipeline) async throws -> [BSONDocument] {
+    /// Takes what the first stage of an aggregation selects through the others.
+    package func aggregate(_ pipeline: Pipeline, into run: inout PipelineRun) async throws {
         let filter = try filter(Wanted(filter: pipeline.filter))
         var hidden = scope.hidden
         if let fields = pipeline.fields {
             hidden.formUnion(table.columns.filter { !fields.contains($0.name) }.map(\.id))
         }
-        let shown = Shown(hidden: hidden)
-        var run = PipelineRun(pipeline)
-        if run.wantsMore {
-            try await forEach(filter, try await way(filter)) { found in
-                try run.take(document(found, shown))
-                return run.wantsMore
-            }
+        guard run.wantsMore else { return }
+        try await forEach(filter, try await way(filter)) { found in
+            try run.take(whole(found, hiding: hidden))
+            return run.wantsMore
         }
-        return try run.finish()
     }
 
     /// Says how a search goes about it.

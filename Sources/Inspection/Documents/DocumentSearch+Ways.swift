@@ -122,10 +122,7 @@ extension DocumentSearch {
     // MARK: Reading
 
     func read(_ way: Way, after last: SearchPlace?) async throws -> Stretch {
-        guard ContinuousClock.now < deadline else {
-            throw DocumentError(
-                .limit, "the search takes longer than \(limits.patience): ask for less, or by what has an index")
-        }
+        try budget.requireTime()
         switch way {
         case .all:
             let found = try await reader.objects(
@@ -169,10 +166,7 @@ extension DocumentSearch {
                 guard try await body(found) else { return examined }
             }
             examined += stretch.objects.count
-            guard examined <= limits.examined else {
-                throw DocumentError(
-                    .limit, "expected at most \(limits.examined) objects of \(table.name) to look through")
-            }
+            try budget.looked(at: stretch.objects.count, of: table.name)
             last = stretch.end
         } while last != nil
         return examined

@@ -61,40 +61,47 @@ package struct DocumentSearch: Sendable {
     let table: TableSchema
     let mapping: DocumentMapping
     let scope: SearchScope
-    let meter: EvaluationMeter
-    let limits: SearchLimits
-    let deadline: ContinuousClock.Instant
+    let budget: SearchBudget
+    /// What the realm itself has met of the schema: nothing else is shown as part of documents.
+    private let stored: (mapping: DocumentMapping, table: TableSchema)
+
+    var limits: SearchLimits { budget.limits }
+    var meter: EvaluationMeter { budget.meter }
 
     /// Searches a realm as it is at one moment.
     ///
-    /// - Parameter roles: of the user who searches, in an app in flexible mode; nil: all is seen.
+    /// - Parameters:
+    ///   - roles: of the user who searches, in an app in flexible mode; nil: all is seen.
+    ///   - declared: the app's schema, for a search that is also of other realms: what this realm has not met of the class yet is as if it
+    ///     were declared, with its default in every object. Nil: such a property is unknown.
     /// - Returns: nil if there is no such realm.
     /// - Throws: `DocumentError` for a class that has no documents.
     package static func run<Result>(
         in name: RealmName, of className: ByteString, reader: any SliceReader, as roles: ClosedRoles? = nil,
-        limits: SearchLimits = SearchLimits(), _ body: (DocumentSearch) async throws -> Result
+        declared: DeclaredSchema? = nil, within budget: SearchBudget = SearchBudget(),
+        _ body: (DocumentSearch) async throws -> Result
     ) async throws -> Result? {
         try await reader.withSnapshot { snapshot in
             guard let record = try await snapshot.realm(name) else { return nil }
             return try await body(
-                DocumentSearch(in: record, of: className, reader: snapshot, as: roles, limits: limits))
+                DocumentSearch(
+                    in: record, of: className, reader: snapshot, as: roles, declared: declared, within: budget))
         }
     }
 
     /// - Throws: `DocumentError` for a class that has no documents.
     package init(
         in realm: RealmRecord, of className: ByteString, reader: any SliceReader, as roles: ClosedRoles? = nil,
-        limits: SearchLimits = SearchLimits()
+        declared: DeclaredSchema? = nil, within budget: SearchBudget = SearchBudget()
     ) throws {
         self.reader = reader
         self.realm = realm
-        self.limits = limits
-        deadline = .now + limits.patience
-        let mapping = DocumentMapping(schema: try realm.storedSchema())
+        self.budget = budget
+        let own = DocumentMapping(schema: try realm.storedSchema())
+        stored = (own, try own.table(className))
+        let mapping = declared.map { DocumentMapping(schema: $0.schema(declaring: className, in: own.schema)) } ?? own
         let table = try mapping.table(className)
-        let meter = EvaluationMeter(limit: limits.steps)
-        scope = try SearchScope(roles, on: table, schema: mapping.schema, meter: meter)
-        self.meter = meter
+        scope = try SearchScope(roles, on: table, schema: mapping.schema, meter: budget.meter)
         self.mapping = mapping
         self.table = table
     }
@@ -200,9 +207,16 @@ package struct DocumentSearch: Sendable {
         return Shown(hidden: read.hidden(of: table).union(scope.hidden), projection: read)
     }
 
+    /// The document as it is told to somebody.
     func document(_ found: Found, _ shown: Shown) -> BSONDocument {
-        let document = mapping.document(of: found.object, key: found.row.key, table, hiding: shown.hidden)
+        let document = stored.mapping.document(
+            of: found.object, key: found.row.key, stored.table, hiding: shown.hidden)
         return shown.projection?.applied(to: document) ?? document
+    }
+
+    /// The document as it is counted: with what the realm has not met yet.
+    func whole(_ found: Found, hiding hidden: Set<ColumnID>) -> BSONDocument {
+        mapping.document(of: found.object, key: found.row.key, table, hiding: hidden)
     }
 
     // MARK: Sorting

@@ -14,6 +14,7 @@ struct DocumentsCommand: AsyncParsableCommand {
 
               sluice documents insert --app tasks --partition store-nw Task '{"_id": 7, "title": "buy milk"}'
               sluice documents find   --app tasks --partition store-nw Task --filter '{"done": false}' --limit 10
+              sluice documents count  --app tasks --all-partitions Task
               sluice documents update --app tasks --partition store-nw Task 7 --apply '{"$inc": {"count": 1}}'
               sluice documents delete --app tasks --partition store-nw Task 7
 
@@ -33,18 +34,35 @@ struct DocumentClassOptions: ParsableArguments {
     @Option(help: "The partition value: a word, or extended JSON such as {\"$oid\":\"...\"}.") var partition: String?
     @Argument(help: "The class of the objects.") var className: String
 
-    var chosen: RealmClass { RealmClass(app: app, partition: partition, className: className) }
-}
-
-/// A class of one realm.
-struct RealmClass {
-    var app: String
-    /// Nil for the realm of an app in flexible mode.
-    var partition: String?
-    var className: String
-
     /// The query that names the realm and the class.
     var query: [(AdminQuery, String?)] { [(.partition, partition), (.className, className)] }
+}
+
+/// The class that a search is about, in one realm or in several.
+struct DocumentRealmsOptions: ParsableArguments {
+    @Option(help: "The app.", completion: .apps) var app: String
+    @Option(
+        help: "The partition value: a word, or extended JSON such as {\"$oid\":\"...\"}. May be repeated.")
+    var partition: [String] = []
+    @Flag(help: "Search all partitions of the app.") var allPartitions = false
+    @Argument(help: "The class of the objects.") var className: String
+
+    func validate() throws {
+        if allPartitions, !partition.isEmpty {
+            throw ValidationError("--all-partitions: expected no --partition beside it")
+        }
+    }
+
+    /// Whether realms are searched one after the other.
+    var isOfSeveral: Bool { allPartitions || partition.count > 1 }
+
+    /// The query that names the realms and the class.
+    var query: [(AdminQuery, String?)] {
+        partition.map { (.partition, $0) } + [(.className, className)]
+    }
+
+    /// The query of a search that comes to one answer.
+    var answerQuery: [(AdminQuery, String?)] { query + [(.allPartitions, allPartitions ? "true" : nil)] }
 }
 
 /// How documents are printed.

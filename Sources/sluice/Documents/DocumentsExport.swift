@@ -67,7 +67,7 @@ struct DocumentsExport: AdminCommand {
         var after: String?
         repeat {
             let page = try await admin.documents(
-                RealmClass(app: app, partition: partition, className: name), limit: AdminLimits.entries.upperBound,
+                of: app, [(.partition, partition), (.className, name)], limit: AdminLimits.entries.upperBound,
                 after: after, canonical: true)
             for document in page.documents { try file.write(contentsOf: try encoded(document)) }
             count += page.documents.count

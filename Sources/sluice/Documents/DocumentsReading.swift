@@ -2,6 +2,7 @@ import AdminAPI
 import ArgumentParser
 import Changesets
 import ExtendedJSON
+import NIOCore
 
 struct DocumentsGet: AdminCommand {
     static let configuration = CommandConfiguration(
@@ -14,7 +15,7 @@ struct DocumentsGet: AdminCommand {
 
     func run(_ admin: AdminClient) async throws {
         let page = try await admin.documents(
-            wanted.chosen, id: id.value, limit: 1, canonical: form.canonical)
+            of: wanted.app, wanted.query, id: id.value, limit: 1, canonical: form.canonical)
         guard let document = page.documents.first else {
             throw CommandFailure(
                 .notFound, "there is no \(wanted.className) \(ExtendedJSONWriter.text(of: id.value)) in the realm")
@@ -44,9 +45,12 @@ struct DocumentsFind: AdminCommand {
         discussion: """
             Without --sort they come in an order that is always the same, and all of them come unless --limit says how many. With
             --sort the first 1,000 come. With --snapshot all of them are of one moment; else each page of them is.
+
+            With several --partition, or --all-partitions, each is printed as {"realm": ..., "document": ...}; those of each
+            partition are of one moment.
             """)
     @OptionGroup var common: ReportOptions
-    @OptionGroup var wanted: DocumentClassOptions
+    @OptionGroup var wanted: DocumentRealmsOptions
     @OptionGroup var form: DocumentOutputOptions
     @OptionGroup var selection: DocumentSelection
     @Option(help: "Sort by these properties, such as {\"priority\": -1, \"title\": 1}.") var sort: DocumentText?
@@ -58,31 +62,25 @@ struct DocumentsFind: AdminCommand {
     var fields: String?
     @Option(help: "Print at most so many.") var limit: Int?
     @Flag(help: "Print documents as they are at one moment.") var snapshot = false
-    @Flag(
-        help: """
-            Print documents of all partitions, each as {"realm": ..., "document": ...}; those of each partition as they are at one \
-            moment.
-            """)
-    var allPartitions = false
 
     func validate() throws {
         if let limit, limit < 1 { throw ValidationError("--limit: expected at least 1") }
-        if allPartitions, sort != nil || wanted.partition != nil {
-            throw ValidationError("--all-partitions: expected neither --partition nor --sort beside it")
+        if wanted.isOfSeveral, sort != nil {
+            throw ValidationError("--sort: documents of several partitions are not sorted")
         }
-        if sort != nil || snapshot || allPartitions, let limit, limit > AdminLimits.entries.upperBound {
+        if sort != nil || snapshot || wanted.isOfSeveral, let limit, limit > AdminLimits.entries.upperBound {
             throw ValidationError(
                 "--limit: a search that is sorted, or of one moment, has at most \(AdminLimits.entries.upperBound)")
         }
     }
 
     func run(_ admin: AdminClient) async throws {
-        if snapshot || allPartitions { return try await printSnapshot(admin) }
+        if snapshot || wanted.isOfSeveral { return try await printSnapshot(admin) }
         var left = limit ?? .max
         var after: String?
         repeat {
             let page = try await admin.documents(
-                wanted.chosen, selection.items, sort: sort?.text, fields: fields,
+                of: wanted.app, wanted.query + selection.items, sort: sort?.text, fields: fields,
                 limit: min(left, AdminLimits.entries.upperBound), after: after,
                 canonical: form.canonical)
             for document in page.documents { Printing.document(document, form) }
@@ -99,7 +97,7 @@ struct DocumentsFind: AdminCommand {
         // The first coordinator that answers is asked.
         let _: AppDocument = try await admin.ask(AdminRoute.app.path(wanted.app))
         let query: [(AdminQuery, String?)] =
-            wanted.chosen.query + selection.items + [
+            wanted.query + selection.items + [
                 (.sort, sort?.text), (.fields, fields), (.limit, limit.map { "\($0)" }),
                 (.canonical, form.canonical ? "true" : nil),
             ]
@@ -108,7 +106,7 @@ struct DocumentsFind: AdminCommand {
             switch event.name {
             case "document":
                 let text = String(decoding: event.data, as: UTF8.self)
-                Printing.line(allPartitions ? #"{"realm":\#(realm),"document":\#(text)}"# : text)
+                Printing.line(wanted.isOfSeveral ? #"{"realm":\#(realm),"document":\#(text)}"# : text)
                 return true
             case "realm":
                 let heading = try? ExtendedJSONParser.parse(event.data).document
@@ -125,17 +123,27 @@ struct DocumentsFind: AdminCommand {
 }
 
 struct DocumentsCount: AdminCommand {
-    static let configuration = CommandConfiguration(commandName: "count", abstract: "Count documents.")
+    static let configuration = CommandConfiguration(
+        commandName: "count", abstract: "Count documents.",
+        discussion: """
+            Several --partition, or --all-partitions, are counted together, each as it is at one moment; this holds for distinct and
+            aggregate, too.
+            """)
     @OptionGroup var common: ReportOptions
-    @OptionGroup var wanted: DocumentClassOptions
+    @OptionGroup var wanted: DocumentRealmsOptions
     @OptionGroup var selection: DocumentSelection
 
     func run(_ admin: AdminClient) async throws {
         let answer = try await admin.document(
-            AdminRoute.documentCount.path(wanted.app, query: wanted.chosen.query + selection.items))
+            AdminRoute.documentCount.path(wanted.app, query: wanted.answerQuery + selection.items),
+            timeout: AdminClient.searchTimeout)
         let count = answer["count"]?.integer ?? 0
-        struct Count: Encodable { var count: Int64 }
-        try output.show(Count(count: count), "\(count)")
+        struct Count: Encodable {
+            var count: Int64
+            /// How many realms have the class, of a search of several.
+            var realms: Int64?
+        }
+        try output.show(Count(count: count, realms: answer["realms"]?.integer), "\(count)")
     }
 }
 
@@ -143,15 +151,16 @@ struct DocumentsDistinct: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "distinct", abstract: "Print the values that a field has, each once, one a line.")
     @OptionGroup var common: ReportOptions
-    @OptionGroup var wanted: DocumentClassOptions
+    @OptionGroup var wanted: DocumentRealmsOptions
     @OptionGroup var form: DocumentOutputOptions
     @OptionGroup var selection: DocumentSelection
     @Argument(help: "The field, such as address.city; of a list its elements count.") var field: String
 
     func run(_ admin: AdminClient) async throws {
         let query =
-            wanted.chosen.query + selection.items + [(.field, field), (.canonical, form.canonical ? "true" : nil)]
-        let answer = try await admin.document(AdminRoute.documentDistinct.path(wanted.app, query: query))
+            wanted.answerQuery + selection.items + [(.field, field), (.canonical, form.canonical ? "true" : nil)]
+        let answer = try await admin.document(
+            AdminRoute.documentDistinct.path(wanted.app, query: query), timeout: AdminClient.searchTimeout)
         for value in answer["values"]?.array ?? [] {
             Printing.line(ExtendedJSONWriter.text(of: value, form.canonical ? .canonical : .relaxed))
         }
@@ -168,17 +177,18 @@ struct DocumentsAggregate: AdminCommand {
                 '[{"$match": {"done": true}}, {"$group": {"_id": "$customer", "total": {"$sum": "$price"}}}, {"$sort": {"total": -1}}]'
             """)
     @OptionGroup var common: ReportOptions
-    @OptionGroup var wanted: DocumentClassOptions
+    @OptionGroup var wanted: DocumentRealmsOptions
     @OptionGroup var form: DocumentOutputOptions
     @Option(help: "Only of what this user may read: the user's id.") var user: String?
     @Argument(help: "The stages, in an array.") var pipeline: String
 
     func run(_ admin: AdminClient) async throws {
         let query: [(AdminQuery, String?)] =
-            wanted.chosen.query + [
+            wanted.answerQuery + [
                 (.pipeline, pipeline), (.user, user), (.canonical, form.canonical ? "true" : nil),
             ]
-        let answer = try await admin.document(AdminRoute.documentAggregate.path(wanted.app, query: query))
+        let answer = try await admin.document(
+            AdminRoute.documentAggregate.path(wanted.app, query: query), timeout: AdminClient.searchTimeout)
         for document in answer["documents"]?.array?.compactMap(\.document) ?? [] { Printing.document(document, form) }
     }
 }
@@ -192,7 +202,7 @@ struct DocumentsExplain: AdminCommand {
     @Option(help: "The stages of an aggregation, in the filter's place.") var pipeline: String?
 
     func run(_ admin: AdminClient) async throws {
-        let query = wanted.chosen.query + selection.items + [(.pipeline, pipeline)]
+        let query = wanted.query + selection.items + [(.pipeline, pipeline)]
         let answer = try await admin.document(AdminRoute.documentExplanation.path(wanted.app, query: query))
         if output.json { return Printing.line(ExtendedJSONWriter.text(of: .document(answer))) }
         let examined = answer["examined"]?.integer ?? 0
@@ -225,8 +235,12 @@ struct DocumentPage {
 }
 
 extension AdminClient {
+    /// How long a search may be waited for that is not cut into pages: longer than the coordinator goes on with one.
+    static let searchTimeout = TimeAmount.seconds(90)
+
+    /// - Parameter selection: names the realm and the class, and what is selected.
     func documents(
-        _ wanted: RealmClass, _ selection: [(AdminQuery, String?)] = [], id: BSONValue? = nil, sort: String? = nil,
+        of app: String, _ selection: [(AdminQuery, String?)], id: BSONValue? = nil, sort: String? = nil,
         fields: String? = nil, limit: Int, after: String? = nil, canonical: Bool
     ) async throws -> DocumentPage {
         let query: [(AdminQuery, String?)] = [
@@ -234,7 +248,7 @@ extension AdminClient {
             (.fields, fields), (.limit, "\(limit)"), (.after, after),
             (.canonical, canonical ? "true" : nil),
         ]
-        let answer = try await document(AdminRoute.documents.path(wanted.app, query: wanted.query + selection + query))
+        let answer = try await document(AdminRoute.documents.path(app, query: selection + query))
         return DocumentPage(
             documents: answer["documents"]?.array?.compactMap(\.document) ?? [], next: answer["next"]?.string?.string)
     }

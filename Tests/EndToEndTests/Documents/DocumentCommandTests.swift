@@ -85,6 +85,15 @@ extension SharedClusterTests {
                 #"[{"$group": {"_id": "$name", "n": {"$sum": 1}, "stock": {"$sum": "$stock"}}}, {"$sort": {"n": -1, "_id": 1}}, {"$limit": 2}]"#
             )
             expectEqual(sums, #"{"_id":"pen","n":2,"stock":2}\#n{"_id":"ink","n":1,"stock":1}"#)
+            // The same, of all partitions together.
+            func everywhere(_ arguments: String...) async throws -> String {
+                try await cluster.operate(
+                    ["documents", arguments[0], "--app", cluster.app, "--all-partitions"] + arguments.dropFirst()
+                ).trimmingCharacters(in: .newlines)
+            }
+            try await expectEqual(everywhere("count", "Item", "--json"), #"{"count":4,"realms":1}"#)
+            try await expectEqual(everywhere("distinct", "Item", "name"), #""ink"\#n"paper"\#n"pen""#)
+            try await expectEqual(everywhere("aggregate", "Item", #"[{"$count": "n"}]"#), #"{"n":4}"#)
             let way = try await documents(cluster, "explain", "Item", "--filter", #"{"_id": "i1"}"#)
             expectTrue(way.contains("by primary key: at most 1 objects"), "\(way)")
         }

@@ -175,6 +175,30 @@ import Testing
         expectEqual(keys(few), [0, 1, 2, 3])
     }
 
+    /// Several searches within one budget have together what one would have.
+    @Test func aBudgetIsOfAllSearchesTogether() async throws {
+        let realm = try await SearchedRealm()
+        var limits = SearchLimits()
+        limits.examined = 450
+        let budget = SearchBudget(limits)
+        func count() async throws -> Int? {
+            try await DocumentSearch.run(in: SearchedRealm.name, of: "Task", reader: realm.reader, within: budget) {
+                try await $0.count(.init(filter: ["n": 1]))
+            }
+        }
+        try await expectEqual(count(), 43)
+        let code = await failure { _ = try await count() }
+        expectEqual(code, .limit)
+    }
+
+    @Test func aSearchThatNobodyWaitsForEnds() async {
+        let search = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try SearchBudget().requireTime()
+        }
+        await #expect(throws: CancellationError.self) { try await search.value }
+    }
+
     @Test func aSearchEndsAtItsBounds() async throws {
         let realm = try await SearchedRealm()
         var few = SearchLimits()

@@ -89,6 +89,6 @@ final class SearchedRealm {
     ) async throws -> Result {
         try #require(
             try await DocumentSearch.run(
-                in: Self.name, of: "Task", reader: reader, as: roles, limits: limits, body))
+                in: Self.name, of: "Task", reader: reader, as: roles, within: SearchBudget(limits), body))
     }
 }

@@ -1,0 +1,37 @@
+import Changesets
+import Documents
+import Query
+import Synchronization
+
+/// What one search may take, and has taken: of one realm, or of several one after the other.
+package final class SearchBudget: Sendable {
+    package let limits: SearchLimits
+    let meter: EvaluationMeter
+    private let deadline: ContinuousClock.Instant
+    private let examined = Atomic(0)
+
+    package init(_ limits: SearchLimits = SearchLimits()) {
+        self.limits = limits
+        meter = EvaluationMeter(limit: limits.steps)
+        deadline = .now + limits.patience
+    }
+
+    /// - Throws: `limit` once the search's time is over; `CancellationError` where nobody waits for it any more.
+    package func requireTime() throws {
+        try Task.checkCancellation()
+        guard ContinuousClock.now < deadline else {
+            throw DocumentError(
+                .limit, "the search takes longer than \(limits.patience): ask for less, or by what has an index")
+        }
+    }
+
+    /// Counts objects that were looked at.
+    ///
+    /// - Throws: `limit` if those are too many.
+    func looked(at objects: Int, of className: ByteString) throws(DocumentError) {
+        guard examined.add(objects, ordering: .relaxed).newValue <= limits.examined else {
+            throw DocumentError(
+                .limit, "expected at most \(limits.examined) objects of \(className) to look through")
+        }
+    }
+}
