@@ -35,6 +35,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var maxDeadLetters: Int
     /// The bytes of changes that the broker keeps for one follower.
     package var followerBytes = ChangeTap.maxBytes
+    /// How long a client may read nothing of an answer for which a store's snapshot is held.
+    package var stalledReader = Duration.seconds(60)
     /// The values of quotas that the settings have, for apps without values of their own.
     package var quotas = QuotaValues()
     /// The slices' stores, from which terminations are planned; nil: plans cannot be made.

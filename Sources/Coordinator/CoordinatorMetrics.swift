@@ -19,6 +19,8 @@ enum CoordinatorMetrics {
         "sluice.coordinator.reports", "type", [FoundReport.type, NotifiedReport.type, OutcomeReport.type])
     private static let refused = LabelledCounter(
         "sluice.coordinator.admin.refused", "reason", ["missing", "unknown", "origin", "role"])
+    private static let stalledReaders = LabelledCounter(
+        "sluice.coordinator.stalled_readers", "stream", StalledReader.Stream.allCases.map(\.rawValue))
     private static let newer = Counter(label: "sluice.coordinator.newer")
     private static let unusable = Counter(label: "sluice.coordinator.dead_lettered")
     private static let ticks = Counter(label: "sluice.coordinator.ticks")
@@ -46,7 +48,7 @@ enum CoordinatorMetrics {
 
     /// Shows all counters at 0 before their first event.
     static func start() {
-        _ = (reports, refused, newer, unusable, ticks, droppedOutcomes, terminations, anonymousUsers)
+        _ = (reports, refused, stalledReaders, newer, unusable, ticks, droppedOutcomes, terminations, anonymousUsers)
     }
 
     /// Takes away what only the active coordinator knows: this one is not, or not any more.
@@ -102,6 +104,9 @@ enum CoordinatorMetrics {
 
     /// - Parameter reason: `missing`, `unknown`, `origin` or `role`.
     static func adminRefused(_ reason: String) { refused.count(reason) }
+
+    /// A client that was read for, and took nothing any more.
+    static func readerStalled(_ stream: StalledReader.Stream) { stalledReaders.count(stream.rawValue) }
 
     static func anonymousUsersRemoved(_ count: Int) { anonymousUsers.increment(by: count) }
 

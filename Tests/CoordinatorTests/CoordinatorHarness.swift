@@ -45,7 +45,7 @@ struct CoordinatorHarness: Sendable {
     /// Runs a coordinator for as long as `body` takes.
     func withCoordinator(
         _ id: String = "c1", tick: Duration = .milliseconds(200), keyRotation: Duration? = nil,
-        maxDeadLetters: Int = 10_000, followerBytes: Int64? = nil,
+        maxDeadLetters: Int = 10_000, followerBytes: Int64? = nil, stalledReader: Duration? = nil,
         _ body: (RunningCoordinator) async throws -> Void
     ) async throws {
         let readiness = Readiness()
@@ -54,6 +54,7 @@ struct CoordinatorHarness: Sendable {
             tickInterval: tick, keyRotation: keyRotation, maxDeadLetters: maxDeadLetters,
             stores: SQLiteStores(folder: folder).inspector())
         if let followerBytes { configuration.followerBytes = followerBytes }
+        if let stalledReader { configuration.stalledReader = stalledReader }
         let service = CoordinatorService(
             configuration: configuration,
             control: store, readiness: readiness, logger: TestTopology.logger)

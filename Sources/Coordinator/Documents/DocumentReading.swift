@@ -250,7 +250,7 @@ struct DocumentReading: Sendable {
         // A wrong request is told of before anything is sent.
         _ = try await search(target, limits: bounds) { try $0.check(asked) }
         return place.response(headers: Self.events) { writer in
-            try await Self.tellingErrors(to: &writer) { writer in
+            try await tellingErrors(to: &writer) { writer in
                 let end = try await search(target, limits: bounds) { search in
                     let count = try await search.all(asked) { documents in
                         try await Self.write(documents, form, to: &writer)
@@ -272,7 +272,7 @@ struct DocumentReading: Sendable {
         }
         let place = try places.require()
         return place.response(headers: Self.events) { writer in
-            try await Self.tellingErrors(to: &writer) { writer in
+            try await tellingErrors(to: &writer) { writer in
                 var (count, told) = (0, 0)
                 _ = try await realms.forEach(within: { SearchBudget(limits) }) { search in
                     var wanted = asked
@@ -312,14 +312,18 @@ struct DocumentReading: Sendable {
         try await writer.write(ServerSentEvent(event, data: ExtendedJSONWriter.bytes(of: .document(data))).buffer)
     }
 
-    /// Sends an error that comes once the answer has begun as an event.
-    private static func tellingErrors(
+    /// Sends an error that comes once the answer has begun as an event. A client that has stopped reading is given up.
+    private func tellingErrors(
         to writer: inout any ResponseBodyWriter, _ body: (inout any ResponseBodyWriter) async throws -> Void
     ) async throws {
+        var writer: any ResponseBodyWriter = PatientWriter(writer, patience: context.configuration.stalledReader)
         do {
             try await body(&writer)
         } catch let error as AdminError {
             try await writer.write(ServerSentEvent(error: error.code, error.message).buffer)
+        } catch let stalled as StalledReader {
+            CoordinatorMetrics.readerStalled(.documents)
+            try await writer.write(ServerSentEvent(stalled).buffer)
         }
     }
 

@@ -25,11 +25,16 @@ struct ChangeStream: Sendable {
         let watch = ChangeWatch(tap, context, app: wanted.app.id)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
+        // A snapshot of a store is held while documents are told.
+        var patient: any ResponseBodyWriter = PatientWriter(writer, patience: context.configuration.stalledReader)
         do {
             var places = FollowedPlaces()
-            if let stores { try await tellState(from: stores, watch, &places, to: &writer) }
+            if let stores { try await tellState(from: stores, watch, &places, to: &patient) }
             try await writer.write(ServerSentEvent("ready", data: Array("{}".utf8)).buffer)
             try await tellChanges(watch, &places, to: &writer)
+        } catch let stalled as StalledReader {
+            CoordinatorMetrics.readerStalled(.changes)
+            try await patient.write(ServerSentEvent(stalled).buffer)
         } catch let failure as FollowedRealm.Failure {
             try await writer.write(ServerSentEvent(failure).buffer)
         } catch let end as StreamEnd {

@@ -78,6 +78,7 @@ extension SluiceConfiguration {
         try await reader.read("coordinator.port", in: ports, into: &value.coordinator.port)
         try await reader.readSeconds("coordinator.tick_seconds", in: 0.05...3600, into: &value.tickInterval)
         try await reader.read("coordinator.max_dead_letters", in: 10...1_000_000, into: &value.maxDeadLetters)
+        try await reader.readSeconds("coordinator.stalled_reader_seconds", in: 1...3600, into: &value.stalledReader)
         try await reader.read("coordinator.public_url", into: &value.coordinatorPublicURL)
         if let url = value.coordinatorPublicURL, !url.hasPrefix("http://"), !url.hasPrefix("https://") {
             throw OperationsError(

@@ -106,6 +106,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
     package var grafanaURL: String?
     /// `coordinator.max_dead_letters`: beyond it the oldest of the app that has the most go.
     package var maxDeadLetters = 10_000
+    /// `coordinator.stalled_reader_seconds`: how long a client may read nothing of a stream for which a store's snapshot is held.
+    package var stalledReader: Duration = .seconds(60)
     /// `backup.place`: a folder of backups, or `s3://bucket/prefix`. Nil: each command names its own.
     package var backupPlace: String?
     /// `backup.keep`: how many backups stay there; 0: all.
@@ -152,7 +154,8 @@ package struct SluiceConfiguration: Sendable, Equatable, CustomStringConvertible
             ("coordinator.host", coordinator.host), ("coordinator.port", "\(coordinator.port)"),
             ("coordinator.public_url", coordinatorPublicURL ?? ""),
             ("coordinator.tick_seconds", tickInterval.secondsText),
-            ("coordinator.max_dead_letters", "\(maxDeadLetters)"), ("grafana.url", grafanaURL ?? ""),
+            ("coordinator.max_dead_letters", "\(maxDeadLetters)"),
+            ("coordinator.stalled_reader_seconds", stalledReader.secondsText), ("grafana.url", grafanaURL ?? ""),
             ("operations.host", operationsHost),
             ("operations.port", operationsPort.map(String.init) ?? ""),
             ("gateway.tls_certificate", gateway.tls?.certificate ?? ""), ("gateway.tls_key", gateway.tls?.key ?? ""),

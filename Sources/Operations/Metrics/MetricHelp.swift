@@ -100,6 +100,8 @@ enum MetricHelp {
         "sluice_coordinator_signing_key_age_seconds": "How old the key is that signs",
         "sluice_coordinator_admin_refused_total":
             "Admin requests without a token, with a wrong one, or one whose role may not",
+        "sluice_coordinator_stalled_readers_total":
+            "Streams of documents ended because their clients read nothing any more",
         "sluice_coordinator_anonymous_users_removed_total":
             "Anonymous users that were not seen for long, and are gone",
         "sluice_coordinator_active": "1 for the active one",

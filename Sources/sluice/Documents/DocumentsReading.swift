@@ -115,7 +115,7 @@ struct DocumentsFind: AdminCommand {
             case "error":
                 let problem = try? ExtendedJSONParser.parse(event.data).document
                 let message = problem?["message"]?.string?.string ?? "the search ended"
-                throw CommandFailure(.badInput, message)
+                throw CommandFailure(problem?["error"]?.string == "too_slow" ? .tryAgain : .badInput, message)
             default: return false
             }
         }

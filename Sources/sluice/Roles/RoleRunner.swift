@@ -157,6 +157,7 @@ struct RoleRunner {
             tickInterval: configuration.tickInterval,
             keyRotation: Self.duration(ofDays: configuration.keyRotationDays),
             maxDeadLetters: configuration.maxDeadLetters, stores: stores.inspector())
+        coordinator.stalledReader = configuration.stalledReader
         coordinator.gate = admission.gate
         coordinator.process = { profile.facts(of: .coordinator) }
         coordinator.quotas = configuration.quotas
