@@ -48,6 +48,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case audit = "audit"
     case cluster = "cluster"
     case slices = "cluster/slices"
+    case queues = "cluster/queues"
     case workers = "cluster/workers"
     case processes = "cluster/processes"
     case slice = "cluster/slices/:slice"

@@ -99,6 +99,42 @@ package struct SliceList: Codable, Sendable, Equatable {
     package init(slices: [SliceDocument]) { self.slices = slices }
 }
 
+/// A queue of the cluster: what the broker counts, and what the owner of a slice's queue says of it.
+package struct QueueDocument: Codable, Sendable, Equatable {
+    package var queue: String
+    /// Absent for a queue that is no slice's.
+    package var slice: SliceNumber?
+    /// Messages that wait.
+    package var ready: Int
+    package var consumers: Int
+    package var owner: String?
+    /// Deliveries that the owner holds unacknowledged.
+    package var unacknowledged: Int?
+    /// When the oldest message that the owner holds was published (milliseconds of Unix time); absent if it holds none.
+    package var oldestAt: UInt64?
+    /// Messages of this slice that the owner deals with per second.
+    package var perSecond: Double?
+
+    /// - Parameter slice: as heartbeats tell of it; nil for a queue that is no slice's.
+    package init(queue: String, ready: Int, consumers: Int, of slice: SliceDocument?) {
+        self.queue = queue
+        self.ready = ready
+        self.consumers = consumers
+        self.slice = slice?.slice
+        owner = slice?.owner
+        unacknowledged = slice?.unacknowledged
+        oldestAt = slice?.oldestAt
+        perSecond = slice?.perSecond
+    }
+}
+
+/// The queues of all slices, and those of outcomes and of dead letters.
+package struct QueueList: Codable, Sendable, Equatable {
+    package var queues: [QueueDocument]
+
+    package init(queues: [QueueDocument]) { self.queues = queues }
+}
+
 /// A worker as its last heartbeat tells of it.
 package struct WorkerDocument: Codable, Sendable, Equatable {
     package var worker: String

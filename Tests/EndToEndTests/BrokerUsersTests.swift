@@ -97,7 +97,7 @@ struct BrokerUsersTests {
             }
             // What a person at the shell does, too.
             let login = try settings(cluster, "operator").map { "\($0)=\($1)" }
-            for command in [["queues"], ["dead-letters", "list"]] {
+            for command in [["broker", "queues"], ["queues"], ["dead-letters", "list"]] {
                 _ = try await cluster.shell("env", login + [cluster.sluice] + command)
             }
             let published = try await cluster.shell(

@@ -45,7 +45,7 @@ import Testing
             await cluster.stop("gateway")
             await cluster.stop("coordinator")
             try await LocalCluster.retrying("the workers have dealt with all messages") {
-                let queues = try await cluster.operateJSON([Queue].self, "queues")
+                let queues = try await cluster.operateJSON([Queue].self, "broker", "queues")
                 let waiting = queues.filter { $0.queue.contains(".slice.") && $0.ready > 0 }
                 guard waiting.isEmpty else { throw LocalClusterError("\(waiting)") }
             }

@@ -16,7 +16,7 @@ struct BrokerCommand: AsyncParsableCommand {
               sluice broker init --management-url http://broker:15672
               sluice broker check --management-url http://broker:15672
             """,
-        subcommands: [BrokerInit.self, BrokerCheck.self])
+        subcommands: [BrokerInit.self, BrokerCheck.self, BrokerQueues.self])
 }
 
 struct BrokerCheck: ReportingCommand {

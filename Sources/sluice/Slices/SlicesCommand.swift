@@ -84,13 +84,3 @@ struct SlicesShow: ReportingCommand {
             Table("SLICE", "OWNER", "STAND-BY", "EPOCH", "UNACKED", "OLDEST", "OUT/S", "LAST HEARD", rows: rows))
     }
 }
-
-/// The slices' owners by number, for commands that can do without them.
-enum SliceOwners {
-    static func ask(_ settings: ClusterSettings) async -> [Int: SliceDocument] {
-        guard let client = try? AdminClient(settings),
-            let list: SliceList = try? await client.ask(AdminRoute.slices.path())
-        else { return [:] }
-        return Dictionary(list.slices.map { ($0.slice.value, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-}

@@ -10,7 +10,7 @@ struct SlicesGrow: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "grow", abstract: "Give the cluster more slices, and move the realms that go to them.",
         discussion: """
-            Stop the cluster's processes first: coordinators and gateways, then, when sluice queues shows nothing waiting, the
+            Stop the cluster's processes first: coordinators and gateways, then, when sluice broker queues shows nothing waiting, the
             workers. As long as the command is not through, they refuse to start. When it was interrupted, the same command
             goes on; until the cluster has the new slices, --abort leaves it with those that it has.
 

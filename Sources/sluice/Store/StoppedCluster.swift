@@ -61,7 +61,7 @@ extension ClusterSettings {
                 .tryAgain,
                 """
                 messages wait for \(waiting.count.counted("slice")) (\(some)): start the workers again, with coordinators and gateways \
-                stopped, until sluice queues shows none
+                stopped, until sluice broker queues shows none
                 """)
         }
     }

@@ -1,11 +1,9 @@
-import AMQP
 import AdminAPI
 import ArgumentParser
 import Foundation
-import Messages
 import SyncModel
 
-struct QueuesCommand: ReportingCommand {
+struct QueuesCommand: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "queues",
         abstract: "Show the cluster's queues: what waits in them, for how long, and who works on them.",
@@ -17,6 +15,7 @@ struct QueuesCommand: ReportingCommand {
             together. IN/S is what came in between two looks, so it needs --live.
 
             "-": nobody reports it. A slice without an owner has no age: what is ready there waits until one comes.
+            Where no coordinator runs, sluice broker queues has the broker's own counts.
             """)
 
     @OptionGroup var common: ReportOptions
@@ -43,42 +42,26 @@ struct QueuesCommand: ReportingCommand {
         var ready: [String: Int]
     }
 
-    func run(_ settings: ClusterSettings) async throws {
-        let slices = try settings.sliceCount()
-        try await settings.withBroker(name: "queues") { connection in
-            var last: Look?
-            try await live.run {
-                let lines = try await look(connection, settings, slices, after: last)
-                last = Look(at: .now, ready: Dictionary(lines.map { ($0.queue, $0.ready) }, uniquingKeysWith: { $1 }))
-                try show(lines)
-            }
+    func run(_ admin: AdminClient) async throws {
+        var last: Look?
+        try await live.run {
+            let list: QueueList = try await admin.ask(AdminRoute.queues.path())
+            let lines = lines(of: list.queues, after: last)
+            last = Look(at: .now, ready: Dictionary(lines.map { ($0.queue, $0.ready) }, uniquingKeysWith: { $1 }))
+            try show(lines)
         }
     }
 
-    private func look(
-        _ connection: AMQPConnection, _ settings: ClusterSettings, _ slices: SliceCount, after last: Look?
-    ) async throws -> [Line] {
+    private func lines(of queues: [QueueDocument], after last: Look?) -> [Line] {
         let now = Date().timeIntervalSince1970
-        let owners = await SliceOwners.ask(settings)
-        let topology = settings.topology
-        let queues: [(name: String, slice: Int?)] =
-            slices.all.map { (topology.slice($0), $0.value) } + [(topology.outcomes, nil), (topology.dead, nil)]
-        var lines: [Line] = []
-        // A passive declare of a queue that is not there closes its channel, so each look has its own.
-        let channel = try await connection.openChannel()
-        for (name, slice) in queues {
-            let info = try await inspect(name, on: channel, of: slices)
-            let owner = slice.flatMap { owners[$0] }
-            lines.append(
-                Line(
-                    queue: name, slice: slice, ready: info.messageCount, unacknowledged: owner?.unacknowledged,
-                    lag: owner?.unacknowledged.map { $0 + info.messageCount },
-                    oldestSeconds: owner?.oldestAt.map { max(0, now - Double($0) / 1000) },
-                    inPerSecond: inRate(name, ready: info.messageCount, out: owner?.perSecond, after: last),
-                    outPerSecond: owner?.perSecond, consumers: info.consumerCount, owner: owner?.owner))
+        return queues.map { queue in
+            Line(
+                queue: queue.queue, slice: queue.slice?.value, ready: queue.ready,
+                unacknowledged: queue.unacknowledged, lag: queue.unacknowledged.map { $0 + queue.ready },
+                oldestSeconds: queue.oldestAt.map { max(0, now - Double($0) / 1000) },
+                inPerSecond: inRate(queue.queue, ready: queue.ready, out: queue.perSecond, after: last),
+                outPerSecond: queue.perSecond, consumers: queue.consumers, owner: queue.owner)
         }
-        await channel.close()
-        return lines
     }
 
     /// What left the queue and what it grew by must have come in.
@@ -86,17 +69,6 @@ struct QueuesCommand: ReportingCommand {
         guard let out, let last, let before = last.ready[name] else { return nil }
         let seconds = max(0.001, (ContinuousClock.now - last.at) / .seconds(1))
         return max(0, out + Double(ready - before) / seconds)
-    }
-
-    private func inspect(_ name: String, on channel: AMQPChannel, of slices: SliceCount) async throws -> AMQPQueueInfo {
-        do throws(AMQPError) {
-            return try await channel.declareQueue(AMQPQueueDeclaration(name: name, passive: true))
-        } catch {
-            guard error.code == .notFound else { throw error }
-            throw CommandFailure(
-                .notFound,
-                "there is no queue \(name): is the cluster up, with this prefix and \(slices.value.counted("slice"))?")
-        }
     }
 
     private func show(_ lines: [Line]) throws {

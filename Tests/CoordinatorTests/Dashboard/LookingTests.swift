@@ -23,6 +23,29 @@ import Testing
         try await harness.channel.publish(message, exchange: harness.topology.dead, routingKey: "", mandatory: true)
     }
 
+    @Test func queuesAreToldAsTheBrokerCountsThem() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator(tick: .seconds(60)) { coordinator in
+                try await eventually { coordinator.isServing }
+                for id in ["m1", "m2"] { try await bury(harness, id: id, queue: "some-queue") }
+                // What was asked for a moment ago is told again.
+                try await eventually("both letters are counted") {
+                    let list = try await coordinator.request("GET", "cluster/queues")
+                    expectEqual(list["queues.0.queue"], harness.topology.slice(SliceNumber(0)))
+                    expectEqual(list["queues.1.slice"], "1")
+                    expectTrue(
+                        list["queues.2.queue"] == harness.topology.outcomes && list["queues.2.slice"] == nil, "\(list)")
+                    return list["queues.3.queue"] == harness.topology.dead && list["queues.3.ready"] == "2"
+                }
+                _ = try await harness.channel.deleteQueue(harness.topology.dead)
+                try await eventually("it is missed") {
+                    let list = try await coordinator.request("GET", "cluster/queues")
+                    return list.status == 404 && list["message"]?.contains(harness.topology.dead) == true
+                }
+            }
+        }
+    }
+
     @Test func deadLettersAreListedSentBackAndDropped() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.withCoordinator(tick: .seconds(60)) { coordinator in
