@@ -58,6 +58,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case clusterEvents = "cluster/events"
     case deadLetters = "dead-letters"
     case deadLetter = "dead-letters/:name"
+    case deadLetterBodies = "dead-letters/bodies"
     case requeueLetters = "dead-letters/requeue"
     case dropLetters = "dead-letters/drop"
     case messageEvents = "messages/events"
@@ -128,13 +129,16 @@ package enum AdminQuery: String, Sendable {
     case withRealm
     /// Only dead letters whose reason contains this.
     case reason
+    /// How many dead letters are looked at.
+    case reach
     /// Only messages of this type.
     case type
     /// The stream tells of slices, too.
     case slices
     /// A class of objects.
     case className = "class"
-    /// Only the document with this primary key, as extended JSON; only the dead letters with this name or message id.
+    /// Only the document with this primary key, as extended JSON; only the dead letters with this name or message id, of which there may
+    /// be several.
     case id
     /// Only realms whose partition contains this.
     case search
@@ -173,6 +177,15 @@ package enum AdminLimits {
     package static let clientRealms = 100
     package static let plannedClientRealms = 20
     package static let deadLetters = 200
+    /// Dead letters that are looked at for one request, and that one answer has.
+    package static let deadLetterReach = 1...50_000
+    /// Dead letters that are looked at if a request names no bound.
+    package static let deadLettersSeen = 10_000
+    /// Dead letters that a query names.
+    package static let namedLetters = 500
+    /// Dead letters of one answer with what the messages said, and the bytes of that.
+    package static let letterBodies = 1_000
+    package static let letterBodyBytes = 32 << 20
     package static let realms = 50
     package static let versions = 50
     package static let objects = 50

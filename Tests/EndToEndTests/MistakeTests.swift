@@ -54,7 +54,7 @@ extension SharedClusterTests {
                 65, "coordinator.port", "coordinator", "--port", "\(cluster.coordinatorPort)")
             await expect(65, "gateway.port", "gateway", "--port", "\(cluster.gatewayPort)")
             let url = cluster.amqpURL.replacing(/:[^:@]*@/, with: ":wrong@")
-            await expect(77, "broker", "dead-letters", "list", settings: ["SLUICE_AMQP_URL": url])
+            await expect(77, "broker", "broker", "queues", settings: ["SLUICE_AMQP_URL": url])
             let nobody = "http://127.0.0.1:\(FreePort.next())"
             await expect(
                 69, "does not answer: the connection is refused", "apps", "list", "--coordinator-url", nobody)

@@ -56,12 +56,21 @@ enum AdminRequest {
         }.joined(separator: ", ")
     }
 
-    static func limit(_ request: Request, default standard: Int = AdminLimits.clientRealms) throws -> Int {
-        guard let text = query(.limit, request) else { return standard }
-        let allowed = AdminLimits.entries
+    static func limit(
+        _ request: Request, default standard: Int = AdminLimits.clientRealms,
+        in allowed: ClosedRange<Int> = AdminLimits.entries
+    ) throws(AdminError) -> Int {
+        try number(.limit, request, in: allowed) ?? standard
+    }
+
+    /// - Returns: nil if the query does not have it.
+    static func number(
+        _ name: AdminQuery, _ request: Request, in allowed: ClosedRange<Int>
+    ) throws(AdminError) -> Int? {
+        guard let text = query(name, request) else { return nil }
         guard let number = Int(text), allowed.contains(number) else {
-            throw AdminError.invalid(
-                "limit: expected \(allowed.lowerBound) to \(allowed.upperBound), found \(text.prefix(20))")
+            throw .invalid(
+                "\(name.rawValue): expected \(allowed.lowerBound) to \(allowed.upperBound), found \(text.prefix(20))")
         }
         return number
     }

@@ -3,6 +3,7 @@ import AdminAPI
 import Hummingbird
 import Inspection
 import Messages
+import SyncModel
 import Synchronization
 
 /// `dead-letters`: list them, look at one, send some back, drop some.
@@ -13,11 +14,14 @@ struct DeadLetterRoutes: Sendable {
 
     func add(to group: RouterGroup<AdminRequestContext>) {
         group.answer(.get, .deadLetters) { request, _ in
-            let filter = DeadLetterFilter(
-                letters: AdminRequest.query(.id, request).map { [$0] } ?? [],
-                app: AdminRequest.query(.app, request), reason: AdminRequest.query(.reason, request),
-                type: AdminRequest.query(.type, request))
-            return try await desk.list(filter, limit: try AdminRequest.limit(request, default: AdminLimits.deadLetters))
+            try await desk.list(
+                try filter(request),
+                limit: try AdminRequest.limit(
+                    request, default: AdminLimits.deadLetters, in: AdminLimits.deadLetterReach),
+                reach: try reach(request))
+        }
+        group.answer(.get, .deadLetterBodies) { request, _ in
+            try await desk.bodies(try filter(request), reach: try reach(request))
         }
         group.answer(.get, .deadLetter) { _, route in
             let name = try route.value(of: .name)
@@ -29,25 +33,48 @@ struct DeadLetterRoutes: Sendable {
         for (route, fate) in [(AdminRoute.requeueLetters, DeadLetterQueue.Fate.requeued), (.dropLetters, .dropped)] {
             group.answer(.post, route) { request, _ in
                 let body = try await AdminRequest.body(DeadLettersRequest.self, of: request)
-                return try await desk.handle(try body.names(), fate)
+                let result = try await desk.handle(try body.filter(), fate, reach: try body.reach())
+                let names = result.done.prefix(LettersReport.most).joined(separator: ", ")
+                AuditNotes.current?.set("\(result.done.count.counted("dead letter")): \(names)")
+                return result
             }
         }
     }
+
+    private func filter(_ request: Request) throws(AdminError) -> DeadLetterFilter {
+        let letters = AdminRequest.queries(.id, request)
+        guard letters.count <= AdminLimits.namedLetters else {
+            throw .invalid("id: expected at most \(AdminLimits.namedLetters) of them, found \(letters.count)")
+        }
+        return DeadLetterFilter(
+            letters: Set(letters), app: AdminRequest.query(.app, request), reason: AdminRequest.query(.reason, request),
+            type: AdminRequest.query(.type, request))
+    }
+
+    private func reach(_ request: Request) throws(AdminError) -> Int {
+        try AdminRequest.number(.reach, request, in: AdminLimits.deadLetterReach) ?? AdminLimits.deadLettersSeen
+    }
 }
 
-/// Dead letters that a request is about, by their names or their messages' ids.
-struct DeadLettersRequest: AdminBody, Equatable {
-    static let keys: Set<String> = ["letters"]
-    static let shownKeys = keys
-    static let most = 1_000
-
-    var letters: [String]
-
-    func names() throws(AdminError) -> Set<String> {
-        guard (1...Self.most).contains(letters.count) else {
-            throw .invalid("letters: expected 1 to \(Self.most) names, found \(letters.count)")
+extension DeadLettersRequest {
+    fileprivate func filter() throws(AdminError) -> DeadLetterFilter {
+        if let letters {
+            guard (1...Self.most).contains(letters.count) else {
+                throw .invalid("letters: expected 1 to \(Self.most) names, found \(letters.count)")
+            }
         }
-        return Set(letters)
+        guard letters != nil || app != nil || reason != nil || type != nil || all == true else {
+            throw .invalid("letters: expected names, or app, reason or type, or else all: true")
+        }
+        return DeadLetterFilter(letters: Set(letters ?? []), app: app, reason: reason, type: type)
+    }
+
+    fileprivate func reach() throws(AdminError) -> Int {
+        let allowed = AdminLimits.deadLetterReach
+        guard allowed.contains(limit ?? 1) else {
+            throw .invalid("limit: expected \(allowed.lowerBound) to \(allowed.upperBound), found \(limit ?? 0)")
+        }
+        return limit ?? AdminLimits.deadLettersSeen
     }
 }
 
@@ -68,7 +95,17 @@ struct DeadLetterDocument: Codable, Sendable {
     var body: String
 }
 
-/// What has become of dead letters that a request named.
+/// Dead letters with what the messages said.
+struct DeadLetterBodies: Codable, Sendable {
+    var letters: [DeadLetterDocument] = []
+    /// How many more are meant that this answer has no room for.
+    var left = 0
+    /// How many letters were looked at, and how many there are.
+    var seen = 0
+    var of = 0
+}
+
+/// What has become of dead letters that a request meant.
 struct DeadLetterResult: Codable, Sendable {
     struct Refusal: Codable, Sendable {
         var name: String
@@ -76,6 +113,11 @@ struct DeadLetterResult: Codable, Sendable {
     }
 
     var done: [String] = []
+    /// The letters that it was done to, in the order in which it was.
+    var letters: [DeadLetterEntry] = []
+    /// How many letters were looked at, and how many there were.
+    var seen = 0
+    var of = 0
     var refused: [Refusal] = []
     /// The names of letters that are not there.
     var missing: [String] = []
@@ -83,8 +125,6 @@ struct DeadLetterResult: Codable, Sendable {
 
 /// Looks through the dead-letter queue for requests, one after the other: meanwhile nobody else sees the letters.
 final class DeadLetterDesk: Sendable {
-    /// Letters looked through for one request.
-    static let reach = 10_000
     private static let patience: Duration = .seconds(10)
 
     private let context: CoordinatorContext
@@ -92,11 +132,12 @@ final class DeadLetterDesk: Sendable {
 
     init(context: CoordinatorContext) { self.context = context }
 
-    func list(_ filter: DeadLetterFilter, limit: Int) async throws -> DeadLetterList {
+    /// - Parameter reach: how many letters are looked at.
+    func list(_ filter: DeadLetterFilter, limit: Int, reach: Int) async throws -> DeadLetterList {
         var entries: [DeadLetterEntry] = []
         var counts = DeadLetterCounts()
         let slices = context.slices
-        let (seen, of) = try await visit { letter, message in
+        let (seen, of) = try await visit(reach) { letter, message in
             let entry = DeadLetterEntry(letter, message, slices: slices)
             guard filter.accepts(entry) else { return .kept }
             counts.add(entry)
@@ -107,11 +148,32 @@ final class DeadLetterDesk: Sendable {
         return DeadLetterList(letters: entries, seen: seen, of: of, groups: counts.groups)
     }
 
+    /// The letters that are meant with what the messages said, as many as one answer has room for.
+    func bodies(_ filter: DeadLetterFilter, reach: Int) async throws -> DeadLetterBodies {
+        var found = DeadLetterBodies()
+        var bytes = 0
+        let slices = context.slices
+        let (seen, of) = try await visit(reach) { letter, message in
+            let entry = DeadLetterEntry(letter, message, slices: slices)
+            guard filter.accepts(entry) else { return .kept }
+            guard found.letters.count < AdminLimits.letterBodies, bytes < AdminLimits.letterBodyBytes else {
+                found.left += 1
+                return .kept
+            }
+            let document = DeadLetterDocument(letter: entry, body: MessageBody.text(of: message))
+            bytes += document.body.utf8.count
+            found.letters.append(document)
+            return .kept
+        }
+        (found.seen, found.of) = (seen, of)
+        return found
+    }
+
     /// - Parameter name: a letter's name, or its message's id.
     func letter(_ name: String) async throws -> DeadLetterDocument? {
         var found: DeadLetterDocument?
         let slices = context.slices
-        _ = try await visit { letter, message in
+        _ = try await visit(AdminLimits.deadLettersSeen) { letter, message in
             if found == nil, letter.name == name || message.properties.messageID == name {
                 found = DeadLetterDocument(
                     letter: DeadLetterEntry(letter, message, slices: slices), body: MessageBody.text(of: message))
@@ -122,47 +184,35 @@ final class DeadLetterDesk: Sendable {
     }
 
     /// Sends letters back to the queues that they died in, or drops them; what cannot be sent back stays, and the answer says why.
-    func handle(_ names: Set<String>, _ fate: DeadLetterQueue.Fate) async throws -> DeadLetterResult {
+    func handle(_ filter: DeadLetterFilter, _ fate: DeadLetterQueue.Fate, reach: Int) async throws -> DeadLetterResult {
         var result = DeadLetterResult()
-        var wanted = names
-        // The words by which the request has called each letter that it means.
-        var words: [String: String] = [:]
-        while !wanted.isEmpty {
-            do {
-                _ = try await visit(
-                    { letter, message in
-                        guard let word = Self.word(for: letter, message, in: wanted) else { return .kept }
-                        words[letter.name] = word
-                        if case .requeued = fate, letter.isExcerpt { throw DeadLetterError.excerpt(letter) }
-                        return fate
-                    },
-                    done: { letter, message, _ in
-                        guard let word = Self.word(for: letter, message, in: wanted) else { return }
-                        wanted.remove(word)
-                        result.done.append(letter.name)
-                    })
-                break
-            } catch let error as DeadLetterError {
-                let letter =
-                    switch error {
-                    case .excerpt(let letter), .noOrigin(let letter): letter
-                    }
-                wanted.remove(words[letter.name] ?? letter.name)
-                result.refused.append(.init(name: letter.name, reason: "\(error)"))
-            }
-        }
-        result.missing = wanted.sorted()
+        // The words by which the request has called letters that are there.
+        var met: Set<String> = []
+        let (slices, queue) = (context.slices, context.deadLetters)
+        let (seen, of) = try await visit(
+            reach,
+            { letter, message in
+                let entry = DeadLetterEntry(letter, message, slices: slices)
+                guard filter.accepts(entry) else { return .kept }
+                met.formUnion([entry.name, entry.id].compactMap(\.self))
+                if case .requeued = fate, let obstacle = queue.obstacle(to: letter) {
+                    result.refused.append(.init(name: letter.name, reason: "\(obstacle)"))
+                    return .kept
+                }
+                return fate
+            },
+            done: { letter, message, fate in
+                if case .kept = fate { return }
+                result.done.append(letter.name)
+                result.letters.append(DeadLetterEntry(letter, message, slices: slices))
+            })
+        (result.seen, result.of) = (seen, of)
+        result.missing = filter.letters.subtracting(met).sorted()
         return result
     }
 
-    /// The word by which a request has called a letter: its name, or its message's id; nil if the request does not mean it.
-    private static func word(for letter: DeadLetter, _ message: AMQPMessage, in wanted: Set<String>) -> String? {
-        if wanted.contains(letter.name) { return letter.name }
-        return message.properties.messageID.flatMap { wanted.contains($0) ? $0 : nil }
-    }
-
     private func visit(
-        _ body: (DeadLetter, AMQPMessage) async throws -> DeadLetterQueue.Fate,
+        _ reach: Int, _ body: (DeadLetter, AMQPMessage) async throws -> DeadLetterQueue.Fate,
         done: (DeadLetter, AMQPMessage, DeadLetterQueue.Fate) throws -> Void = { _, _, _ in }
     ) async throws -> (seen: Int, of: Int) {
         let deadline = ContinuousClock.now + Self.patience
@@ -174,7 +224,7 @@ final class DeadLetterDesk: Sendable {
         }
         defer { isBusy.withLock { $0 = false } }
         do {
-            return try await context.deadLetters.visit(limit: Self.reach, body, done: done)
+            return try await context.deadLetters.visit(limit: reach, body, done: done)
         } catch let error as AMQPError {
             throw AdminError.brokerAway(error)
         }

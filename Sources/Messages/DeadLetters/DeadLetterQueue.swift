@@ -92,8 +92,14 @@ package struct DeadLetterQueue: Sendable {
         await channel.close()
     }
 
+    /// Why a letter cannot be published again; nil if it can.
+    package func obstacle(to letter: DeadLetter) -> DeadLetterError? {
+        if letter.isExcerpt { return .excerpt(letter) }
+        return target(of: letter) == nil ? .noOrigin(letter) : nil
+    }
+
     private func requeue(_ delivery: AMQPDelivery, _ letter: DeadLetter, on channel: AMQPChannel) async throws {
-        guard !letter.isExcerpt else { throw DeadLetterError.excerpt(letter) }
+        if let obstacle = obstacle(to: letter) { throw obstacle }
         guard let target = target(of: letter) else { throw DeadLetterError.noOrigin(letter) }
         try await channel.publish(
             Self.cleaned(delivery.message), exchange: target.exchange, routingKey: target.key, mandatory: true)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Inspection
-import Messages
 import SyncModel
 
 struct DeadLettersList: DeadLetterCommand {
@@ -12,13 +11,9 @@ struct DeadLettersList: DeadLetterCommand {
     @OptionGroup var common: ReportOptions
     @OptionGroup var options: DeadLetterOptions
 
-    func run(_ settings: ClusterSettings) async throws {
-        var entries: [DeadLetterEntry] = []
-        let (_, seen, of) = try await visit(settings) { entry, _ in
-            entries.append(entry)
-            return .kept
-        }
-        entries.sort(by: isBefore)
+    func run(_ admin: AdminClient) async throws {
+        let found = try await list(admin)
+        var entries = found.letters.sorted(by: isBefore)
         if reverse { entries.reverse() }
         if output.json { return try Printing.json(entries) }
         let rows = entries.map { entry in
@@ -32,8 +27,7 @@ struct DeadLettersList: DeadLetterCommand {
         let table = Table(
             "NAME", "MESSAGE ID", "TYPE", "APP", "PARTITION", "FROM", "BYTES", "AGE", "REASON", rows: rows)
         Printing.line(table.rendered())
-        let more = seen < of ? "; \(of - seen) more: looked at \(seen) (--limit)" : ""
-        Printing.note("\(entries.count) of \(of.counted("letter"))\(more)")
+        Printing.note("\(entries.count) of \(found.of.counted("letter"))\(found.rest)")
     }
 
     private func isBefore(_ left: DeadLetterEntry, _ right: DeadLetterEntry) -> Bool {
@@ -55,19 +49,20 @@ struct DeadLettersCount: DeadLetterCommand {
     @OptionGroup var common: ReportOptions
     @OptionGroup var options: DeadLetterOptions
 
-    func run(_ settings: ClusterSettings) async throws {
-        var counts = DeadLetterCounts()
-        let (meant, seen, of) = try await visit(settings) { entry, _ in
-            counts.add(entry)
-            return .kept
-        }
-        let rows = counts.groups.map {
+    func run(_ admin: AdminClient) async throws {
+        let found = try await list(admin, limit: 1)
+        let rows = found.groups.map {
             ["\($0.count)", $0.type.oneLine, $0.app.cell.oneLine, $0.queue.cell.oneLine, $0.reason.oneLine]
         }
-        try output.show(counts.groups, Table("LETTERS", "TYPE", "APP", "FROM", "REASON", rows: rows))
-        let more = seen < of ? "; \(of - seen) more: looked at \(seen) (--limit)" : ""
-        if !output.json { Printing.note("\(meant) of \(of.counted("letter"))\(more)") }
+        try output.show(found.groups, Table("LETTERS", "TYPE", "APP", "FROM", "REASON", rows: rows))
+        let meant = found.groups.reduce(0) { $0 + $1.count }
+        if !output.json { Printing.note("\(meant) of \(found.of.counted("letter"))\(found.rest)") }
     }
+}
+
+extension DeadLetterAnswer {
+    /// The words for letters that were not looked at.
+    fileprivate var rest: String { seen < of ? "; \(of - seen) more: looked at \(seen) (--limit)" : "" }
 }
 
 struct DeadLettersShow: DeadLetterCommand {
@@ -77,15 +72,36 @@ struct DeadLettersShow: DeadLetterCommand {
     @OptionGroup var options: DeadLetterOptions
     @Flag(help: "Show the bodies: users' data.") var bodies = false
 
-    func run(_ settings: ClusterSettings) async throws {
-        _ = try await visitNamed(settings, to: "show") { entry, message in
-            let body = bodies ? MessageBody.text(of: message) : nil
-            if output.json {
-                try Printing.json(JoinedObject(entry, ["body": body].compactMapValues(\.self)))
-            } else {
-                show(entry, body: body)
-            }
-            return .kept
+    private struct Bodies: Decodable {
+        struct Letter: Decodable {
+            var letter: DeadLetterEntry
+            var body: String
+        }
+        var letters: [Letter]
+        var left: Int
+        var seen: Int
+        var of: Int
+    }
+
+    func run(_ admin: AdminClient) async throws {
+        try requireNames()
+        guard bodies else {
+            let found = try await list(admin)
+            try requireSome(found.letters.count, seen: found.seen, of: found.of, to: "show")
+            for entry in found.letters { try print(entry, body: nil) }
+            return
+        }
+        let found: Bodies = try await self.bodies(admin)
+        try requireSome(found.letters.count, seen: found.seen, of: found.of, to: "show")
+        for letter in found.letters { try print(letter.letter, body: letter.body) }
+        if found.left > 0 { Printing.note("\(found.left.counted("letter")) more: name fewer at once") }
+    }
+
+    private func print(_ entry: DeadLetterEntry, body: String?) throws {
+        if output.json {
+            try Printing.json(JoinedObject(entry, ["body": body].compactMapValues(\.self)))
+        } else {
+            show(entry, body: body)
         }
     }
 

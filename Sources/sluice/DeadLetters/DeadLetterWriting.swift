@@ -1,8 +1,7 @@
-import AMQP
+import AdminAPI
 import ArgumentParser
-import Foundation
 import Inspection
-import Messages
+import NIOHTTP1
 import SyncModel
 
 struct DeadLettersRequeue: DeadLetterCommand {
@@ -17,15 +16,15 @@ struct DeadLettersRequeue: DeadLetterCommand {
     @OptionGroup var options: DeadLetterOptions
     @Flag(help: "All of them.") var all = false
 
-    func run(_ settings: ClusterSettings) async throws {
-        var handled = HandledLetters(.requeued)
-        let meant = try await visitNamed(
-            settings, all: all, to: "requeue", { _, _ in .requeued },
-            done: {
-                handled.add($0)
-                try report($0, "requeued", output)
-            }, ended: { await handled.tell(settings, on: $0) })
-        if !output.json { Printing.note("\(meant) requeued") }
+    func run(_ admin: AdminClient) async throws {
+        let result = try await handle(.requeueLetters, admin, all: all)
+        try requireSome(result.letters.count + result.refused.count, seen: result.seen, of: result.of, to: "requeue")
+        for entry in result.letters { try report(entry, "requeued", output) }
+        if let first = result.refused.first {
+            let more = result.refused.count > 1 ? " (and \(result.refused.count - 1) more cannot be requeued)" : ""
+            throw CommandFailure(.badInput, first.reason + more)
+        }
+        if !output.json { Printing.note("\(result.letters.count) requeued") }
     }
 }
 
@@ -39,18 +38,23 @@ struct DeadLettersDrop: DeadLetterCommand {
     @Flag(help: "All of them.") var all = false
     @Flag(help: "Really delete them.") var yes = false
 
-    func run(_ settings: ClusterSettings) async throws {
-        var handled = HandledLetters(.dropped)
-        let meant = try await visitNamed(
-            settings, all: all, to: "drop", { _, _ in yes ? .dropped : .kept },
-            done: {
-                if yes { handled.add($0) }
-                try report($0, yes ? "dropped" : "would drop", output)
-            }, ended: { await handled.tell(settings, on: $0) })
-        guard yes || meant == 0 else {
-            throw CommandFailure(.badInput, "\(meant) would be deleted for good; say --yes to do it")
+    func run(_ admin: AdminClient) async throws {
+        guard yes else {
+            try requireNames(all: all)
+            let found = try await list(admin)
+            let meant = found.letters.count
+            try requireSome(meant, seen: found.seen, of: found.of, to: "drop")
+            for entry in found.letters { try report(entry, "would drop", output) }
+            guard meant == 0 else {
+                throw CommandFailure(.badInput, "\(meant) would be deleted for good; say --yes to do it")
+            }
+            if !output.json { Printing.note("0 dropped") }
+            return
         }
-        if !output.json { Printing.note("\(meant) dropped") }
+        let result = try await handle(.dropLetters, admin, all: all)
+        try requireSome(result.letters.count, seen: result.seen, of: result.of, to: "drop")
+        for entry in result.letters { try report(entry, "dropped", output) }
+        if !output.json { Printing.note("\(result.letters.count) dropped") }
     }
 }
 
@@ -59,31 +63,20 @@ private func report(_ entry: DeadLetterEntry, _ action: String, _ output: Output
     try output.show(JoinedObject(entry, ["action": action]), cells.joined(separator: "  "))
 }
 
-/// What a command has done with letters, which it tells the audit log by the broker: there may be no coordinator to ask.
-private struct HandledLetters {
-    let action: LettersReport.Action
-    private var count = 0
-    private var names: [String] = []
+/// What has become of the letters that a command means.
+private struct HandledLetters: Decodable {
+    struct Refusal: Decodable { var reason: String }
 
-    init(_ action: LettersReport.Action) { self.action = action }
+    var letters: [DeadLetterEntry]
+    var refused: [Refusal]
+    var seen: Int
+    var of: Int
+}
 
-    mutating func add(_ entry: DeadLetterEntry) {
-        count += 1
-        if names.count < LettersReport.most { names.append(entry.name) }
-    }
-
-    func tell(_ settings: ClusterSettings, on connection: AMQPConnection) async {
-        guard count > 0 else { return }
-        let report = LettersReport(
-            action: action, count: count, letters: names, by: "\(NSUserName())@\(ProcessInfo.processInfo.hostName)",
-            at: UnixTime.milliseconds)
-        do {
-            let channel = try await connection.openChannel(confirms: true)
-            try await channel.publish(
-                try AMQPMessage(report), exchange: settings.topology.outcomes, routingKey: "", mandatory: true)
-            await channel.close()
-        } catch {
-            Printing.note("what was done with the letters will not be in the audit log: \(error)")
-        }
+extension DeadLetterCommand {
+    fileprivate func handle(_ route: AdminRoute, _ admin: AdminClient, all: Bool) async throws -> HandledLetters {
+        try requireNames(all: all)
+        return try await admin.ask(
+            route.path(), .POST, body: try options.request(all: all), timeout: AdminClient.letterTimeout)
     }
 }

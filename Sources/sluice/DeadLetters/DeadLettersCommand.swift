@@ -1,7 +1,7 @@
-import AMQP
+import AdminAPI
 import ArgumentParser
 import Inspection
-import Messages
+import NIOCore
 import SyncModel
 
 struct DeadLettersCommand: AsyncParsableCommand {
@@ -9,9 +9,9 @@ struct DeadLettersCommand: AsyncParsableCommand {
         commandName: "dead-letters",
         abstract: "List, show, requeue or drop messages that nobody could use.",
         discussion: """
-            A dead letter is named by what its content makes, at each look the same, or by its message id. Looking takes nothing
-            out: what was fetched goes back to its place, even if this command is killed. A letter leaves the queue only
-            after the broker has confirmed its copy (requeue), or by drop --yes.
+            A dead letter is named by what its content makes, at each look the same, or by its message id. The coordinator looks;
+            looking takes nothing out: what was fetched goes back to its place, even if the coordinator is killed. A letter
+            leaves the queue only after the broker has confirmed its copy (requeue), or by drop --yes.
 
               sluice dead-letters list --app tasks --sort bytes
               sluice dead-letters count
@@ -31,86 +31,87 @@ struct DeadLetterOptions: ParsableArguments {
     @Option(help: "Only this app's.", completion: .apps) var app: String?
     @Option(help: "Only those whose reason contains this.") var reason: String?
     @Option(help: "Only messages of this type.") var type: String?
-    @Option(help: "Look at no more than so many.") var limit = 10_000
+    @Option(help: "Look at no more than so many.") var limit = AdminLimits.deadLettersSeen
 
     var isRestricted: Bool { !letters.isEmpty || app != nil || reason != nil || type != nil }
 
-    func filter() throws -> DeadLetterFilter {
-        guard limit > 0 else { throw CommandFailure(.badInput, "--limit: expected 1 or more, found \(limit)") }
-        return DeadLetterFilter(letters: Set(letters), app: app, reason: reason, type: type)
+    /// The query that says which letters are meant.
+    fileprivate func query() throws -> [(AdminQuery, String?)] {
+        try checkLimit()
+        guard letters.count <= AdminLimits.namedLetters else {
+            throw CommandFailure(
+                .badInput, "expected at most \(AdminLimits.namedLetters) names, found \(letters.count)")
+        }
+        return letters.map { (.id, $0) } + [(.app, app), (.reason, reason), (.type, type), (.reach, "\(limit)")]
+    }
+
+    func request(all: Bool) throws -> DeadLettersRequest {
+        try checkLimit()
+        return DeadLettersRequest(
+            letters: letters.isEmpty ? nil : letters, app: app, reason: reason, type: type, all: all ? true : nil,
+            limit: limit)
+    }
+
+    private func checkLimit() throws {
+        let allowed = AdminLimits.deadLetterReach
+        guard allowed.contains(limit) else {
+            throw CommandFailure(
+                .badInput, "--limit: expected \(allowed.lowerBound) to \(allowed.upperBound), found \(limit)")
+        }
     }
 }
 
-/// A command on the dead-letter queue of the cluster.
-protocol DeadLetterCommand: ReportingCommand {
+/// A command on the dead-letter queue of the cluster, through which the coordinator looks.
+protocol DeadLetterCommand: AdminCommand {
     var options: DeadLetterOptions { get }
 }
 
+/// Letters as the coordinator tells of them.
+struct DeadLetterAnswer: Decodable {
+    var letters: [DeadLetterEntry]
+    /// How many were looked at, and how many there are.
+    var seen: Int
+    var of: Int
+    var groups: [DeadLetterGroup]
+}
+
 extension DeadLetterCommand {
-    /// Visits the letters that the options name.
-    ///
-    /// - Returns: how many were named, looked at, and there.
-    func visit(
-        _ settings: ClusterSettings, _ body: (DeadLetterEntry, AMQPMessage) async throws -> DeadLetterQueue.Fate,
-        done: (DeadLetterEntry) throws -> Void = { _ in }, ended: (AMQPConnection) async -> Void = { _ in }
-    ) async throws -> (meant: Int, seen: Int, of: Int) {
-        let filter = try options.filter()
-        let slices = try settings.sliceCount()
-        do {
-            return try await settings.withBroker(name: "dead-letters") { connection in
-                let queue = DeadLetterQueue(connection: connection, topology: settings.topology, slices: slices)
-                var meant = 0
-                do {
-                    let (seen, of) = try await queue.visit(
-                        limit: options.limit,
-                        { letter, message in
-                            let entry = DeadLetterEntry(letter, message, slices: slices)
-                            guard filter.accepts(entry) else { return .kept }
-                            meant += 1
-                            return try await body(entry, message)
-                        },
-                        done: { letter, message, _ in
-                            let entry = DeadLetterEntry(letter, message, slices: slices)
-                            if filter.accepts(entry) { try done(entry) }
-                        })
-                    await ended(connection)
-                    return (meant, seen, of)
-                } catch {
-                    await ended(connection)
-                    throw error
-                }
-            }
-        } catch let error as DeadLetterError {
-            throw CommandFailure(.badInput, "\(error)")
-        } catch let error as AMQPError where error.code == .notFound {
-            throw CommandFailure(
-                .notFound, "there is no queue \(settings.topology.dead): is the cluster up, with this prefix?")
-        }
+    /// The letters that the options name, oldest first.
+    func list(
+        _ admin: AdminClient, limit: Int = AdminLimits.deadLetterReach.upperBound
+    ) async throws -> DeadLetterAnswer {
+        try await admin.ask(
+            AdminRoute.deadLetters.path(query: try options.query() + [(.limit, "\(limit)")]),
+            timeout: AdminClient.letterTimeout)
     }
 
-    /// Visits the letters that the options name, which must name some, and decides their fate.
-    ///
-    /// - Parameters:
-    ///   - all: `--all`, for commands that have it.
-    ///   - verb: what the command does to a letter.
-    ///   - ended: called at the end, also of a command that has failed, while there is a connection.
-    /// - Returns: how many letters were named.
-    /// - Throws: `notFound` if none was.
-    func visitNamed(
-        _ settings: ClusterSettings, all: Bool? = nil, to verb: String,
-        _ body: (DeadLetterEntry, AMQPMessage) async throws -> DeadLetterQueue.Fate,
-        done: (DeadLetterEntry) throws -> Void = { _ in }, ended: (AMQPConnection) async -> Void = { _ in }
-    ) async throws -> Int {
-        let filter = try options.filter()
+    func bodies<Answer: Decodable>(_ admin: AdminClient) async throws -> Answer {
+        try await admin.ask(
+            AdminRoute.deadLetterBodies.path(query: try options.query()), timeout: AdminClient.letterTimeout)
+    }
+
+    /// - Parameter all: `--all`, for commands that have it.
+    /// - Throws: `badInput` if the options name no letters.
+    func requireNames(all: Bool? = nil) throws {
         guard all == true || options.isRestricted else {
             let rest = all == nil ? "--reason or --type" : "--reason, --type or --all"
             throw CommandFailure(.badInput, "say which: names, message ids, --app, \(rest)")
         }
-        let (meant, seen, of) = try await visit(settings, body, done: done, ended: ended)
-        guard meant > 0 || (of == 0 && filter.letters.isEmpty && !options.isRestricted) else {
+    }
+
+    /// - Parameters:
+    ///   - meant: how many letters were named.
+    ///   - verb: what the command does to a letter.
+    /// - Throws: `notFound` if none was named, but where all are meant and there are none.
+    func requireSome(_ meant: Int, seen: Int, of: Int, to verb: String) throws {
+        guard meant > 0 || (of == 0 && !options.isRestricted) else {
             let rest = seen < of ? " among the \(seen) of \(of.counted("letter")) that were looked at (--limit)" : ""
             throw CommandFailure(.notFound, "there is no such dead letter to \(verb)\(rest)")
         }
-        return meant
     }
+}
+
+extension AdminClient {
+    /// How long a look through the dead letters may take: each is fetched from the broker, and may be published again.
+    static let letterTimeout = TimeAmount.minutes(10)
 }

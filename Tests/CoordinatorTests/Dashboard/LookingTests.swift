@@ -83,7 +83,41 @@ import Testing
                 let gone = try await coordinator.request("POST", "dead-letters/drop", #"{"letters": ["\#(third)"]}"#)
                 expectEqual(gone["done.0"], third)
                 try await expectTrue(coordinator.request("GET", "dead-letters")["letters.1.name"] == nil)
-                try await expectEqual(coordinator.request("POST", "dead-letters/drop", #"{"letters": []}"#).status, 400)
+                for body in [#"{"letters": []}"#, "{}", #"{"all": false}"#, #"{"all": true, "limit": 0}"#] {
+                    try await expectEqual(coordinator.request("POST", "dead-letters/drop", body).status, 400, "\(body)")
+                }
+            }
+        }
+    }
+
+    /// Letters may be meant by what they have in common; two with the same content have one name.
+    @Test func deadLettersAreMeantByConditions() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.withCoordinator(tick: .seconds(60)) { coordinator in
+                try await eventually { coordinator.isServing }
+                let slice = harness.topology.slice(SliceNumber(0))
+                for id in ["m1", "m1", "m2"] { try await bury(harness, id: id, queue: slice, reason: "bad \(id)") }
+                try await bury(harness, id: "m3", queue: "no-queue-of-ours", reason: "worse")
+                let named = try await coordinator.request("GET", "dead-letters?id=m1&id=m3&limit=10&reach=50000")
+                expectTrue(named["letters.2.id"] != nil && named["letters.3.id"] == nil && named["of"] == "4")
+                let few = try await coordinator.request("GET", "dead-letters?reach=2")
+                expectTrue(few["seen"] == "2" && few["of"] == "4", "\(few)")
+                try await expectEqual(coordinator.request("GET", "dead-letters?reach=0").status, 400)
+                let bodies = try await coordinator.request("GET", "dead-letters/bodies?id=m2")
+                expectTrue(
+                    bodies["letters.0.letter.id"] == "m2" && bodies["letters.0.body"]?.contains("\"at\"") == true
+                        && bodies["left"] == "0", "\(bodies)")
+                // What cannot be sent back stays, and does not keep the others.
+                let back = try await coordinator.request(
+                    "POST", "dead-letters/requeue", #"{"all": true, "limit": 50000}"#)
+                expectTrue(
+                    back["letters.2.name"] != nil && back["letters.3.name"] == nil && back["refused.0.reason"] != nil,
+                    "\(back)")
+                for _ in 0..<3 { while try await harness.next(TickMessage.self, in: slice).at != 1 {} }
+                let gone = try await coordinator.request(
+                    "POST", "dead-letters/drop", #"{"app": "tasks", "reason": "WORSE"}"#)
+                expectTrue(gone["letters.0.id"] == "m3" && gone["done.1"] == nil, "\(gone)")
+                try await expectEqual(coordinator.request("GET", "dead-letters")["of"], "0")
             }
         }
     }
