@@ -17,7 +17,8 @@ extension AdminRoute {
         // Everybody who has a token may log in and out with it.
         case (.session, _), (.sessionLink, _): .read
         // What users have written is there to be read.
-        case (.deadLetter, _), (.deadLetterBodies, _), (.realmObjects, _), (.documents, _), (.documentCount, _),
+        case (.deadLetter, _), (.deadLetterBodies, _), (.viewsExplanation, _), (.realmObjects, _), (.documents, _),
+            (.documentCount, _),
             (.documentDistinct, _), (.documentAggregate, _), (.documentExplanation, _), (.documentStream, _),
             (.changes, _):
             .operate

@@ -19,6 +19,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case rulesVersion = "apps/:app/rules/versions/:version"
     case rulesCheck = "apps/:app/rules/check"
     case rulesExplanation = "apps/:app/rules/explain"
+    case viewsExplanation = "apps/:app/views/explain"
     case users = "apps/:app/users"
     case user = "apps/:app/users/:user"
     case disableUser = "apps/:app/users/:user/disable"
@@ -207,6 +208,10 @@ package enum AdminLimits {
     package static let partitions = 100
     /// Searches for documents that are under way at once.
     package static let searches = 10
+    /// Views that are explained at once: each reads all objects of an app.
+    package static let viewExplanations = 2
+    /// A user's clients whose views are explained if the query names no limit.
+    package static let explainedClients = 10
     /// Followers of changes at once: each has a queue of its own at the broker.
     package static let followers = 20
 }

@@ -107,6 +107,43 @@ import Testing
         }
     }
 
+    @Test func viewsAreExplainedToOperators() async throws {
+        try await CoordinatorHarness.with { harness in
+            try await harness.store.insert(AppRecord(id: "notes", syncMode: .flexible, createdAt: 1))
+            try await harness.store.insert(AppRecord(id: "tasks", createdAt: 1))
+            try await harness.store.insert(
+                UserRecord(app: "notes", id: "u1", identities: [], email: nil, isDisabled: true, createdAt: 1))
+            try await fill(harness)
+            try await harness.withCoordinator { coordinator in
+                try await eventually { coordinator.isServing }
+                func explain(_ query: String, app: String = "notes") async throws -> RunningCoordinator.Answer {
+                    try await coordinator.request("GET", "apps/\(app)/views/explain?\(query)")
+                }
+                let query = "user=u1&query=\(escaped(#"{"Note":"done == true"}"#))"
+                let report = try await explain(query + "&class=Note&id=4")
+                expectTrue(report.text.contains(#""isDisabled":true"#) && report["rulesVersion"] == "0", "\(report)")
+                expectTrue(
+                    report["views.0.classes.0.objects"] == "10" && report["views.0.classes.0.selected"] == "5"
+                        && report["views.0.classes.0.inView"] == "0" && report["views.0.client"] == nil, "\(report)")
+                expectTrue(
+                    report["views.0.objects.0.key"] == "4" && report.text.contains(#""isSelected":true"#), "\(report)"
+                )
+                // The store knows no client of the user.
+                try await expectEqual(explain("user=u1")["views.0.queries"], nil)
+                let mistakes: [(String, String, Int)] = [
+                    ("user=nobody", "notes", 404), ("", "notes", 400), ("user=u1&id=4", "notes", 400),
+                    ("user=u1&limit=0", "notes", 400),
+                    ("user=u1&query=%7B%22Note%22%3A%22done%20%3D%3D%22%7D", "notes", 422),
+                    ("user=u1", "tasks", 409), ("user=u1", "nothing", 404),
+                ]
+                for (query, app, status) in mistakes {
+                    let answer = try await explain(query, app: app)
+                    expectTrue(answer.status == status, "\(query) \(app): \(answer)")
+                }
+            }
+        }
+    }
+
     /// Documents of an app in partition mode, of all its realms, each behind the realm's name.
     @Test func aStreamWithoutAPartitionIsOfAllRealms() async throws {
         try await CoordinatorHarness.with { harness in

@@ -61,6 +61,7 @@ struct AdminServer: Sendable {
         MessageRoutes(context: context).add(to: group)
         DoctorRoutes(context: context).add(to: group)
         RealmRoutes(context: context).add(to: group)
+        ViewRoutes(context: context).add(to: group)
         DocumentRoutes(context: context).add(to: group)
         ChangeRoutes(context: context).add(to: group)
         SessionRoutes(context: context, access: access, trail: trail).add(to: group)

@@ -25,6 +25,14 @@ package final class SearchBudget: Sendable {
         }
     }
 
+    /// - Throws: `limit` once trying objects has taken too much: then no answer of a query counts any more.
+    func requireSteps() throws(DocumentError) {
+        guard meter.overrun == nil else {
+            throw DocumentError(
+                .limit, "the queries take too long: \(meter.explanation ?? "there is too much to look at")")
+        }
+    }
+
     /// Counts objects that were looked at.
     ///
     /// - Throws: `limit` if those are too many.

@@ -7,7 +7,7 @@ package import SyncModel
 import Views
 
 /// The objects of a class that a user's client gets, counted.
-package struct ClassViewCount: Encodable, Sendable {
+package struct ClassViewCount: Codable, Sendable {
     package var className: String
     /// Absent if the class is not subscribed to.
     package var query: String?
@@ -29,7 +29,7 @@ package struct ClassViewCount: Encodable, Sendable {
 }
 
 /// Why one object is in a view or out of it.
-package struct ObjectVerdict: Encodable, Sendable {
+package struct ObjectVerdict: Codable, Sendable {
     package var className: String
     package var key: String
     package var isSelected: Bool
@@ -51,12 +51,14 @@ package enum ViewInspection {
     /// - Parameters:
     ///   - queries: by class a query, as JSON.
     ///   - queryable: what a client may ask for anew; nil: it has the set already.
+    ///   - budget: what may be read and tried.
     ///   - wanted: which objects are told of one by one.
     ///   - tell: is called with each of these.
-    /// - Throws: `notFound`, `corrupt`, and `badInput` if the queries cannot be a view.
+    /// - Throws: `notFound`, `corrupt`, and `badInput` if the queries cannot be a view; `DocumentError` with `limit` if it takes too long.
     package static func run(
         _ queries: String, _ roles: ClosedRoles, by queryable: Queryable? = nil, on name: RealmName,
-        in reader: any SliceReader, wanted: (String, String) -> Bool, tell: (ObjectVerdict) -> Void
+        in reader: any SliceReader, within budget: SearchBudget, wanted: (String, String) -> Bool,
+        tell: (ObjectVerdict) -> Void
     ) async throws -> [ClassViewCount] {
         try await reader.withSnapshot { snapshot in
             guard let record = try await snapshot.realm(name) else {
@@ -70,6 +72,7 @@ package enum ViewInspection {
             } catch {
                 throw InspectionError(.badInput, error.message)
             }
+            let metered = view.metered(by: budget.meter)
             var counts: [TableID: ClassViewCount] = [:]
             for table in schema.tables where table.kind == .topLevel {
                 let part = view[table.id]
@@ -78,13 +81,15 @@ package enum ViewInspection {
                     hidden: table.columns.filter { part?.role?.reads($0.id) == false }.map(\.name.string).sorted())
             }
             try await snapshot.forEachObjectPage(in: record.id) { page in
+                try budget.requireTime()
                 for (row, body) in page {
                     let id = TableID(rawValue: row.table)
                     guard let table = schema.table(id), counts[id] != nil else { continue }
-                    let part = view[id]
+                    let part = metered[id]
                     let object = try StoredObject(decoding: body)
                     let isSelected = part?.query?.matches(object, key: row.key) ?? false
                     let isVisible = part?.role?.isVisible(object, row.key) ?? false
+                    try budget.requireSteps()
                     counts[id]?.objects += 1
                     if isSelected { counts[id]?.selected += 1 }
                     if isVisible { counts[id]?.visible += 1 }
@@ -119,7 +124,7 @@ package enum ViewInspection {
 }
 
 /// The subscription set of a client file, as its owner has it.
-package struct ClientSubscriptions: Encodable, Sendable {
+package struct ClientSubscriptions: Codable, Sendable {
     package var clientFile: FileIdent
     package var version: UInt64
     /// The queries as JSON, one for each class.
