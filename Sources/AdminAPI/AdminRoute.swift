@@ -65,6 +65,7 @@ package enum AdminRoute: String, CaseIterable, Sendable {
     case messageEvents = "messages/events"
     case doctor = "doctor"
     case realms = "apps/:app/realms"
+    case realmsVerification = "realms/verify"
     case realm = "apps/:app/realm"
     case realmClientFiles = "apps/:app/realm/client-files"
     case realmHistory = "apps/:app/realm/history"
@@ -208,6 +209,8 @@ package enum AdminLimits {
     package static let partitions = 100
     /// Searches for documents that are under way at once.
     package static let searches = 10
+    /// Verifications of realms at once: each holds parts of two copies of a realm in memory.
+    package static let verifications = 2
     /// Views that are explained at once: each reads all objects of an app.
     package static let viewExplanations = 2
     /// A user's clients whose views are explained if the query names no limit.

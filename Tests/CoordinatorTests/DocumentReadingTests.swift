@@ -107,6 +107,29 @@ import Testing
         }
     }
 
+    @Test func realmsAreVerifiedOneAfterTheOther() async throws {
+        try await withPartitions { coordinator in
+            // What these realms hold is not what their histories make.
+            let all = try await coordinator.request("GET", "realms/verify")
+            expectEqual(all.text.components(separatedBy: "event: verdict\n").count, 4)
+            expectTrue(all.text.hasSuffix("event: end\ndata: {\"realms\":3}\n\n"), "\(all.text)")
+            let one = try await coordinator.request("GET", "realms/verify?app=notes&partition=empty")
+            expectTrue(
+                one.text.hasPrefix("event: verdict\ndata: {\"app\":\"notes\"")
+                    && one.text.contains("\"replay\":")
+                    && one.text.hasSuffix("event: end\ndata: {\"realms\":1}\n\n"), "\(one.text)")
+            let none = try await coordinator.request("GET", "realms/verify?app=others")
+            expectEqual(none.text, "event: end\ndata: {\"realms\":0}\n\n")
+            for (query, status) in [
+                ("app=notes&partition=away", 404), ("partition=nw", 400), ("app=notes&partition=nw&flexible=true", 400),
+                ("app=notes&flexible=true", 404),
+            ] {
+                let answer = try await coordinator.request("GET", "realms/verify?\(query)")
+                expectTrue(answer.status == status, "\(query): \(answer)")
+            }
+        }
+    }
+
     @Test func viewsAreExplainedToOperators() async throws {
         try await CoordinatorHarness.with { harness in
             try await harness.store.insert(AppRecord(id: "notes", syncMode: .flexible, createdAt: 1))

@@ -222,7 +222,7 @@ extension ShakenClusterTests {
             expectTrue(after.replay == "equal" && after.objects == 21 && after.findingCount == 0)
             // The same without a cluster.
             await cluster.stop()
-            let offline = try await cluster.operateJSON(Verdict.self, "realms", "verify", "--app", cluster.app)
+            let offline = try await cluster.operateJSON(Verdict.self, "store", "verify", "--app", cluster.app)
             expectTrue(offline.digest == after.digest && offline.findingCount == 0)
         }
 

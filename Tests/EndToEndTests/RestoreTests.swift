@@ -150,7 +150,7 @@ import Testing
         let url = try other.settings()["SLUICE_STORE_URL"] ?? "sqlite:\(cluster.folder)/other"
         if other.schema != nil { try await cluster.operate("store", "init", "--without-roles", "--store", url) }
         try await cluster.operate("restore", backup, "--force", "--store", url)
-        let verified = try await cluster.operate("realms", "verify", "--all", "--store", url)
+        let verified = try await cluster.operate("store", "verify", "--all", "--store", url)
         expectTrue(verified.contains("replay equal"))
         try await other.drop(cluster)
     }

@@ -2,6 +2,7 @@ import AMQP
 import AdminAPI
 import HTTPTypes
 import Hummingbird
+import Inspection
 import NIOCore
 import Operations
 import Rules
@@ -105,6 +106,13 @@ extension AdminError {
             case .stale: self = .conflict("stale", error.message)
             default:
                 self = .unavailable("store_unavailable", "\(error.message); the coordinator's log says more")
+            }
+        case let error as InspectionError:
+            switch error.code {
+            case .notFound: self = AdminError(status: .notFound, code: "not_found", message: error.message)
+            case .badInput:
+                self = AdminError(status: .unprocessableContent, code: "invalid_query", message: error.message)
+            case .corrupt: self = AdminError(status: .internalServerError, code: "corrupt", message: error.message)
             }
         case let error as AMQPError: self = .brokerAway(error)
         case let error as CoordinatorError where error.code == .brokerUnavailable:

@@ -62,6 +62,7 @@ struct AdminServer: Sendable {
         DoctorRoutes(context: context).add(to: group)
         RealmRoutes(context: context).add(to: group)
         ViewRoutes(context: context).add(to: group)
+        VerificationRoutes(context: context).add(to: group)
         DocumentRoutes(context: context).add(to: group)
         ChangeRoutes(context: context).add(to: group)
         SessionRoutes(context: context, access: access, trail: trail).add(to: group)

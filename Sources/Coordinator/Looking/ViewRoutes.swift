@@ -59,20 +59,8 @@ struct ViewRoutes: Sendable {
             return try await request.body.consumeWithCancellationOnInboundClose { _ in
                 try await ViewsReport(question, of: account, in: app, by: rules, from: reader, within: budget)
             }
-        } catch let error as InspectionError {
-            throw AdminError(error)
         } catch let error as DocumentError {
             throw AdminError(error)
-        }
-    }
-}
-
-extension AdminError {
-    fileprivate init(_ error: InspectionError) {
-        switch error.code {
-        case .notFound: self.init(status: .notFound, code: "not_found", message: error.message)
-        case .badInput: self.init(status: .unprocessableContent, code: "invalid_query", message: error.message)
-        case .corrupt: self.init(status: .internalServerError, code: "corrupt", message: error.message)
         }
     }
 }

@@ -105,6 +105,7 @@ package final class RealmVerifier {
         var done: UInt64 = 0
         try await reader.forEachHistoryPage(of: key, after: record.historyBase, through: record.latest.version) {
             page in
+            try Task.checkCancellation()
             for stored in page {
                 checker.check(stored, &findings)
                 let entry = stored.entry

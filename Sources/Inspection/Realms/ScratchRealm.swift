@@ -13,6 +13,9 @@ final class ScratchRealm {
     private static let maxChanges = 5_000
     static let maxBytesInMemory: UInt64 = 64 << 20
 
+    /// A disk: what is in /tmp may take memory.
+    private static var folder: String { ProcessInfo.processInfo.environment["TMPDIR"] ?? "/var/tmp" }
+
     private(set) var state: RealmState
     private let store: any SliceStore
     private let epoch: Epoch
@@ -27,7 +30,7 @@ final class ScratchRealm {
         state = RealmState(schema: Schema(), residency: .partial, compatibility: compatibility)
         folder =
             historyBytes > Self.maxBytesInMemory
-            ? FileManager.default.temporaryDirectory.appending(path: "sluice-verify-\(UUID().uuidString)").path : nil
+            ? "\(Self.folder)/sluice-verify-\(UUID().uuidString)" : nil
         stores = folder.map { SQLiteStores(folder: $0) } ?? .inMemory()
         store = try await stores.store(for: SliceNumber(0))
         guard case .owned(let epoch) = try await store.claim(by: "verify", now: 0, leaseUntil: 1 << 60, gone: nil)

@@ -1,10 +1,11 @@
+import AdminAPI
 import ArgumentParser
 import Foundation
 import Inspection
 import Storage
 import SyncModel
 
-struct RealmsVerify: ReportingCommand {
+struct RealmsVerify: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check realms' histories against their states.",
@@ -14,19 +15,65 @@ struct RealmsVerify: ReportingCommand {
             that reciprocals lie within their window. Where a history was compacted, its newest base and what follows are
             replayed, as a new client gets them.
 
-            Reads each realm in one read transaction, so a cluster may run meanwhile. Memory is bounded; large realms are
-            replayed into a temporary folder (TMPDIR) of about their history's size.
+            The coordinator reads each realm in one read transaction. Its memory is bounded; large realms are replayed into a
+            temporary folder of about their history's size (TMPDIR, else /var/tmp). Where no coordinator runs: sluice store verify.
 
             Exit codes: 0 all sound, 1 something is wrong, others as usual.
             """)
     @OptionGroup var common: ReportOptions
+    @OptionGroup var wanted: VerifyOptions
+
+    private struct Progress: Decodable {
+        var app: String
+        var partition: String
+        var done: UInt64
+        var of: UInt64
+    }
+
+    func run(_ admin: AdminClient) async throws {
+        try wanted.check()
+        // The first coordinator that answers is asked.
+        let _: ClusterDocument = try await admin.ask(AdminRoute.cluster.path())
+        let path = AdminRoute.realmsVerification.path(
+            query: [
+                (.app, wanted.app), (.partition, wanted.realm), (.flexible, wanted.flexible ? "true" : nil),
+            ])
+        let verdicts = VerdictPrinter(wanted, output)
+        var progress: VerifyProgress?
+        try await admin.follow(path) { event in
+            switch event.name {
+            case "progress":
+                let step = try JSONDecoder().decode(Progress.self, from: Data(event.data))
+                let name = RealmName(app: step.app, partition: step.partition)
+                if progress?.name != name { progress = VerifyProgress(name) }
+                progress?.show(step.done, of: step.of)
+                return true
+            case "verdict":
+                progress?.end()
+                progress = nil
+                try verdicts.show(try JSONDecoder().decode(RealmVerdict.self, from: Data(event.data)))
+                return true
+            case "error":
+                let problem = try? JSONDecoder().decode(AdminProblem.self, from: Data(event.data))
+                throw CommandFailure(
+                    problem?.error == "store_unavailable" ? .tryAgain : .internalError,
+                    problem?.message ?? "the verification ended")
+            default: return event.name != "end"
+            }
+        }
+        try verdicts.finish()
+    }
+}
+
+/// The realms that are verified.
+struct VerifyOptions: ParsableArguments {
     @Option(help: "Only this app's.", completion: .apps) var app: String?
     @Option(help: "With --app: only this realm.") var realm: String?
     @Flag(help: "With --app: only its flexible realm.") var flexible = false
     @Flag(help: "Every realm of every app.") var all = false
     @Flag(help: "Print only what is wrong.") var faults = false
 
-    func run(_ settings: ClusterSettings) async throws {
+    func check() throws {
         guard all != (app != nil) else {
             throw CommandFailure(.badInput, "give --app, --app and --realm, or --all")
         }
@@ -36,30 +83,35 @@ struct RealmsVerify: ReportingCommand {
         guard realm == nil || !flexible else {
             throw CommandFailure(.badInput, "--flexible is the realm without a partition: leave --realm out")
         }
-        let realms = try await StoredRealms(settings)
-        var (sound, unsound) = (0, 0)
-        /// Checks a realm and prints a line as soon as it is done.
-        ///
-        /// - Returns: false if there is no such realm.
-        func verify(_ name: RealmName, _ reader: any SliceReader) async throws -> Bool {
-            let progress = VerifyProgress(name)
-            defer { progress.end() }
-            let verdict = try await RealmVerifier.verify(name, in: reader) { progress.show($0, of: $1) }
-            guard let verdict else { return false }
-            if verdict.isSound { sound += 1 } else { unsound += 1 }
-            if !faults || !verdict.isSound { try output.show(verdict, Self.text(of: verdict)) }
-            return true
-        }
-        if let app,
-            let name = flexible
-                ? RealmName(flexible: app)
-                : realm.map({ RealmName(app: app, partition: RealmName.partition(fromText: $0)) })
-        {
-            guard try await verify(name, try await realms.reader(of: name)) else { throw StoredRealms.missing(name) }
-        } else {
-            try await realms.forEach(app: app) { record, reader in _ = try await verify(record.name, reader) }
-        }
-        if sound + unsound == 0, let app {
+    }
+
+    /// The one realm; nil for all of the app, or of all apps.
+    var name: RealmName? {
+        guard let app else { return nil }
+        if flexible { return RealmName(flexible: app) }
+        return realm.map { RealmName(app: app, partition: RealmName.partition(fromText: $0)) }
+    }
+}
+
+/// Prints what was found of realms as it comes, and says at the end how many there were.
+final class VerdictPrinter {
+    private let wanted: VerifyOptions
+    private let output: OutputOptions
+    private var (sound, unsound) = (0, 0)
+
+    init(_ wanted: VerifyOptions, _ output: OutputOptions) {
+        self.wanted = wanted
+        self.output = output
+    }
+
+    func show(_ verdict: RealmVerdict) throws {
+        if verdict.isSound { sound += 1 } else { unsound += 1 }
+        if !wanted.faults || !verdict.isSound { try output.show(verdict, Self.text(of: verdict)) }
+    }
+
+    /// - Throws: exit code 1 if something is wrong, `notFound` for an app without realms.
+    func finish() throws {
+        if sound + unsound == 0, let app = wanted.app {
             throw CommandFailure(.notFound, "there is no realm of app \(app) in the store")
         }
         if !output.json { Printing.note("\((sound + unsound).counted("realm")), \(unsound) with faults") }
@@ -84,7 +136,7 @@ struct RealmsVerify: ReportingCommand {
 
 /// A line on the terminal that says how far a long verification has come; nothing where nobody watches.
 final class VerifyProgress {
-    private let name: RealmName
+    let name: RealmName
     private let isWatched = isatty(STDERR_FILENO) == 1
     private var shownAt = ContinuousClock.now
     private var hasShown = false

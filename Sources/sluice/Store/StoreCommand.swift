@@ -14,6 +14,7 @@ struct StoreCommand: AsyncParsableCommand {
             only what is lost for good.
 
               sluice store show
+              sluice store verify --all              # sluice realms verify, without a coordinator
               sluice store adopt --broker            # the broker was replaced, or its prefix changed
               sluice store adopt --slice 3           # there is no other copy of slice 3
               sluice store adopt --new               # everything is lost: begin anew
@@ -26,7 +27,8 @@ struct StoreCommand: AsyncParsableCommand {
               sluice store copy sqlite:/var/lib/sluice postgres://owner@db/sluice
             """,
         subcommands: [
-            StoreShow.self, StoreAdopt.self, StoreInit.self, StoreMigrate.self, StoreCheck.self, StoreCopyCommand.self,
+            StoreShow.self, StoreAdopt.self, StoreInit.self, StoreMigrate.self, StoreCheck.self, StoreVerify.self,
+            StoreCopyCommand.self,
         ], defaultSubcommand: StoreShow.self)
 }
 
