@@ -229,7 +229,7 @@ extension ObjectBase {
         return handle.moved(to: handle.instance.frozen())
     }
 
-    fileprivate func thawedHandle(_ isolation: (any Actor)?) -> ObjectHandle? {
+    func thawedHandle(_ isolation: (any Actor)?) -> ObjectHandle? {
         let handle = versioned()
         let live = handle.moved(to: handle.instance.thawed(isolation))
         return live.exists ? live : nil

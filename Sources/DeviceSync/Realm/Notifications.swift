@@ -76,13 +76,15 @@ extension RealmCollectionChange {
 }
 
 /// A property that changed.
-public struct PropertyChange: Sendable {
+///
+/// Unchecked: the values of an object's own properties can go anywhere. What a projection shows belongs where its notifications come.
+public struct PropertyChange: @unchecked Sendable {
     /// The name.
     public let name: String
     /// The value before, for scalars and links; nil for null and collections.
-    public let oldValue: (any Sendable)?
+    public let oldValue: Any?
     /// The value after, for scalars and links; nil for null and collections.
-    public let newValue: (any Sendable)?
+    public let newValue: Any?
 }
 
 /// A change of an observed object.

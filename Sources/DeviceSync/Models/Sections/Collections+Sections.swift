@@ -1,11 +1,5 @@
 // How collections are put into sections.
 
-/// A key path over persisted properties.
-private struct SectionKeyPath<Root: Object, Key>: @unchecked Sendable {
-    // Unchecked: key paths never change, and one over properties has caught nothing that could.
-    let keyPath: KeyPath<Root, Key>
-}
-
 extension RealmCollection where Element: Object {
     /// The objects in sections by a property, sorted by it.
     ///
@@ -21,9 +15,9 @@ extension RealmCollection where Element: Object {
     public func sectioned<Key: _Persistable & Hashable & Sendable>(
         by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]
     ) -> SectionedResults<Key, Element> {
-        let path = SectionKeyPath(keyPath: keyPath)
+        let fixed = FixedKeyPath(path: keyPath)
         return sectioned(
-            by: { $0[keyPath: path.keyPath] } as @Sendable (Element) -> Key, sortDescriptors: sortDescriptors)
+            by: { $0[keyPath: fixed.path] } as @Sendable (Element) -> Key, sortDescriptors: sortDescriptors)
     }
 }
 

@@ -23,8 +23,8 @@ public struct _ThreadSafePointer: Sendable {
     enum Place: Sendable {
         case object(ObjectHandle)
         case field(_Field)
-        /// `Results` of some element.
-        case results(any Sendable)
+        /// A collection that has no place: `Results` and what is made of these.
+        case collection(any Sendable)
     }
     let place: Place
     let instance: RealmInstance
@@ -35,7 +35,12 @@ public struct _ThreadSafePointer: Sendable {
 
     init(_ field: _Field) { (place, instance) = (.field(field), field.instance) }
 
-    init<Element>(_ results: Results<Element>) { (place, instance) = (.results(results), results.instance) }
+    init<Element>(_ results: Results<Element>) { self.init(results, in: results.instance) }
+
+    /// - Parameter collection: a collection that finds itself again by what it is.
+    init(_ collection: any Sendable, in instance: RealmInstance) {
+        (place, self.instance) = (.collection(collection), instance)
+    }
 
     private init(_ pointer: _ThreadSafePointer, in instance: RealmInstance) {
         (place, self.instance) = (pointer.place, instance)
@@ -47,7 +52,7 @@ public struct _ThreadSafePointer: Sendable {
         switch place {
         case .object(let handle): moved = _ThreadSafePointer(handle.moved(to: instance))
         case .field(let field): moved = _ThreadSafePointer(field.moved(to: instance))
-        case .results: moved = _ThreadSafePointer(self, in: instance)
+        case .collection: moved = _ThreadSafePointer(self, in: instance)
         }
         moved.hidden = hidden
         return moved
@@ -175,7 +180,7 @@ extension Results {
     public var _pointer: _ThreadSafePointer? { _ThreadSafePointer(self) }
     /// The objects of the query.
     public static func _found(_ pointer: _ThreadSafePointer) -> Results? {
-        guard case .results(let any) = pointer.place, let results = any as? Results else { return nil }
+        guard case .collection(let any) = pointer.place, let results = any as? Results else { return nil }
         let moved = results.with(query: results.query, instance: pointer.instance, keys: results.keys)
         return moved.isInvalidated ? nil : moved
     }
