@@ -1,3 +1,5 @@
+internal import Dispatch
+
 #if canImport(Combine)
 public import Combine
 #elseif OpenCombine
@@ -5,131 +7,137 @@ public import OpenCombine
 #endif
 
 #if canImport(Combine) || OpenCombine
-// Objects and collections that a publisher sends go elsewhere frozen, or by a reference.
-
-extension Publisher {
-    /// The same values, frozen: they can be used anywhere.
-    public func freeze<T: ThreadConfined>() -> Publishers.Map<Self, T> where Output == T { map { $0.freeze() } }
-
-    /// The same changes, of frozen objects.
-    public func freeze<T: Object>() -> Publishers.Map<Self, ObjectChange<T>> where Output == ObjectChange<T> {
-        map { change in change.map { $0.freeze() } }
-    }
-
-    /// The same changes, of frozen collections.
-    public func freeze<T: RealmCollection>() -> Publishers.Map<Self, RealmCollectionChange<T>>
-    where Output == RealmCollectionChange<T> {
-        map { change in change.map { $0.freeze() } }
-    }
-
-    /// The same changes, of frozen maps.
-    public func freeze<T: RealmKeyedCollection>() -> Publishers.Map<Self, RealmMapChange<T>>
-    where Output == RealmMapChange<T> {
-        map { change in change.map { $0.freeze() } }
-    }
-
-    /// The same values, which `receive(on:)` hands over to another place: there each is in the realm of that place. What was deleted meanwhile is left out.
-    public func threadSafeReference() -> RealmPublishers.MakeThreadSafe<Self> where Output: ThreadConfined {
-        RealmPublishers.MakeThreadSafe(upstream: self)
-    }
-
-    /// The same changes, which `receive(on:)` hands over to another place; see `threadSafeReference()`.
-    public func threadSafeReference<T: Object>() -> RealmPublishers.MakeThreadSafeObjectChangeset<Self, T>
-    where Output == ObjectChange<T> {
-        RealmPublishers.MakeThreadSafeObjectChangeset(upstream: self)
-    }
-
-    /// The same changes, which `receive(on:)` hands over to another place; see `threadSafeReference()`.
-    public func threadSafeReference<T: RealmCollection>() -> RealmPublishers.MakeThreadSafeCollectionChangeset<Self, T>
-    where Output == RealmCollectionChange<T> {
-        RealmPublishers.MakeThreadSafeCollectionChangeset(upstream: self)
-    }
-}
-
-extension Publisher {
-    /// Sends values on a scheduler in a form that any place may have, and from there on what is found by that.
-    fileprivate func handedOver<S: Scheduler, Form>(
-        on scheduler: S, _ options: S.SchedulerOptions?, by form: @escaping (Output) -> Form,
-        found: @escaping (Form) -> Output?
-    ) -> AnyPublisher<Output, Failure> {
-        map(form).receive(on: scheduler, options: options).compactMap(found).eraseToAnyPublisher()
-    }
-}
-
-/// Publishers that hand objects and collections over to another thread, queue or actor.
+/// The publishers of what realms have. Properties and functions of what is observed make them: `collectionPublisher`, `valuePublisher(_:keyPaths:)`, `Realm.asyncOpen(configuration:)` …
 public enum RealmPublishers {
-    /// Values that are handed over.
-    public struct MakeThreadSafe<Upstream: Publisher>: Publisher where Upstream.Output: ThreadConfined {
-        /// An object or a collection.
-        public typealias Output = Upstream.Output
-        /// Failures of the publisher.
-        public typealias Failure = Upstream.Failure
-        let upstream: Upstream
+    /// What an observation reports. Each subscription is an observation of its own, which ends when it is cancelled.
+    ///
+    /// Values come where notifications come that name no queue: where the realm belongs, or on the main queue. `subscribe(on:)` names a queue; `receive(on:)` hands them over
+    /// to another thread, queue or actor, where they arrive later.
+    public struct Observation<Output, Failure: Error>: Publisher {
+        typealias Report = @Sendable (Event) -> Void
 
-        /// Sends the values where they are published.
-        public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-            upstream.receive(subscriber: subscriber)
+        enum Event {
+            case value(Output)
+            case end(Subscribers.Completion<Failure>)
         }
 
-        /// Sends the values on a scheduler, each in the realm of its place.
-        public func receive<S: Scheduler>(
-            on scheduler: S, options: S.SchedulerOptions? = nil
-        ) -> AnyPublisher<Output, Failure> {
-            upstream.handedOver(on: scheduler, options, by: { ThreadSafeReference(to: $0) }, found: { $0.here })
+        private let observe: (DispatchQueue?, @escaping Report) -> NotificationToken
+        private var queue: DispatchQueue?
+        private var keep: ((NotificationToken) -> Void)?
+
+        init(_ observe: @escaping (DispatchQueue?, @escaping Report) -> NotificationToken) { self.observe = observe }
+
+        /// Begins an observation.
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
+            let subscription = ObservationSubscription()
+            let downstream = Downstream(subscriber)
+            subscriber.receive(subscription: subscription)
+            subscription.begin {
+                let token = observe(queue) { [weak subscription] event in
+                    guard let subscription, !subscription.isCancelled else { return }
+                    switch event {
+                    case .value(let value): downstream.send(value)
+                    case .end(let completion):
+                        subscription.cancel()
+                        downstream.end(completion)
+                    }
+                }
+                keep?(token)
+                return { token.invalidate() }
+            }
+        }
+
+        /// The same, observed on a serial queue: the values come there, and belong there. A scheduler that is no queue traps.
+        public func subscribe<S: Scheduler>(on scheduler: S) -> Observation {
+            var other = self
+            other.queue = RealmPublishers.queue(scheduler)
+            return other
+        }
+
+        /// The same, each observation's token being assigned to a property: it ends also when the token is invalidated.
+        public func saveToken<T>(on object: T, at keyPath: WritableKeyPath<T, NotificationToken?>) -> Observation {
+            var other = self
+            other.keep = { token in
+                var object = object
+                object[keyPath: keyPath] = token
+            }
+            return other
+        }
+
+        /// The same, each observation's token being assigned to a property; see `saveToken(on:at:)`.
+        public func saveToken<T>(on object: T, for keyPath: WritableKeyPath<T, NotificationToken?>) -> Observation {
+            saveToken(on: object, at: keyPath)
         }
     }
 
-    /// Changes of an object that are handed over.
-    public struct MakeThreadSafeObjectChangeset<Upstream: Publisher, T: Object>: Publisher
-    where Upstream.Output == ObjectChange<T> {
-        /// A change.
-        public typealias Output = ObjectChange<T>
-        /// Failures of the publisher.
-        public typealias Failure = Upstream.Failure
-        let upstream: Upstream
+    /// Opens a realm for each subscriber after downloading what the server has, as `Realm.asyncOpen(configuration:callbackQueue:callback:)` does.
+    public struct AsyncOpenPublisher: Publisher {
+        /// The realm.
+        public typealias Output = Realm
+        /// Why it could not be opened.
+        public typealias Failure = any Error
 
-        /// Sends the changes where they are published.
-        public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-            upstream.receive(subscriber: subscriber)
+        let configuration: Realm.Configuration
+        var queue = DispatchQueue.main
+        var progress: (@Sendable (SyncSession.Progress) -> Void)?
+
+        /// Begins to open the realm.
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Realm, S.Failure == any Error {
+            let subscription = ObservationSubscription()
+            let downstream = Downstream(subscriber)
+            subscriber.receive(subscription: subscription)
+            subscription.begin {
+                let task = Realm.asyncOpen(configuration: configuration, callbackQueue: queue) {
+                    [weak subscription] result in
+                    guard subscription?.isCancelled == false else { return }
+                    switch result {
+                    case .success(let realm):
+                        downstream.send(realm)
+                        downstream.end(.finished)
+                    case .failure(let error): downstream.end(.failure(error))
+                    }
+                }
+                if let progress { task.addProgressNotification(queue: queue, block: progress) }
+                return { task.cancel() }
+            }
         }
 
-        /// Sends the changes on a scheduler, each with the object in the realm of its place.
-        public func receive<S: Scheduler>(
-            on scheduler: S, options: S.SchedulerOptions? = nil
-        ) -> AnyPublisher<Output, Failure> {
-            upstream.handedOver(
-                on: scheduler, options, by: { $0.map { ThreadSafeReference(to: $0) } },
-                found: { $0.compactMap(\.here) })
+        /// The same, with a function that is told how the download gets on.
+        @preconcurrency
+        public func onProgressNotification(
+            _ onProgressNotificationCallback: @escaping @Sendable (SyncSession.Progress) -> Void
+        ) -> AsyncOpenPublisher {
+            var other = self
+            other.progress = onProgressNotificationCallback
+            return other
+        }
+
+        /// The same, the realm being opened for a serial queue. A scheduler that is no queue traps.
+        public func receive<S: Scheduler>(on scheduler: S) -> AsyncOpenPublisher {
+            var other = self
+            other.queue = RealmPublishers.queue(scheduler)
+            return other
         }
     }
 
-    /// Changes of a collection that are handed over.
-    public struct MakeThreadSafeCollectionChangeset<Upstream: Publisher, T: RealmCollection>: Publisher
-    where Upstream.Output == RealmCollectionChange<T> {
-        /// A change.
-        public typealias Output = RealmCollectionChange<T>
-        /// Failures of the publisher.
-        public typealias Failure = Upstream.Failure
-        let upstream: Upstream
+    /// The queue that a scheduler is, or stands for; nil for another.
+    static func knownQueue(_ scheduler: some Scheduler) -> DispatchQueue? {
+        scheduler as? DispatchQueue
+            ?? Mirror(reflecting: scheduler).children.lazy.compactMap { $0.value as? DispatchQueue }.first
+    }
 
-        /// Sends the changes where they are published.
-        public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-            upstream.receive(subscriber: subscriber)
+    private static func queue(_ scheduler: some Scheduler) -> DispatchQueue {
+        guard let queue = knownQueue(scheduler) else {
+            preconditionFailure("only a serial DispatchQueue can be subscribed on; \(type(of: scheduler)) is none")
         }
+        return queue
+    }
+}
 
-        /// Sends the changes on a scheduler, each with the collection in the realm of its place.
-        public func receive<S: Scheduler>(
-            on scheduler: S, options: S.SchedulerOptions? = nil
-        ) -> AnyPublisher<Output, Failure> {
-            upstream.handedOver(
-                on: scheduler, options, by: { $0.map { ThreadSafeReference(to: $0) } },
-                found: { $0.compactMap(\.here) })
-        }
+extension RealmPublishers.Observation where Failure == Never {
+    /// What an observation reports that has neither errors nor an end.
+    init(endless observe: @escaping (DispatchQueue?, @escaping @Sendable (Output) -> Void) -> NotificationToken) {
+        self.init { queue, report in observe(queue) { report(.value($0)) } }
     }
 }
 #endif
-
-extension ThreadSafeReference {
-    /// What the reference is to, in the realm of where the caller runs; nil if it is gone.
-    var here: Confined? { Realm(instance: pointer.instance.here()).resolve(self) }
-}

@@ -18,7 +18,7 @@ extension SyncSession {
             "only connectionState of a sync session can be observed")
         let isInitial = options.contains(.initial)
         return AnyPublisher(
-            TokenPublisher { receive in
+            RealmPublishers.Observation(endless: { _, receive in
                 // The precondition says that V is ConnectionState, which only the runtime knows.
                 @Sendable func send(_ state: ConnectionState) { if let value = state as? V { receive(value) } }
                 let last = Mutex(self.connectionState)
@@ -28,7 +28,7 @@ extension SyncSession {
                 // What changed before the observation began.
                 changed(to: self.connectionState)
                 return token
-            })
+            }))
     }
 }
 #endif

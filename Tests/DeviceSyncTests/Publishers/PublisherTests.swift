@@ -20,12 +20,13 @@ struct PublisherTests {
             try realm.write { realm.add(Person(value: ["_id": 1, "name": "Ada", "dogs": [["name": "a"]]])) }
             let person = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
             return [
-                realm.objects(Person.self).collectionPublisher.map { $0.map(\.name) }
+                realm.objects(Person.self).collectionPublisher.assertNoFailure().map { $0.map(\.name) }
                     .sink { heard.hear("results \($0)") },
                 realm.objects(Person.self).changesetPublisher(keyPaths: ["name"]).sink { change in
                     if case .update(_, _, _, let modifications) = change { heard.hear("changes \(modifications)") }
                 },
-                person.dogs.collectionPublisher.map(\.count).removeDuplicates().sink { heard.hear("dogs \($0)") },
+                person.dogs.collectionPublisher.assertNoFailure().map(\.count).removeDuplicates()
+                    .sink { heard.hear("dogs \($0)") },
                 valuePublisher(person).sink(
                     receiveCompletion: { _ in heard.hear("finished") }, receiveValue: { heard.hear("value \($0.name)") }
                 ),
@@ -53,12 +54,14 @@ struct PublisherTests {
             let people = realm.objects(Person.self)
             let person = try #require(people.first)
             return [
-                people.collectionPublisher.freeze().sink { heard.hear("frozen \($0.isFrozen) \($0.count)") },
+                people.collectionPublisher.freeze().assertNoFailure().sink {
+                    heard.hear("frozen \($0.isFrozen) \($0.count)")
+                },
                 people.changesetPublisher.freeze().sink { change in
                     if case .initial(let people) = change { heard.hear("frozen initial \(people.isFrozen)") }
                 },
                 people.collectionPublisher.threadSafeReference().receive(on: ImmediateScheduler.shared)
-                    .sink { heard.hear("handed over \($0.isFrozen) \($0.count)") },
+                    .assertNoFailure().sink { heard.hear("handed over \($0.isFrozen) \($0.count)") },
                 changesetPublisher(person).threadSafeReference().receive(on: ImmediateScheduler.shared).sink { change in
                     if case .change(let person, _) = change { heard.hear("changed \(person.name)") }
                 },

@@ -18,6 +18,20 @@ public typealias RealmSectionedResultsChange = SectionedResultsChange
 
 extension SectionedResultsChange: Sendable where CollectionType: Sendable {}
 
+extension SectionedResultsChange {
+    /// The same change, of what shows the sections otherwise.
+    func map<Other>(_ transform: (CollectionType) -> Other) -> SectionedResultsChange<Other> {
+        switch self {
+        case .initial(let sections): .initial(transform(sections))
+        case .update(let sections, let deletions, let insertions, let modifications, let inserted, let deleted):
+            .update(
+                transform(sections), deletions: deletions, insertions: insertions, modifications: modifications,
+                sectionsToInsert: inserted, sectionsToDelete: deleted)
+        case .error(let error): .error(error)
+        }
+    }
+}
+
 /// How two versions of sections differ, as positions. What has moved was deleted and inserted.
 struct SectionDifference {
     private(set) var deletions: [IndexPath] = []

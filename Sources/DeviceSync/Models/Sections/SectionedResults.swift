@@ -1,8 +1,9 @@
+public import Dispatch
 public import Foundation
 internal import Synchronization
 
 /// The protocol of both `SectionedResults` and `ResultsSection`.
-public protocol RealmSectionedResult<Element>: RandomAccessCollection, Sendable where Index == Int {
+public protocol RealmSectionedResult<Element>: RandomAccessCollection, ThreadConfined, Sendable where Index == Int {
     /// The realm.
     var realm: Realm? { get }
     /// Whether the object that the elements are of was deleted.
@@ -13,6 +14,12 @@ public protocol RealmSectionedResult<Element>: RandomAccessCollection, Sendable 
     func freeze() -> Self
     /// The live collection behind a frozen one; nil if what it is of was deleted since.
     func thaw() -> Self?
+    /// Calls `block` with the collection now and after each commit that changes it or its elements.
+    @preconcurrency
+    func observe(
+        keyPaths: [String]?, on queue: DispatchQueue?,
+        _ block: @escaping @Sendable (SectionedResultsChange<Self>) -> Void
+    ) -> NotificationToken
 }
 
 /// The elements of a collection in sections, each of which has a key; live unless it came out of a notification.
@@ -30,7 +37,7 @@ public struct SectionedResults<Key: _Persistable & Hashable & Sendable, SectionE
     let source: SectionSource<SectionElement>
     let key: @Sendable (SectionElement) -> Key
     /// The sections that a notification speaks of; nil for a live collection.
-    private let fixed: Sections<Key>?
+    let fixed: Sections<Key>?
     private let cache = Remembered<Sections<Key>>()
 
     init(
