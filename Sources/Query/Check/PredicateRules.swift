@@ -16,7 +16,7 @@ enum PredicateRules {
         case .path(var path) where path.suffix == .none && !path.isMulti && path.scalarCollection == nil:
             path.suffix = .count
             let isFilled = Comparison(
-                op: .notEqual, ignoresCase: false, left: .path(path), right: .constant(Constant(.int(0), .int)),
+                op: .greater, ignoresCase: false, left: .path(path), right: .constant(Constant(.int(0), .int)),
                 isDirect: false)
             return .all([.comparison(isFilled), .comparison(comparison)])
         case .path, .list, .aggregate, .subquery, .operation: break

@@ -289,6 +289,8 @@ struct PredicateTests {
             expectTrue(wardIds("nick \(op) nil") == "" && wardIds("NOT nick \(op) ''") == "abc")
             expectTrue(ids("ANY tags \(op) ''").isEmpty && ids("firstWard.nick \(op) ''").isEmpty)
         }
+        expectTrue(wardIds("_id CONTAINS nick") == "" && wardIds("nick CONTAINS _id") == "ab")
+        expectTrue(wardIds("nick ENDSWITH _id") == "ab" && wardIds("NOT nick ENDSWITH _id") == "c")
         expectTrue(wards.where { $0.nick.contains("") }.isEmpty && wardIds("nick CONTAINS 'n'") == "ab")
     }
 
