@@ -22,6 +22,7 @@ public protocol _QueryOrdered {}
 extension Float: _QueryOrdered {}
 extension Double: _QueryOrdered {}
 extension String: _QueryOrdered {}
+extension Data: _QueryOrdered {}
 extension Date: _QueryOrdered {}
 extension ObjectId: _QueryOrdered {}
 extension Decimal128: _QueryOrdered {}
@@ -31,6 +32,7 @@ extension Optional: _QueryOrdered where Wrapped: _QueryOrdered {}
 /// A type of strings or bytes, optional or not.
 public protocol _QueryText {}
 extension String: _QueryText {}
+extension Data: _QueryText {}
 extension AnyRealmValue: _QueryText {}
 extension Optional: _QueryText where Wrapped: _QueryText {}
 
@@ -87,6 +89,40 @@ extension Query where T: RealmCollectionValue & _QueryOrdered {
     public static func >= (left: Query<T>, right: Query<T>) -> Query<Bool> { left.compared(">=", right) }
 }
 
+extension Query where T: PersistableEnum, T.RawValue: _QueryOrdered {
+    /// Whether the raw value is less than that of a case.
+    public static func < (left: Query<T>, right: T) -> Query<Bool> { left.compared("<", right) }
+    /// Whether the raw value is less than that of a case, or equal.
+    public static func <= (left: Query<T>, right: T) -> Query<Bool> { left.compared("<=", right) }
+    /// Whether the raw value is greater than that of a case.
+    public static func > (left: Query<T>, right: T) -> Query<Bool> { left.compared(">", right) }
+    /// Whether the raw value is greater than that of a case, or equal.
+    public static func >= (left: Query<T>, right: T) -> Query<Bool> { left.compared(">=", right) }
+}
+
+extension Query
+where T: _QueryOptional & RealmCollectionValue, T.Wrapped: PersistableEnum, T.Wrapped.RawValue: _QueryOrdered {
+    /// Whether the raw value is less than that of a case.
+    public static func < (left: Query<T>, right: T) -> Query<Bool> { left.compared("<", right) }
+    /// Whether the raw value is less than that of a case, or equal.
+    public static func <= (left: Query<T>, right: T) -> Query<Bool> { left.compared("<=", right) }
+    /// Whether the raw value is greater than that of a case.
+    public static func > (left: Query<T>, right: T) -> Query<Bool> { left.compared(">", right) }
+    /// Whether the raw value is greater than that of a case, or equal.
+    public static func >= (left: Query<T>, right: T) -> Query<Bool> { left.compared(">=", right) }
+}
+
+extension Query where T: _CustomPersistable, T.PersistedType: _QueryOrdered {
+    /// Whether what is kept for a property is less than for a value.
+    public static func < (left: Query<T>, right: T) -> Query<Bool> { left.compared("<", right) }
+    /// Whether what is kept for a property is less than for a value, or equal.
+    public static func <= (left: Query<T>, right: T) -> Query<Bool> { left.compared("<=", right) }
+    /// Whether what is kept for a property is greater than for a value.
+    public static func > (left: Query<T>, right: T) -> Query<Bool> { left.compared(">", right) }
+    /// Whether what is kept for a property is greater than for a value, or equal.
+    public static func >= (left: Query<T>, right: T) -> Query<Bool> { left.compared(">=", right) }
+}
+
 extension Query where T: RealmCollectionValue & _QueryOrdered & Comparable {
     /// Whether a property is in a range.
     public func contains(_ range: ClosedRange<T>) -> Query<Bool> {
@@ -120,6 +156,10 @@ extension Query where T: RealmCollectionValue & _QueryText {
         Query<Bool>(.comparison(expression, op + options.flag, Self.constant(value)))
     }
 
+    private func text<U>(_ op: String, _ options: StringOptions, _ other: Query<U>) -> Query<Bool> {
+        Query<Bool>(.comparison(expression, op + options.flag, other.expression))
+    }
+
     /// Whether a property contains a text.
     public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> { text("CONTAINS", options, value) }
     /// Whether a property begins with a text.
@@ -134,6 +174,31 @@ extension Query where T: RealmCollectionValue & _QueryText {
     public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> { text("==", options, value) }
     /// Whether a property differs from a text.
     public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> { text("!=", options, value) }
+
+    /// Whether a property contains what another has.
+    public func contains<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> {
+        text("CONTAINS", options, column)
+    }
+    /// Whether a property begins with what another has.
+    public func starts<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool> {
+        text("BEGINSWITH", options, column)
+    }
+    /// Whether a property ends with what another has.
+    public func ends<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool> {
+        text("ENDSWITH", options, column)
+    }
+    /// Whether a property matches a pattern that another has.
+    public func like<U>(_ column: Query<U>, caseInsensitive: Bool = false) -> Query<Bool> {
+        text("LIKE", caseInsensitive ? .caseInsensitive : [], column)
+    }
+    /// Whether a property equals another.
+    public func equals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> {
+        text("==", options, column)
+    }
+    /// Whether a property differs from another.
+    public func notEquals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> {
+        text("!=", options, column)
+    }
 }
 
 // MARK: - Logic
