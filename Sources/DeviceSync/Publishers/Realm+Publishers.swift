@@ -118,18 +118,23 @@ public func changesetPublisher<T: RealmCollection & RealmSubscribable>(
 // MARK: - Maps
 
 extension Map: ObservableObject {
+    /// What publishes changes.
+    public typealias ObjectWillChangePublisher = RealmPublishers.WillChange<Map<Key, Value>>
+}
+
+extension RealmKeyedCollection where Self: RealmSubscribable {
     /// A publisher that sends something now and after each commit that changes the map.
-    public var objectWillChange: RealmPublishers.WillChange<Map<Key, Value>> {
+    public var objectWillChange: RealmPublishers.WillChange<Self> {
         RealmPublishers.Observation(endless: { queue, send in
-            self.observe(on: queue) { _ in send(()) }
+            self.observe(keyPaths: nil, on: queue) { _ in send(()) }
         })
     }
 
     /// A publisher of the map, now and after each commit that changes it.
-    public var collectionPublisher: RealmPublishers.Value<Map<Key, Value>> { collectionPublisher(keyPaths: nil) }
+    public var collectionPublisher: RealmPublishers.Value<Self> { collectionPublisher(keyPaths: nil) }
 
     /// A publisher of the map, now and after each commit that changes it; see `observe(keyPaths:on:_:)` for the key paths.
-    public func collectionPublisher(keyPaths: [String]?) -> RealmPublishers.Value<Map<Key, Value>> {
+    public func collectionPublisher(keyPaths: [String]?) -> RealmPublishers.Value<Self> {
         RealmPublishers.Observation { queue, report in
             self.observe(keyPaths: keyPaths, on: queue) { change in
                 switch change {
@@ -141,10 +146,10 @@ extension Map: ObservableObject {
     }
 
     /// A publisher of the map, and then of what each commit changes in it.
-    public var changesetPublisher: RealmPublishers.MapChangeset<Map<Key, Value>> { changesetPublisher(keyPaths: nil) }
+    public var changesetPublisher: RealmPublishers.MapChangeset<Self> { changesetPublisher(keyPaths: nil) }
 
     /// A publisher of the map, and then of what each commit changes in it; see `observe(keyPaths:on:_:)` for the key paths.
-    public func changesetPublisher(keyPaths: [String]?) -> RealmPublishers.MapChangeset<Map<Key, Value>> {
+    public func changesetPublisher(keyPaths: [String]?) -> RealmPublishers.MapChangeset<Self> {
         RealmPublishers.Observation(endless: { queue, send in
             self.observe(keyPaths: keyPaths, on: queue) { send($0) }
         })

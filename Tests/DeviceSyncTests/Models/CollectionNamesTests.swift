@@ -118,6 +118,20 @@ struct CollectionNamesTests {
         expectTrue(scores.allSatisfy { scores.contains($0) as Bool })
     }
 
+    private func asked<Scores: RealmKeyedCollection<String, Int>>(_ scores: Scores) {
+        expectTrue(scores.max() == 2 && scores.sum() == 3 && scores.average() == 1.5)
+        expectEqual(scores.filter("SELF > 1").map { $0 }, [2])
+        expectEqual(scores.sorted(ascending: false).map { $0 }, [2, 1])
+        expectTrue(scores.value(forKey: "two") as? Int == 2 && scores.contains { $0 == "one" && $1 == 1 })
+    }
+
+    @Test func generalCodeAsksMaps() throws {
+        asked(person.scores)
+        func set<Scores: RealmKeyedCollection<String, Int>>(_ scores: Scores) { scores.setValue(7, forKey: "one") }
+        try realm.write { set(person.scores) }
+        expectEqual(person.scores["one"], 7)
+    }
+
     @Test func keyPathsByNameLeadOverLinks() {
         expectEqual(person.value(forKeyPath: "bestDog.name") as? String, "best")
         expectEqual((person.value(forKeyPath: "dogs.name") as? [Any?])?.compactMap { $0 as? String }, ["c", "a", "b"])

@@ -203,14 +203,14 @@ extension RealmCollection where Element: AddableType & RealmCollectionValue {
     public func average<T: AddableType & RealmCollectionValue>() -> T? { Aggregates.average(Aggregates.stored(self)) }
 }
 
-extension Map where Value: MinMaxType {
+extension RealmKeyedCollection where Value: MinMaxType {
     /// The smallest value, nil if there is none; null does not count.
     public func min() -> Value? { Aggregates.min(Aggregates.stored(values)) }
     /// The largest value, nil if there is none; null does not count.
     public func max() -> Value? { Aggregates.max(Aggregates.stored(values)) }
 }
 
-extension Map where Value: AddableType {
+extension RealmKeyedCollection where Value: AddableType {
     /// The sum of the values; null counts as zero. Integers that go over 64 bits wrap around.
     public func sum() -> Value { Aggregates.sum(Aggregates.stored(values)) }
     /// The average of the values, nil if there is none; null does not count.

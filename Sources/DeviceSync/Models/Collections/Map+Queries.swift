@@ -7,17 +7,22 @@ public import Foundation
 // Maps are asked as lists are; what they hold comes in the order of the keys. An unmanaged map traps.
 
 extension Map {
+    /// The values, as filters and sorting begin with them.
+    public var _elements: Results<Value> { linked(Value.self) }
+}
+
+extension RealmKeyedCollection {
     /// Whether a closure says yes to one of the entries.
     public func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Bool {
-        for entry in self where try predicate(entry.key, entry.value) { return true }
+        for key in keys {
+            if let value = self[key], try predicate(key, value) { return true }
+        }
         return false
     }
 
-    private var elements: Results<Value> { linked(Value.self) }
-
     /// The values of a property that are not null, also of objects that no realm has.
     private func propertyValues(_ name: String) -> [RealmValue] {
-        if _field != nil { return elements.values(name) }
+        if realm != nil { return _elements.values(name) }
         return values.compactMap { value in
             ((ValueConversion.unwrapped(value) as? ObjectBase)?[name] as? any _Scalar)?._stored.value
         }
@@ -25,30 +30,30 @@ extension Map {
 
     /// Returns what meets a query of the map's objects or values; see `RealmCollection.filter(_:_:)`.
     public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Value> {
-        ValueConversion.orTrap { try elements.filtered { try QueryPredicate(format: predicateFormat, args) } }
+        ValueConversion.orTrap { try _elements.filtered { try QueryPredicate(format: predicateFormat, args) } }
     }
 
     #if !canImport(ObjectiveC)
     /// Returns what meets a predicate that was made of a format; see `RealmCollection.filter(_:)`.
-    public func filter(_ predicate: NSPredicate) -> Results<Value> { elements.filter(predicate) }
+    public func filter(_ predicate: NSPredicate) -> Results<Value> { _elements.filter(predicate) }
     #endif
 
     /// Returns what meets a query, as in `where { $0 > 3 }`; as live as the map.
-    public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> { elements.where(isIncluded) }
+    public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> { _elements.where(isIncluded) }
 
     /// The objects sorted by several properties; see `RealmCollection.sorted(by:)`.
     public func sorted<S: Sequence>(by descriptors: S) -> Results<Value> where S.Element == SortDescriptor {
-        elements.sorted(by: descriptors)
+        _elements.sorted(by: descriptors)
     }
 
     /// The objects sorted by a property, which may be one of a linked object as in `owner.name`; null comes first.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
-        elements.sorted([SortDescriptor(keyPath: keyPath, ascending: ascending)])
+        _elements.sorted([SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
     /// Returns the objects without those that equal an earlier one in all these properties.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Value> where S.Element == String {
-        elements.distinct(by: keyPaths)
+        _elements.distinct(by: keyPaths)
     }
 
     /// The smallest value of a property, nil if there is none; null does not count. An unknown property traps.
@@ -69,14 +74,14 @@ extension Map {
     }
 }
 
-extension Map where Value: SortableType {
+extension RealmKeyedCollection where Value: SortableType {
     /// The values sorted; null comes first.
-    public func sorted(ascending: Bool = true) -> Results<Value> { elements.sorted(ascending: ascending) }
+    public func sorted(ascending: Bool = true) -> Results<Value> { _elements.sorted(ascending: ascending) }
     /// The values without repetitions.
-    public func distinct() -> Results<Value> { elements.distinct() }
+    public func distinct() -> Results<Value> { _elements.distinct() }
 }
 
-extension Map where Value: _QueryOptional, Value.Wrapped: ObjectBase {
+extension RealmKeyedCollection where Value: _QueryOptional, Value.Wrapped: ObjectBase {
     /// The objects sorted by a property, as in `sorted(by: \.name)`; null comes first.
     public func sorted<V: _Persistable>(by keyPath: KeyPath<Value.Wrapped, V>, ascending: Bool = true) -> Results<Value>
     {

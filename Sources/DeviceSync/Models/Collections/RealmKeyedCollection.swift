@@ -1,3 +1,5 @@
+public import Dispatch
+
 /// Values or objects by keys: `Map`.
 public protocol RealmKeyedCollection<Key, Value>: Sequence, ThreadConfined, CustomStringConvertible {
     /// The type of the keys.
@@ -20,9 +22,19 @@ public protocol RealmKeyedCollection<Key, Value>: Sequence, ThreadConfined, Cust
     func removeObject(for key: Key)
     /// Removes all entries.
     func removeAll()
+    /// The values, as filters and sorting begin with them. Those of an unmanaged collection trap.
+    var _elements: Results<Value> { get }
+    /// Calls `block` with the collection now and after each commit that changes it.
+    @preconcurrency
+    func observe(
+        keyPaths: [String]?, on queue: DispatchQueue?,
+        _ block: @escaping @Sendable (RealmMapChange<Self>) -> Void
+    ) -> NotificationToken
 }
 
-extension Map: RealmKeyedCollection {
+extension Map: RealmKeyedCollection {}
+
+extension RealmKeyedCollection {
     /// The value of a key; nil if there is none. Aggregates of all values go by `@count`, `@min`, `@max`, `@sum` and `@avg`.
     public func value(forKey key: String) -> Any? {
         CollectionOperators.value(key, of: values) ?? self[Key._key(key)].flatMap { ValueConversion.unwrapped($0) }
@@ -40,9 +52,8 @@ extension Map: RealmKeyedCollection {
     /// Sets the value of a key; nil removes the entry. A value of another type traps.
     @_disfavoredOverload
     public func setValue(_ value: Any?, forKey key: String) {
-        self[Key._key(key)] = ValueConversion.unwrapped(value).map { value in
-            ValueConversion.orTrap { try Value._convert(value) }
-        }
+        guard let value = ValueConversion.unwrapped(value) else { return removeObject(for: Key._key(key)) }
+        updateValue(ValueConversion.orTrap { try Value._convert(value) }, forKey: Key._key(key))
     }
 
     /// The value of a key, nil if there is none.
