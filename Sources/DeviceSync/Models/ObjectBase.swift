@@ -166,11 +166,11 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     /// An object that shows one of a realm.
     ///
     /// Its properties are bound when they are used, since most of those who read many objects look at few properties. Those of a frozen object, which several
-    /// threads may read at once, are bound here; and so are those of a class that can be encoded, which would encode its defaults otherwise.
+    /// threads may read at once, are bound here; and so are those of a class whose properties are to be bound at once.
     static func managed(_ handle: ObjectHandle, _ model: ModelSchema) -> Self {
         let object = self.init()
         object.state = .managed(handle)
-        if handle.instance.isFrozen || model.isEncodable {
+        if handle.instance.isFrozen || model.bindsAtOnce {
             for property in model.all { property.bind(object) }
         } else {
             object.unbound = model

@@ -48,7 +48,7 @@ public final class _ObjectWriter {
             write(property, of: object, handle, table, exists: exists, isPartial: isPartial)
         }
         for property in model.all where !property.shape.isPlain { property.adopt(object) }
-        if model.isEncodable {
+        if model.bindsAtOnce {
             for property in model.all { property.bind(object) }
         } else {
             object.unbound = model

@@ -139,13 +139,15 @@ public protocol _Backlinks: _Persistable {}
 
 /// A persisted property in the memory of an object, whatever its type.
 protocol PersistedStorage: SendableMetatype {
+    /// Whether properties are declared with a wrapper, and not in the old style.
+    static var isWrapper: Bool { get }
     /// What a realm needs to know of the property.
     static var shape: _PropertyShape { get }
     static func role(at place: UnsafeMutableRawPointer) -> PersistedRole
     /// Makes the property show a realm; what it held is dropped.
-    static func bind(_ place: UnsafeMutableRawPointer, to property: ModelProperty)
+    static func bind(_ place: UnsafeMutableRawPointer, to property: ModelProperty, of object: ObjectBase)
     /// Makes the property record that it was read.
-    static func trace(_ place: UnsafeMutableRawPointer, as property: ModelProperty)
+    static func trace(_ place: UnsafeMutableRawPointer, as property: ModelProperty, of object: ObjectBase)
     /// Makes the property show the realm that its value was written to.
     static func adopt(_ place: UnsafeMutableRawPointer, _ field: _Field)
     /// What an unmanaged property would be in a realm, and whether that is its default.
@@ -154,7 +156,12 @@ protocol PersistedStorage: SendableMetatype {
     static func assign(_ any: Any?, to place: UnsafeMutableRawPointer, _ owner: ObjectBase) throws
 }
 
+extension PersistedStorage {
+    static var isWrapper: Bool { false }
+}
+
 extension Persisted: PersistedStorage {
+    static var isWrapper: Bool { true }
     static var shape: _PropertyShape { Value._shape }
 
     private static func at(_ place: UnsafeMutableRawPointer) -> UnsafeMutablePointer<Self> {
@@ -175,11 +182,11 @@ extension Persisted: PersistedStorage {
 
     static func role(at place: UnsafeMutableRawPointer) -> PersistedRole { at(place).pointee.role }
 
-    static func bind(_ place: UnsafeMutableRawPointer, to property: ModelProperty) {
+    static func bind(_ place: UnsafeMutableRawPointer, to property: ModelProperty, of object: ObjectBase) {
         at(place).pointee.content = .managed(property)
     }
 
-    static func trace(_ place: UnsafeMutableRawPointer, as property: ModelProperty) {
+    static func trace(_ place: UnsafeMutableRawPointer, as property: ModelProperty, of object: ObjectBase) {
         at(place).pointee.content = .traced(property)
     }
 

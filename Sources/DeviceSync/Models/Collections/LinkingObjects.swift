@@ -5,9 +5,15 @@ internal import RealmState
 ///
 ///     @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>
 public struct LinkingObjects<Element: Object>: RealmCollection {
-    let field: _Field?
+    private let place: _Field?
+    /// What the collection is of in a class that is declared in the old style.
+    let origin: OldStyleOrigin?
 
-    init(field: _Field?) { self.field = field }
+    init(field: _Field?) { (place, origin) = (field, nil) }
+
+    init(origin: OldStyleOrigin) { (place, self.origin) = (nil, origin) }
+
+    var field: _Field? { place ?? origin?.field }
 
     /// The objects; nil for those of an unmanaged object, to which nothing links.
     var results: Results<Element>? {

@@ -48,10 +48,9 @@ enum ProjectionSchema {
 
     /// The key paths by names of what is read of an object; one over a collection goes on with what is projected of its elements.
     static func origins<Root: ObjectBase>(_ root: Root.Type, _ read: (Root) -> Any) -> [String] {
-        let tracer = KeyPathTracer()
-        let value = read(root.tracing(tracer))
+        let (properties, value) = KeyPathNames.properties(root, read)
         var paths: [(names: [String], end: ObjectBase.Type?)] = []
-        for property in tracer.properties {
+        for property in properties {
             let name = property.swiftName
             if let last = paths.indices.last, let end = paths[last].end, has(end, property) {
                 paths[last].names.append(name)

@@ -23,12 +23,24 @@ enum KeyPathNames {
     }
 
     private static func properties<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> [ModelProperty] {
-        let tracer = KeyPathTracer()
-        _ = Root.tracing(tracer)[keyPath: keyPath]
+        let properties = properties(Root.self) { $0[keyPath: keyPath] }.properties
         precondition(
-            !tracer.properties.isEmpty,
+            !properties.isEmpty,
             "the key path does not lead to a @Persisted property of class \(ModelName.of(Root.self))")
-        return tracer.properties
+        return properties
+    }
+
+    /// The properties that are read of an object, and what is found.
+    static func properties<Root: ObjectBase>(
+        _ root: Root.Type, _ read: (Root) -> Any
+    ) -> (properties: [ModelProperty], value: Any) {
+        let tracer = KeyPathTracer()
+        let object = root.tracing(tracer)
+        let value = read(object)
+        guard tracer.properties.isEmpty else { return (tracer.properties, value) }
+        // A collection that is declared in the old style does not know that it was read.
+        let found = ModelSchema.of(root).all.first { $0.holds(value as AnyObject, in: object) }
+        return (found.map { [$0] } ?? [], value)
     }
 }
 

@@ -35,17 +35,26 @@ public final class ModelProperty: Sendable {
         Unmanaged.passUnretained(object).toOpaque() + offset
     }
 
-    func bind(_ object: ObjectBase) { storage.bind(place(in: object), to: self) }
+    func bind(_ object: ObjectBase) { storage.bind(place(in: object), to: self, of: object) }
 
     /// What a key path finds that goes over the property.
     @usableFromInline
-    func trace<T: _Persistable>(_ object: ObjectBase, _: T.Type) -> T {
+    func trace<T: _Persistable>(_ object: ObjectBase, _ type: T.Type) -> T {
         guard case .traced(let tracer) = object.state else { return T._initial() }
+        return trace(tracer, type)
+    }
+
+    func trace<T: _Persistable>(_ tracer: KeyPathTracer, _: T.Type) -> T {
         tracer.properties.append(self)
         return T._traced(tracer)
     }
 
-    func trace(_ object: ObjectBase) { storage.trace(place(in: object), as: self) }
+    func trace(_ object: ObjectBase) { storage.trace(place(in: object), as: self, of: object) }
+
+    /// Whether the property of an object that is not managed holds just this.
+    func holds(_ value: AnyObject, in object: ObjectBase) -> Bool {
+        storage is any OldStyleStorage.Type && storage.value(at: place(in: object), object) as? AnyObject === value
+    }
 
     func adopt(_ object: ObjectBase) { storage.adopt(place(in: object), field(of: object.managedHandle())) }
 
@@ -79,8 +88,9 @@ public final class ModelProperty: Sendable {
     ///
     /// What another device deletes is gone from one moment to the next, so that reading it must not stop the program: it reads as a new object would.
     @usableFromInline
-    func read<T: _Persistable>(_ object: ObjectBase, _: T.Type) -> T {
-        let handle = object.managedHandle()
+    func read<T: _Persistable>(_ object: ObjectBase, _ type: T.Type) -> T { read(object.managedHandle(), type) }
+
+    func read<T: _Persistable>(_ handle: ObjectHandle, _: T.Type) -> T {
         let field = field(of: handle)
         // Also of an object that is gone: the handle has it.
         if isPrimaryKey { return T._read(field, holding: _StoredValue(RealmValue(handle.address.key))) }
@@ -97,8 +107,9 @@ public final class ModelProperty: Sendable {
     }
 
     @usableFromInline
-    func write<T: _Persistable>(_ value: T, to object: ObjectBase) {
-        let handle = object.managedHandle()
+    func write<T: _Persistable>(_ value: T, to object: ObjectBase) { write(value, to: object.managedHandle()) }
+
+    func write<T: _Persistable>(_ value: T, to handle: ObjectHandle) {
         precondition(
             shape.isBacklink == false, "'\(swiftName)' follows the links to the object; change those instead")
         precondition(!handle.instance.isFrozen, "a frozen object cannot be changed; thaw it first")

@@ -20,8 +20,9 @@ final class ModelSchema: Sendable {
     let all: [ModelProperty]
     let primaryKey: ModelProperty?
     let description: ObjectSchemaDescription
-    /// Whether the class encodes its properties.
-    let isEncodable: Bool
+    /// Whether objects that show a realm show it in all properties from the beginning: those that can be encoded, which would encode their defaults otherwise,
+    /// and those in the old style, whose properties do not know when they are first used.
+    let bindsAtOnce: Bool
     private let bySwiftName: [String: ModelProperty]
 
     /// The property with a name, in Swift or in realms.
@@ -58,10 +59,13 @@ final class ModelSchema: Sendable {
         // A sample object is made since objects hold the roles of their properties.
         let sample = type.init()
         var all: [ModelProperty] = []
-        for field in ClassFields.of(type) {
-            guard let storage = field.type as? any PersistedStorage.Type else { continue }
+        let fields = ClassFields.of(type).compactMap { field in
+            (field.type as? any PersistedStorage.Type).map { (field, storage: $0) }
+        }
+        let isOldStyle = !fields.contains { $0.storage.isWrapper }
+        for (field, storage) in fields where isOldStyle || storage.isWrapper {
             // The wrapper of `name` is stored as `_name`.
-            let swiftName = String(field.name.dropFirst())
+            let swiftName = isOldStyle ? field.name : String(field.name.dropFirst())
             guard !ignored.contains(swiftName) else { continue }
             let memory = Unmanaged.passUnretained(sample).toOpaque() + field.offset
             var role = storage.role(at: memory)
@@ -74,7 +78,7 @@ final class ModelSchema: Sendable {
         }
         withExtendedLifetime(sample) {}
         self.type = type
-        isEncodable = type is any Encodable.Type
+        bindsAtOnce = type is any Encodable.Type || isOldStyle
         self.name = name
         storedName = ByteString(name)
         self.all = all

@@ -1,6 +1,6 @@
 internal import RealmState
 
-extension AnyRealmValue: _Scalar {
+extension AnyRealmValue: _Scalar, RealmPropertyType {
     /// A value of any type.
     public static var _type: PropertyContent { .any }
     /// Null.
