@@ -5,8 +5,8 @@ extension Realm {
     // MARK: Reading
 
     /// All objects of a class, by ascending primary key; without one in the order in which they were made. A class that the realm does not have traps.
-    public func objects<T: Object>(_ type: T.Type) -> Results<T> {
-        Results(instance: instance, className: instance.name(of: type))
+    public func objects<T: Object>(_ type: T.Type, file: StaticString = #fileID, line: UInt = #line) -> Results<T> {
+        Caller.at(file, line) { Results(instance: instance, className: instance.name(of: type)) }
     }
 
     /// The object with a primary key; nil if there is none. A class that the realm does not have, and a key of another type, trap.
@@ -32,40 +32,54 @@ extension Realm {
     ///
     /// An object of this realm stays as it is. One of another realm, a frozen one, an object with the primary key of another under `.error`, and a class that the
     /// realm does not have, trap; in a flexible realm, so does a class without a subscription.
-    public func add(_ object: Object, update: UpdatePolicy = .error) {
-        _ = _ObjectWriter(instance, policy: update).add(object)
+    public func add(
+        _ object: Object, update: UpdatePolicy = .error, file: StaticString = #fileID, line: UInt = #line
+    ) {
+        Caller.at(file, line) { _ = _ObjectWriter(instance, policy: update).add(object) }
     }
 
-    /// Adds several objects; see `add(_:update:)`.
-    public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error) where S.Element: Object {
-        for object in objects { add(object, update: update) }
+    /// Adds several objects; see `add(_:update:file:line:)`.
+    public func add<S: Sequence>(
+        _ objects: S, update: UpdatePolicy = .error, file: StaticString = #fileID, line: UInt = #line
+    ) where S.Element: Object {
+        for object in objects { add(object, update: update, file: file, line: line) }
     }
 
     /// Makes an object in the realm, or changes the one with that primary key as `update` says.
     ///
     /// `value` is a dictionary by property names. What it does not name has its default, or keeps what an existing object has; names that the class does not have
-    /// are left out. See `add(_:update:)` for what traps.
+    /// are left out. See `add(_:update:file:line:)` for what traps.
     @discardableResult
-    public func create<T: Object>(_ type: T.Type, value: [String: Any], update: UpdatePolicy = .error) -> T {
-        create(type, value: value as Any, update: update)
+    public func create<T: Object>(
+        _ type: T.Type, value: [String: Any], update: UpdatePolicy = .error, file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> T {
+        create(type, value: value as Any, update: update, file: file, line: line)
     }
 
     /// Makes an object in the realm, or changes the one with that primary key as `update` says. `value` has the properties in the order of their declarations;
     /// those that come after them are as if a dictionary did not name them.
     @discardableResult
-    public func create<T: Object>(_ type: T.Type, value: [Any], update: UpdatePolicy = .error) -> T {
-        create(type, value: value as Any, update: update)
+    public func create<T: Object>(
+        _ type: T.Type, value: [Any], update: UpdatePolicy = .error, file: StaticString = #fileID, line: UInt = #line
+    ) -> T {
+        create(type, value: value as Any, update: update, file: file, line: line)
     }
 
     /// Makes an object in the realm, or changes the one with that primary key as `update` says.
     /// - Parameter value: a dictionary by property names, an array in the order of the declarations, or an object, also of another realm.
     @discardableResult @_disfavoredOverload
-    public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> T {
-        let object = T()
-        ValueConversion.orTrap { try object.assign(value) }
-        let original = value as? ObjectBase
-        _ = _ObjectWriter(instance, policy: update, copying: original.map { (object, $0) }).add(object, isPartial: true)
-        return object
+    public func create<T: Object>(
+        _ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error, file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> T {
+        Caller.at(file, line) {
+            let object = T()
+            ValueConversion.orTrap { try object.assign(value) }
+            let copying = (value as? ObjectBase).map { (object as ObjectBase, $0) }
+            _ = _ObjectWriter(instance, policy: update, copying: copying).add(object, isPartial: true)
+            return object
+        }
     }
 
     /// Makes an object that is uploaded and not kept. `value` is a dictionary by property names.
@@ -83,7 +97,15 @@ extension Realm {
     }
 
     /// Deletes an object with its embedded objects; links to it become null or go away. An object that is not of this realm traps.
-    public func delete(_ object: ObjectBase) {
+    public func delete(_ object: ObjectBase, file: StaticString = #fileID, line: UInt = #line) {
+        Caller.at(file, line) { deleteObject(object) }
+    }
+
+    /// Deletes an object, as a function to hand on: `dogs.forEach(realm.delete)`.
+    @_disfavoredOverload @_documentation(visibility: internal)
+    public func delete(_ object: ObjectBase) { deleteObject(object) }
+
+    private func deleteObject(_ object: ObjectBase) {
         guard let handle = object.handle, handle.instance.core === instance.core else {
             preconditionFailure("only an object of this realm can be deleted from it")
         }
@@ -91,9 +113,11 @@ extension Realm {
         instance.delete(handle)
     }
 
-    /// Deletes objects; see `delete(_:)`. One that was deleted with another before it is left out.
-    public func delete<S: Sequence>(_ objects: S) where S.Element: ObjectBase {
-        for object in Array(objects) where !object.isInvalidated { delete(object) }
+    /// Deletes objects; see `delete(_:file:line:)`. One that was deleted with another before it is left out.
+    public func delete<S: Sequence>(
+        _ objects: S, file: StaticString = #fileID, line: UInt = #line
+    ) where S.Element: ObjectBase {
+        Caller.at(file, line) { for object in Array(objects) where !object.isInvalidated { deleteObject(object) } }
     }
 
     // MARK: Versions

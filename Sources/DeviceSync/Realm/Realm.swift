@@ -51,12 +51,17 @@ public struct Realm: Equatable, Sendable {
     /// - Parameter tokens: observations that never hear of these changes, such as that of a view which shows them already.
     /// - Throws: what `block` throws, or `Realm.Error` if the commit cannot be written.
     @discardableResult
-    public func write<R>(withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R) throws -> R {
-        try instance.write(withoutNotifying: tokens, block)
+    public func write<R>(
+        withoutNotifying tokens: [NotificationToken] = [], _ block: () throws -> R, file: StaticString = #fileID,
+        line: UInt = #line
+    ) throws -> R {
+        try Caller.at(file, line) { try instance.write(withoutNotifying: tokens, block) }
     }
 
     /// Opens a write transaction, waiting for other writers.
-    public func beginWrite() { instance.begin() }
+    public func beginWrite(file: StaticString = #fileID, line: UInt = #line) {
+        Caller.at(file, line) { instance.begin() }
+    }
 
     /// Commits the write transaction.
     /// - Throws: `Realm.Error` if it cannot be written; nothing is kept then.

@@ -56,14 +56,20 @@ extension LinkingObjects {
 extension RealmCollection {
     /// Returns the elements that meet a query, as in `filter("owner == %@ AND done != true", user.id)`; the result is as live as this collection. Values are `SELF` in it. A
     /// query that does not fit the class, and a placeholder without its argument, trap; for what a person has typed there is `filter(checking:_:)`.
-    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Element> {
-        ValueConversion.orTrap { try _results.filtered { try QueryPredicate(format: predicateFormat, args) } }
+    public func filter(
+        _ predicateFormat: String, _ args: Any..., file: StaticString = #fileID, line: UInt = #line
+    ) -> Results<Element> {
+        Caller.at(file, line) {
+            ValueConversion.orTrap { try _results.filtered { try QueryPredicate(format: predicateFormat, args) } }
+        }
     }
 
     #if !canImport(ObjectiveC)
     /// Returns the elements that meet a predicate that was made of a format, or of several; see `filter(_:_:)`. A predicate made of a block traps.
-    public func filter(_ predicate: NSPredicate) -> Results<Element> {
-        ValueConversion.orTrap { try _results.filtered { QueryPredicate(predicate) } }
+    public func filter(
+        _ predicate: NSPredicate, file: StaticString = #fileID, line: UInt = #line
+    ) -> Results<Element> {
+        Caller.at(file, line) { ValueConversion.orTrap { try _results.filtered { QueryPredicate(predicate) } } }
     }
 
     /// The position of the first element that meets a predicate, which is as for `filter(_:)`; nil if there is none.
@@ -84,8 +90,12 @@ extension RealmCollection {
 
 extension RealmCollection where Element: RealmCollectionValue {
     /// Returns the elements that meet a query, as in `where { $0.owner == user.id && !$0.done }`; as live as this collection.
-    public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> {
-        ValueConversion.orTrap { try _results.filtered { isIncluded(.root).expression.predicate } }
+    public func `where`(
+        _ isIncluded: (Query<Element>) -> Query<Bool>, file: StaticString = #fileID, line: UInt = #line
+    ) -> Results<Element> {
+        Caller.at(file, line) {
+            ValueConversion.orTrap { try _results.filtered { isIncluded(.root).expression.predicate } }
+        }
     }
 
     /// The position of the first element that meets a query; nil if there is none.
