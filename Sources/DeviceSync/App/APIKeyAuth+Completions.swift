@@ -38,6 +38,20 @@ extension APIKeyAuth {
         fetchAPIKeys(completion: Self.apart(completion))
     }
 
+    /// Calls `completion` with the key that has an identifier.
+    @_disfavoredOverload
+    public func fetchAPIKey(
+        _ objectId: ObjectId, _ completion: @Sendable @escaping (Result<UserAPIKey, any Error>) -> Void
+    ) {
+        fetchAPIKey(objectId, completion: completion)
+    }
+
+    /// Calls `completion` with all keys of the user.
+    @_disfavoredOverload
+    public func fetchAPIKeys(_ completion: @Sendable @escaping (Result<[UserAPIKey], any Error>) -> Void) {
+        fetchAPIKeys(completion: completion)
+    }
+
     /// Deletes a key for good, then calls `completion` with the error or nil.
     public func deleteAPIKey(_ objectId: ObjectId, completion: @Sendable @escaping ((any Error)?) -> Void) {
         queue.complete(completion) { try await self.deleteAPIKey(objectId) }

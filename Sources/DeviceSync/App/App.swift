@@ -8,7 +8,7 @@ public final class App: Sendable {
     /// some handle with this id is alive, `configuration` is ignored: the first one counts. If the metadata file cannot be
     /// read now (a full disk, say), there are no users yet, and `currentUser`, `allUsers` and `login` try again.
     public init(id: String, configuration: AppConfiguration? = nil) {
-        core = AppCore.shared(id: id, configuration: configuration ?? AppConfiguration())
+        core = AppCore.shared(id: id, configuration: configuration?.copy ?? AppConfiguration())
     }
 
     /// The app with this id, on the default server.
@@ -16,8 +16,8 @@ public final class App: Sendable {
 
     /// The id.
     public var appId: String { core.id }
-    /// The configuration in effect.
-    public var configuration: AppConfiguration { core.configuration }
+    /// A copy of the configuration in effect.
+    public var configuration: AppConfiguration { core.configuration.copy }
     /// The origin of the server: the configuration's, or that of the last `updateBaseUrl(to:)`.
     public var baseURL: String { core.http.baseURL }
     /// Settings and errors of syncing.

@@ -37,4 +37,15 @@ extension EmailPasswordAuth {
             try await self.callResetPasswordFunction(email: email, password: password, args: args)
         }
     }
+
+    /// Has the app's own function set a new password.
+    @_disfavoredOverload
+    public func callResetPasswordFunction(
+        email: String, password: String, args: [AnyBSON], _ completion: @escaping EmailPasswordAuthOptionalErrorBlock
+    ) {
+        callResetPasswordFunction(email: email, password: password, args: args, completion: completion)
+    }
 }
+
+/// Takes why a call has failed; nil if it has not.
+public typealias EmailPasswordAuthOptionalErrorBlock = @Sendable ((any Error)?) -> Void

@@ -29,4 +29,21 @@ extension User {
     public func refreshCustomData(completion: @Sendable @escaping (Result<Document, any Error>) -> Void) {
         core.syncManager.callbackQueue.complete(completion) { try await self.refreshCustomData() }
     }
+
+    /// Adds another way to log in to this account, then calls `completion`; see `linkUser(credentials:)`.
+    @_disfavoredOverload
+    public func linkUser(
+        credentials: Credentials, _ completion: @Sendable @escaping (Result<User, any Error>) -> Void
+    ) {
+        linkUser(credentials: credentials, completion: completion)
+    }
+
+    /// Renews the access token, and with it `customData`, then calls `completion`.
+    @_disfavoredOverload
+    public func refreshCustomData(_ completion: @Sendable @escaping (Result<Document, any Error>) -> Void) {
+        refreshCustomData(completion: completion)
+    }
 }
+
+/// Takes a user, or why there is none.
+public typealias UserCompletionBlock = @Sendable (User?, (any Error)?) -> Void

@@ -23,6 +23,14 @@ public struct UserProfile: Sendable {
     public var firstName: String? { string("first_name") }
     /// The last name.
     public var lastName: String? { string("last_name") }
+    /// The gender.
+    public var gender: String? { string("gender") }
+    /// The birthday.
+    public var birthday: String? { string("birthday") }
+    /// The age that the user has at least.
+    public var minAge: String? { string("min_age") }
+    /// The age that the user has at most.
+    public var maxAge: String? { string("max_age") }
 
     private func string(_ key: String) -> String? { metadata[key]??.stringValue }
 }

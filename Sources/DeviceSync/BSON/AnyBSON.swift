@@ -110,6 +110,27 @@ public typealias Document = [String: AnyBSON?]
     }
     /// Whether this is null.
     public var isNull: Bool { self == .null }
+
+    /// The value as a type, if it is of that type; integers are also `Int`s.
+    public func value<T: BSON>() -> T? {
+        switch self {
+        case .double(let value): value as? T
+        case .string(let value): value as? T
+        case .document(let value): value as? T
+        case .array(let value): value as? T
+        case .binary(let value): value as? T
+        case .objectId(let value): value as? T
+        case .bool(let value): value as? T
+        case .datetime(let value), .timestamp(let value): value as? T
+        case .regex(let value): value as? T
+        case .int32(let value): value as? T ?? Int(value) as? T
+        case .int64(let value): value as? T ?? Int(value) as? T
+        case .decimal128(let value): value as? T
+        case .uuid(let value): value as? T
+        case .minKey, .maxKey: self as? T
+        case .null: NSNull() as? T
+        }
+    }
 }
 
 extension AnyBSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,

@@ -85,6 +85,8 @@ extension Realm {
 
         /// Any other failure.
         public static let fail = Code.fail
+        /// A call that has failed, nobody knows why.
+        public static let callFailed = Realm.Error(.fail, "Call failed")
         /// The file could not be read or written.
         public static let fileAccess = Code.fileAccess
         /// There is a file already.

@@ -256,7 +256,7 @@ extension Map {
     }
 }
 
-extension Map where Value: _QueryOptional, Value.Wrapped: ObjectBase {
+extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     /// Calls `block` with the map now, and after each commit that changes it; see `observe(keyPaths:on:_:)`.
     @preconcurrency
     public func observe(

@@ -206,6 +206,9 @@ open class Object: ObjectBase, RealmCollectionValue, _OptionalContent, RealmFetc
 ///
 /// An embedded object has one owner. It is added by assigning it to a property, or appending it to a list, of a managed object.
 open class EmbeddedObject: ObjectBase, RealmCollectionValue, _OptionalContent {
+    /// True: the objects are part of others.
+    public static func isEmbedded() -> Bool { true }
+
     /// A frozen object, which shows this one as it is now even after later changes. An unmanaged object traps.
     public func freeze() -> Self { Self.managed(frozenHandle()) }
 
@@ -221,7 +224,10 @@ open class EmbeddedObject: ObjectBase, RealmCollectionValue, _OptionalContent {
 open class AsymmetricObject: ObjectBase {}
 
 /// A class of which a realm can be asked for all objects.
-public protocol RealmFetchable {}
+public protocol RealmFetchable {
+    /// The name of the class in a realm.
+    static func className() -> String
+}
 
 extension ObjectBase {
     fileprivate func frozenHandle() -> ObjectHandle {

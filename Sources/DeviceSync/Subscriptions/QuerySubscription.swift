@@ -1,5 +1,8 @@
 /// A subscription to be added to a `SyncSubscriptionSet`: the objects of a class, or those that meet a query.
 public struct QuerySubscription<T>: Sendable {
+    /// A query that the compiler checks.
+    public typealias QueryFunction = (Query<T>) -> Query<Bool>
+
     let className: String
     let name: String?
     let predicate: QueryPredicate

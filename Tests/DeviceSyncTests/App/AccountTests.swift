@@ -98,6 +98,22 @@ struct AccountTests {
         expectEqual(called, result)
     }
 
+    @Test func completionsNeedNoNames() async throws {
+        let user = try await user()
+        let data = try await withCheckedThrowingContinuation { continuation in
+            let completion: @Sendable (Result<Document, any Error>) -> Void = { continuation.resume(with: $0) }
+            user.refreshCustomData(completion)
+        }
+        expectTrue(data.isEmpty)
+        let error: any Error = try await withCheckedThrowingContinuation { continuation in
+            let completion: @Sendable (Result<User, any Error>) -> Void = { result in
+                if case .failure(let error) = result { continuation.resume(returning: error) }
+            }
+            user.linkUser(credentials: .anonymous, completion)
+        }
+        expectTrue(error is AppError)
+    }
+
     @Test func valuesComeBackAsTheyWere() throws {
         let values: [AnyBSON] = [
             .null, .bool(true), .string("x"), .int32(-1), .int64(1 << 40), .double(.infinity), .double(-0.25),

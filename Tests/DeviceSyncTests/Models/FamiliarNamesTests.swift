@@ -63,6 +63,39 @@ struct FamiliarNamesTests {
         expectEqual(pairs, ["a1", "b2", "a1", "b2"])
     }
 
+    @Test func configurationsAreSetBeforeAnAppIsMade() {
+        let configuration = AppConfiguration()
+        configuration.baseURL = "http://localhost:1/"
+        configuration.defaultRequestTimeoutMS = 500
+        configuration.enableSessionMultiplexing = false
+        let timers = SyncTimeoutOptions()
+        timers.connectTimeout = 5
+        timers.pingKeepalivePeriod = 90_000
+        configuration.syncTimeouts = timers
+        let directory = folder.file.deletingLastPathComponent().appendingPathComponent("app")
+        let app = Device.launch(directory, configuration)
+        configuration.defaultRequestTimeoutMS = 7
+        expectTrue(app.baseURL == "http://localhost:1" && app.configuration.defaultRequestTimeoutMS == 500)
+        expectTrue(!app.configuration.enableSessionMultiplexing)
+        expectTrue(app.syncManager.timeoutOptions?.connectTimeout == 1000 && timers.pingKeepalivePeriod == 90_000)
+        let named = AppConfiguration(baseURL: "http://localhost:1", localAppName: "Tasks", localAppVersion: "1")
+        expectTrue(named.localAppName == "Tasks" && named.localAppVersion == "1")
+    }
+
+    @Test func profilesSayWhatServersSay() {
+        let profile = UserProfile(metadata: ["birthday": "1.1.", "gender": "x", "min_age": "18", "max_age": "20"])
+        expectTrue(profile.birthday == "1.1." && profile.gender == "x")
+        expectTrue(profile.minAge == "18" && profile.maxAge == "20" && profile.name == nil)
+    }
+
+    @Test func queriesAndClassesAreHandedOn() {
+        let query: QuerySubscription<OldTask>.QueryFunction = { $0.key > 3 }
+        _ = QuerySubscription<OldTask>(name: "some", query: query)
+        func name(_ type: any RealmFetchable.Type) -> String { type.className() }
+        expectTrue(name(OldTask.self) == "OldTask" && Street.isEmbedded())
+        expectEqual(Realm.Error.callFailed.code, .fail)
+    }
+
     @Test func errorsAreCaughtByName() {
         expectTrue(SyncError.clientResetError ~= SyncError(.clientResetError, ""))
         expectTrue(!(SyncError.clientUserError ~= SyncError(.clientResetError, "")))

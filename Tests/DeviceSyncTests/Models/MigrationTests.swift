@@ -53,6 +53,17 @@ struct MigrationTests {
             objectTypes: [New.Person.self, New.Log.self])
     }
 
+    @Test func aFileIsMigratedWithoutAnybodyWhoHasItOpen() throws {
+        try makeOld()
+        try Realm.performMigration(
+            for: configuration { migration, _ in
+                migration.enumerateObjects(ofType: "Person") { old, new in new?["fullName"] = old?["firstName"] }
+            })
+        expectEqual(try schemaVersionAtURL(folder.file), 2)
+        let realm = try Realm(configuration: configuration(block: nil))
+        expectEqual(realm.objects(New.Person.self).map(\.fullName), ["Ada", "Bob", "Eve"])
+    }
+
     @Test func objectsComeIntoTheirNewForm() throws {
         try makeOld()
         let block: MigrationBlock = { migration, version in

@@ -15,6 +15,15 @@ struct BSONValueTests {
         expectTrue(AnyBSON.string("a").regexValue == nil)
     }
 
+    @Test func valuesAreTakenOutByType() {
+        let (number, text): (Int?, String?) = (AnyBSON.int64(7).value(), AnyBSON.string("a").value())
+        expectTrue(number == 7 && text == "a")
+        let (other, small): (String?, Int32?) = (AnyBSON.int64(7).value(), AnyBSON.int32(3).value())
+        expectTrue(other == nil && small == 3)
+        let (list, document): ([AnyBSON?]?, Document?) = (AnyBSON.array([1]).value(), AnyBSON.null.value())
+        expectTrue(list?.count == 1 && document == nil)
+    }
+
     @Test func numbersAreOtherNumbersWhereTheseAreTheSame() {
         expectTrue(AnyBSON.int64(7).asInt32() == 7 && AnyBSON.int64(.max).asInt32() == nil)
         expectTrue(AnyBSON.double(2).asInt64() == 2 && AnyBSON.double(2.5).asInt64() == nil)

@@ -81,7 +81,7 @@ extension RealmKeyedCollection where Value: SortableType {
     public func distinct() -> Results<Value> { _elements.distinct() }
 }
 
-extension RealmKeyedCollection where Value: _QueryOptional, Value.Wrapped: ObjectBase {
+extension RealmKeyedCollection where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     /// The objects sorted by a property, as in `sorted(by: \.name)`; null comes first.
     public func sorted<V: _Persistable>(by keyPath: KeyPath<Value.Wrapped, V>, ascending: Bool = true) -> Results<Value>
     {

@@ -187,3 +187,11 @@ struct SchemaMigration {
         }
     }
 }
+
+extension Realm {
+    /// Opens a local realm, which migrates it if its file has a lower schema version, and closes it again.
+    /// - Throws: `Realm.Error`, or what the migration block throws.
+    public static func performMigration(for configuration: Configuration = .defaultConfiguration) throws {
+        _ = try Realm(configuration: configuration)
+    }
+}

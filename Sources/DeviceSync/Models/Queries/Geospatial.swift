@@ -140,7 +140,7 @@ public struct GeoPolygon: RLMGeospatial {
     }
 }
 
-extension Query where T: _QueryOptional, T.Wrapped: EmbeddedObject {
+extension Query where T: OptionalProtocol, T.Wrapped: EmbeddedObject {
     /// Whether the location that the property holds is in an area; see `RLMGeospatial`.
     public func geoWithin<Area: RLMGeospatial>(_ area: Area) -> Query<Bool> {
         Query<Bool>(.geoWithin(expression, area._region))

@@ -45,7 +45,7 @@ extension Query where T: RealmCollection, T.Element: MinMaxType & Comparable {
     public func contains(_ range: Range<T.Element>) -> Query<Bool> { isWithin(range.lowerBound, "<", range.upperBound) }
 }
 
-extension Query where T: RealmCollection, T.Element: _QueryOptional, T.Element.Wrapped: MinMaxType & Comparable {
+extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: MinMaxType & Comparable {
     /// Whether there are elements, and all of them are in a range; null does not count.
     public func contains(_ range: ClosedRange<T.Element.Wrapped>) -> Query<Bool> {
         isWithin(range.lowerBound, "<=", range.upperBound)
@@ -65,7 +65,7 @@ extension Query where T: _QueryMap, T.Value: MinMaxType & Comparable {
     public func contains(_ range: Range<T.Value>) -> Query<Bool> { isWithin(range.lowerBound, "<", range.upperBound) }
 }
 
-extension Query where T: _QueryMap, T.Value: _QueryOptional, T.Value.Wrapped: MinMaxType & Comparable {
+extension Query where T: _QueryMap, T.Value: OptionalProtocol, T.Value.Wrapped: MinMaxType & Comparable {
     /// Whether there are values, and all of them are in a range; null does not count.
     public func contains(_ range: ClosedRange<T.Value.Wrapped>) -> Query<Bool> {
         isWithin(range.lowerBound, "<=", range.upperBound)
@@ -83,7 +83,7 @@ extension Query where T: RealmCollection, T.Element: PersistableEnum {
     public var rawValue: Query<AnyRealmCollection<T.Element.RawValue>> { .init(expression) }
 }
 
-extension Query where T: RealmCollection, T.Element: _QueryOptional, T.Element.Wrapped: PersistableEnum {
+extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: PersistableEnum {
     /// The raw values.
     public var rawValue: Query<AnyRealmCollection<T.Element.Wrapped.RawValue?>> { .init(expression) }
 }
@@ -93,7 +93,7 @@ extension Query where T: _QueryMap, T.Value: PersistableEnum {
     public var rawValue: Query<Map<T.Key, T.Value.RawValue>> { .init(expression) }
 }
 
-extension Query where T: _QueryMap, T.Value: _QueryOptional, T.Value.Wrapped: PersistableEnum {
+extension Query where T: _QueryMap, T.Value: OptionalProtocol, T.Value.Wrapped: PersistableEnum {
     /// The raw values.
     public var rawValue: Query<Map<T.Key, T.Value.Wrapped.RawValue?>> { .init(expression) }
 }
@@ -103,7 +103,7 @@ extension Query where T: _CustomPersistable {
     public var persistableValue: Query<T.PersistedType> { .init(expression) }
 }
 
-extension Query where T: _QueryOptional, T.Wrapped: _CustomPersistable {
+extension Query where T: OptionalProtocol, T.Wrapped: _CustomPersistable {
     /// What is kept for the property.
     public var persistableValue: Query<T.Wrapped.PersistedType?> { .init(expression) }
 }

@@ -101,7 +101,7 @@ extension Query where T: PersistableEnum, T.RawValue: _QueryOrdered {
 }
 
 extension Query
-where T: _QueryOptional & RealmCollectionValue, T.Wrapped: PersistableEnum, T.Wrapped.RawValue: _QueryOrdered {
+where T: OptionalProtocol & RealmCollectionValue, T.Wrapped: PersistableEnum, T.Wrapped.RawValue: _QueryOrdered {
     /// Whether the raw value is less than that of a case.
     public static func < (left: Query<T>, right: T) -> Query<Bool> { left.compared("<", right) }
     /// Whether the raw value is less than that of a case, or equal.
@@ -134,7 +134,7 @@ extension Query where T: RealmCollectionValue & _QueryOrdered & Comparable {
     }
 }
 
-extension Query where T: _QueryOptional & RealmCollectionValue, T.Wrapped: _QueryOrdered & Comparable {
+extension Query where T: OptionalProtocol & RealmCollectionValue, T.Wrapped: _QueryOrdered & Comparable {
     /// Whether an optional property is in a range; null is in none.
     public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> {
         Query<Bool>(

@@ -53,13 +53,13 @@ extension Query where T: ObjectBase {
 }
 
 /// An optional, as queries see it.
-public protocol _QueryOptional {
+public protocol OptionalProtocol {
     /// The type without the optional.
     associatedtype Wrapped
 }
-extension Optional: _QueryOptional {}
+extension Optional: OptionalProtocol {}
 
-extension Query where T: _QueryOptional, T.Wrapped: ObjectBase {
+extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
     /// A property of the linked or embedded object.
     public subscript<V: _Persistable>(dynamicMember keyPath: KeyPath<T.Wrapped, V>) -> Query<V> { member(keyPath) }
 }
@@ -127,7 +127,7 @@ extension Query where T: PersistableEnum {
     public var rawValue: Query<T.RawValue> { Query<T.RawValue>(expression) }
 }
 
-extension Query where T: _QueryOptional, T.Wrapped: PersistableEnum {
+extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
     /// The raw value.
     public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(expression) }
 }
