@@ -11,6 +11,24 @@ public protocol _ObservableObject: ObjectBase {}
 extension Object: _ObservableObject {}
 extension EmbeddedObject: _ObservableObject {}
 
+extension ObjectChange<ObjectHandle> {
+    /// The same change of a typed object: what links lead to are typed objects, too.
+    fileprivate func typed<Typed>(_ transform: (ObjectHandle) -> Typed) -> ObjectChange<Typed> {
+        switch self {
+        case .error(let error): .error(error)
+        case .change(let handle, let properties): .change(transform(handle), properties.map(\.typed))
+        case .deleted: .deleted
+        }
+    }
+}
+
+extension PropertyChange {
+    fileprivate var typed: PropertyChange {
+        func typed(_ value: Any?) -> Any? { (value as? DynamicObject)?.object ?? value }
+        return PropertyChange(name: name, oldValue: typed(oldValue), newValue: typed(newValue))
+    }
+}
+
 extension _ObservableObject {
     private func observed(
         _ keyPaths: [String]?, at place: DeliveryPlace? = nil, on queue: DispatchQueue? = nil,
@@ -33,12 +51,12 @@ extension _ObservableObject {
         _ keyPaths: [String]?, at place: DeliveryPlace, _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         let made = made
-        return observed(keyPaths, at: place) { change in block(change.map(made)) }
+        return observed(keyPaths, at: place) { change in block(change.typed(made)) }
     }
 
     /// Calls `block` after each commit that changes or deletes the object, on the queue given or else where the realm belongs.
     ///
-    /// Old and new values are those of scalars; a link's are `DynamicObject`s. An unmanaged or frozen object traps.
+    /// Old and new values are those of scalars and links; a link's are objects of their classes, without a model `Object`s. An unmanaged or frozen object traps.
     /// - Parameter keyPaths: the properties whose changes are reported, of the object or of what it links to as in `home.city`; nil for all of the object itself.
     @preconcurrency
     public func observe(
@@ -46,7 +64,7 @@ extension _ObservableObject {
         _ block: @escaping @Sendable (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         let made = made
-        return observed(keyPaths, on: queue) { change in block(change.map(made)) }
+        return observed(keyPaths, on: queue) { change in block(change.typed(made)) }
     }
 
     /// Calls `block` after each commit that changes or deletes the object, which the block knows as another of its classes; see `observe(keyPaths:on:_:)`.
@@ -58,7 +76,7 @@ extension _ObservableObject {
         let made = made
         return observed(keyPaths, on: queue) { change in
             block(
-                change.map { handle in
+                change.typed { handle in
                     guard let object = made(handle) as? T else {
                         preconditionFailure("a \(handle.className) object cannot be observed as \(T.self)")
                     }
@@ -84,7 +102,7 @@ extension _ObservableObject {
         let made = made
         return .unlessCancelled {
             observed(keyPaths, at: .actor(actor)) { change in
-                actor.assumeIsolated { block($0, change.map(made)) }
+                actor.assumeIsolated { block($0, change.typed(made)) }
             }
         }
     }

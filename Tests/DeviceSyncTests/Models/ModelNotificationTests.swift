@@ -41,6 +41,31 @@ struct ModelNotificationTests {
         }
     }
 
+    @Test func linksThatChangeAreObjectsOfTheirClasses() async throws {
+        let heard = Heard()
+        let tokens = [
+            person.observe(keyPaths: [\.bestDog], on: queue) { (change: ObjectChange<Person>) in
+                guard case .change(_, let properties) = change else { return }
+                let names =
+                    properties.map { ($0.oldValue as? Dog)?.name ?? "-" }
+                    + properties.map {
+                        ($0.newValue as? Dog)?.name ?? "-"
+                    }
+                heard.hear(names.joined(separator: " "))
+            },
+            realm.dynamicObject(ofType: "Person", forPrimaryKey: 1)?.observe(on: queue) { change in
+                if case .change(_, let properties) = change, properties.first?.newValue is DynamicObject {
+                    heard.hear("dynamic")
+                }
+            },
+        ]
+        defer { for token in tokens { token?.invalidate() } }
+        try realm.write { person.bestDog = person.dogs[0] }
+        await expectTrue(eventually { Set(heard.all) == ["- a", "dynamic"] })
+        try realm.write { person.bestDog = person.dogs[1] }
+        await expectTrue(eventually { heard.all.contains("a b") })
+    }
+
     @Test func anObjectReportsItsProperties() async throws {
         let heard = Heard()
         let token = person.observe(keyPaths: [\.name, \.age], on: queue) { (change: ObjectChange<Person>) in

@@ -34,6 +34,16 @@ struct ValueCollectionTests {
         expectTrue(sorted.first == "0" && sorted.count == 5 && sorted.freeze().count == 5)
     }
 
+    @Test func valuesAreReadByKey() throws {
+        expectEqual(person.tags.value(forKey: "self") as? [String], ["b", "a", "c", "a"])
+        try realm.write { person.streets[0].numbers.append(8) }
+        let numbers = person.streets[0].numbers
+        expectEqual(numbers.value(forKeyPath: "@sum.self") as? NSNumber, 9)
+        expectEqual(numbers.value(forKeyPath: "@max.self") as? NSNumber, 8)
+        expectEqual(person.tags.value(forKey: "@count") as? NSNumber, 4)
+        expectEqual(person.streets.value(forKey: "name") as? [String], ["Long", "Broad"])
+    }
+
     @Test func embeddedObjectsAreSortedFilteredAndChanged() throws {
         expectEqual(person.streets.sorted(byKeyPath: "name").map(\.name), ["Broad", "Long"])
         expectEqual(person.streets.filter("numbers.@count == 0").map(\.name), ["Broad"])

@@ -262,6 +262,21 @@ extension RealmCollection {
     public func objects(at indexes: IndexSet) -> [Element] { indexes.map { self[$0] } }
 }
 
+extension RealmCollection where Element: RealmCollectionValue {
+    /// The values for `self`, or what an operator such as `@count` makes of them. Any other key traps.
+    @_disfavoredOverload
+    public func value(forKey key: String) -> Any? { value(forKeyPath: key) }
+
+    /// The values for `self`, or what an operator such as `@sum.self` makes of them. Any other key path traps.
+    @_disfavoredOverload
+    public func value(forKeyPath keyPath: String) -> Any? {
+        if let value = CollectionOperators.value(keyPath, of: self) { return value }
+        precondition(
+            keyPath == HeldValues.itself || keyPath.first == "@", "values have no property '\(keyPath)', but 'self'")
+        return keyPath == HeldValues.itself ? Array(self) : nil
+    }
+}
+
 extension RealmCollection where Element: ObjectBase {
     /// The values that the objects have in a property, nil for null; the objects themselves for `self`.
     public func value(forKey key: String) -> [Any?] {
