@@ -5,6 +5,10 @@ import Testing
 
 @testable import DeviceSync
 
+extension Dog {
+    fileprivate var label: String { "\(name) (\(age))" }
+}
+
 extension Person {
     fileprivate var greeting: String { "\(name), \(mood.rawValue)" }
 }
@@ -14,6 +18,7 @@ private class PersonCard: Projection<Person> {
     @Projected(\Person.name.localizedUppercase) var loud
     @Projected(\Person.home?.name) var street
     @Projected(\Person.dogs.projectTo.name) var dogNames: ProjectedCollection<String>
+    @Projected(\Person.dogs.projectTo.label) var dogLabels: ProjectedCollection<String>
     @Projected(\Person.tags) var labels
     @Projected(\Person.dogs.count) var dogCount
     @Projected(\Person.greeting) var greeting
@@ -52,6 +57,7 @@ struct ProjectionTests {
         expectEqual(card.loud, "ADA")
         expectEqual(card.street, "Way")
         expectEqual(Array(card.dogNames), ["a", "b"])
+        expectEqual(Array(card.dogLabels), ["a (1)", "b (1)"])
         expectEqual(Array(card.labels), ["x"])
         expectEqual(card.dogCount, 2)
         expectEqual(card.greeting, "Ada, calm")
@@ -145,6 +151,12 @@ struct ProjectionTests {
             })
         try realm.write { person.dogs[0].name = "z" }
         await expectTrue(heard.ends(with: #"dogs ["dogNames"] ["z", "b"]"#))
+        let labels = card.observe(keyPaths: [\.dogLabels], on: queue) { change in
+            if case .change(let card, _) = change { heard.hear("labels \(Array(card.dogLabels))") }
+        }
+        defer { labels.invalidate() }
+        try realm.write { person.dogs[0].age = 7 }
+        await expectTrue(heard.ends(with: #"labels ["z (7)", "b (1)"]"#))
         try realm.write { realm.delete(person) }
         await expectTrue(eventually { heard.all.suffix(2).sorted() == ["greeting deleted", "title deleted"] })
     }

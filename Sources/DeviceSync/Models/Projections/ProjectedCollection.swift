@@ -78,12 +78,12 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
 
 /// A `ProjectedCollection`, whatever its elements.
 protocol ProjectedCollectionType {
-    /// The key path by names from an object of the collection on.
-    var origin: String { get }
+    /// The key paths by names from an object of the collection on.
+    var origins: [String] { get }
 }
 
 extension ProjectedCollection: ProjectedCollectionType {
-    var origin: String { base.origin }
+    var origins: [String] { base.origins }
 }
 
 /// Maps the objects of a list or set: `list.projectTo.name` is what each object has in `name`.
@@ -120,7 +120,7 @@ extension MutableSet where Element: ObjectBase {
 /// The objects of a collection and a key path from each, whatever the collection.
 private protocol ProjectedBase<Element> {
     associatedtype Element: RealmCollectionValue
-    var origin: String { get }
+    var origins: [String] { get }
     var count: Int { get }
     func element(at position: Int) -> Element
     func assign(_ element: Element, at position: Int)
@@ -148,7 +148,7 @@ where Base.Element: ObjectBase {
         ProjectedCollection(ProjectedElements(collection: collection, keyPath: keyPath))
     }
 
-    var origin: String { KeyPathNames.of(keyPath.path) }
+    var origins: [String] { ProjectionSchema.origins(Base.Element.self) { $0[keyPath: keyPath.path] } }
     var count: Int { collection.count }
     func element(at position: Int) -> Element { collection[position][keyPath: keyPath.path] }
 

@@ -59,10 +59,11 @@ enum ProjectionSchema {
                 paths.append(([name], property.shape.target))
             }
         }
-        if let elements = value as? any ProjectedCollectionType, let last = paths.indices.last {
-            paths[last].names += elements.origin.split(separator: ".").map { String($0) }
+        let origins = paths.map { $0.names.joined(separator: ".") }
+        guard let last = origins.last, let elements = (value as? any ProjectedCollectionType)?.origins else {
+            return origins
         }
-        return paths.map { $0.names.joined(separator: ".") }
+        return origins.dropLast() + elements.map { "\(last).\($0)" }
     }
 
     private static func has(_ type: ObjectBase.Type, _ property: ModelProperty) -> Bool {
