@@ -14,7 +14,7 @@ struct RecentPosition: Sendable {
 /// What is held of all realms together is bounded, views included, and of each realm to a quarter of that; a realm of which nothing was
 /// heard for `patience` is forgotten.
 final class RecentVersions: Sendable {
-    /// In milliseconds.
+    /// The time that a realm is kept for, in milliseconds.
     static let patience: UInt64 = 10_000
 
     private struct Held {
@@ -28,7 +28,7 @@ final class RecentVersions: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Of versions, which take as much again with their views.
+    /// The bytes of versions that may be held; they take as much again with their views.
     private let limit: Int
 
     /// - Parameter bytes: the most that is held, with views.

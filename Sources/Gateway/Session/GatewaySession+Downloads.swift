@@ -51,7 +51,7 @@ extension GatewaySession {
         marks.hear(latest: page.latest.version, isComplete: isComplete)
         if mustSend { download(entries, downloadableBytes: page.downloadableBytes, undoing: undone) }
         guard !failForIngests(page.view?.compensations ?? []) else { return }
-        // All of a base is the server's (docs/internals.md, "How a history is compacted").
+        // Bases hold the server's changesets alone (docs/internals.md, "How a history is compacted").
         if subscriptions == nil, isComplete || entries.last.map({ $0.originFile != .server }) ?? false {
             mayCatchUp = true
         }

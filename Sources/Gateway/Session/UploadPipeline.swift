@@ -53,8 +53,8 @@ struct UploadPipeline: Sendable {
         unacknowledgedBytes >= Self.bulkBytes && now < unacknowledgedSince &+ Self.bulkPatience
     }
 
+    /// The bytes of unacknowledged uploads from which on others' versions wait for them, and for how many milliseconds at most.
     static let bulkBytes = 16 << 10
-    /// In milliseconds.
     static let bulkPatience: UInt64 = 5_000
 
     mutating func add(_ message: ChangesetMessage, bytes: Int, at now: UInt64) -> UInt64 {

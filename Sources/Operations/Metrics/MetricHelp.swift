@@ -36,8 +36,7 @@ enum MetricHelp {
         "sluice_gateway_binds_incompatible_total": "Sessions refused because the client does not know the app's rules",
         "sluice_gateway_errors_total": "What clients were told",
         "sluice_gateway_notices_missed_total": "Notices found missing, and fetched as a page",
-        "sluice_gateway_pages_recent_total":
-            "Pages for sessions that had fallen behind, made of notices that the gateway had kept instead of asking the owner",
+        "sluice_gateway_pages_recent_total": "Pages made of notices that the gateway had kept, not by the owner",
         "sluice_gateway_publish_failures_total": "Publishes that the broker did not confirm",
         "sluice_gateway_sending_refused_total": "Messages that would have broken the protocol",
         "sluice_gateway_messages_undecodable_total": "Messages from other processes that cannot be read",
