@@ -1,5 +1,6 @@
 import AMQP
 import AdminAPI
+import Documents
 import HTTPTypes
 import Hummingbird
 import Inspection
@@ -20,6 +21,8 @@ struct AdminError: Error, Sendable {
     var write: Int?
     /// The methods that there are, where the request's is none of them.
     var allow: String?
+    /// Whether the connection ends with the answer.
+    var isLast = false
 
     /// Rules cannot be put in force.
     static func rulesRefused(_ findings: [RulesFinding]) -> AdminError {
@@ -99,6 +102,7 @@ extension AdminError {
     init(_ error: any Error) {
         switch error {
         case let error as AdminError: self = error
+        case let error as DocumentError: self.init(error)
         case let error as StoreError:
             switch error.code {
             case .notFound: self = AdminError(status: .notFound, code: "not_found", message: error.message)

@@ -25,6 +25,7 @@ struct AdminErrorMiddleware: RouterMiddleware {
                     error: answer.code, message: answer.message, findings: answer.findings, write: answer.write),
                 status: answer.status)
             response.headers[.allow] = answer.allow
+            if answer.isLast { response.headers[.connection] = "close" }
             if answer.status == .unauthorized { response.headers[.wwwAuthenticate] = "Bearer" }
             return response
         }

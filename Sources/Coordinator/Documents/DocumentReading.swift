@@ -186,12 +186,11 @@ struct DocumentReading: Sendable {
         let began = ContinuousClock.now
         defer { tellIfSlow(app, realms.className, since: began) }
         let budget = SearchBudget()
-        // A client that leaves ends its search: nobody waits for it any more.
-        let visited = try await request.body.consumeWithCancellationOnInboundClose { _ in
-            try await realms.forEach(within: { budget }, body)
+        return try await request.whileClientWaits {
+            let visited = try await realms.forEach(within: { budget }, body)
+            try realms.requireClass(visited: visited)
+            return visited
         }
-        try realms.requireClass(visited: visited)
-        return visited
     }
 
     private func search<Answer>(

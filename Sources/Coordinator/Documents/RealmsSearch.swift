@@ -92,9 +92,13 @@ struct RealmsSearch: Sendable {
 }
 
 extension AdminError {
+    init(_ error: DocumentError) {
+        self.init(status: .unprocessableContent, code: error.code.rawValue, message: error.description)
+    }
+
     /// - Parameter realm: one of several, to be named.
-    init(_ error: DocumentError, in realm: RealmName? = nil) {
-        let place = realm.map { "partition \($0.partition.prefix(200)): " } ?? ""
-        self.init(status: .unprocessableContent, code: error.code.rawValue, message: place + error.description)
+    init(_ error: DocumentError, in realm: RealmName) {
+        self.init(error)
+        message = "partition \(realm.partition.prefix(200)): \(message)"
     }
 }

@@ -55,12 +55,8 @@ struct ViewRoutes: Sendable {
         var limits = SearchLimits()
         limits.patience = Self.patience
         let budget = SearchBudget(limits)
-        do {
-            return try await request.body.consumeWithCancellationOnInboundClose { _ in
-                try await ViewsReport(question, of: account, in: app, by: rules, from: reader, within: budget)
-            }
-        } catch let error as DocumentError {
-            throw AdminError(error)
+        return try await request.whileClientWaits {
+            try await ViewsReport(question, of: account, in: app, by: rules, from: reader, within: budget)
         }
     }
 }
