@@ -134,6 +134,11 @@ import Testing
                         "partition: app tasks uses partition sync"
                     ),
                     ("GET", "campaigns?limit=0", "", "limit: expected 1 to 1000"),
+                    (
+                        "POST", "apps/tasks/documents", #"{"partition":"nw","flexible":{},"writes":[]}"#,
+                        "flexible: expected true or false"
+                    ),
+                    ("POST", "apps/tasks/documents", #"{"partition":7,"writes":[]}"#, "partition: expected a text"),
                 ]
                 for (method, path, body, expected) in wrong {
                     let answer = try await coordinator.request(method, path, body.isEmpty ? nil : body)

@@ -29,6 +29,15 @@ struct DocumentRoutes: Sendable {
 
     // MARK: Writing
 
+    private static func member<Value>(
+        _ key: ByteString, of body: BSONDocument, _ expected: String, _ read: (BSONValue) -> Value?
+    ) throws -> Value? {
+        try body[key].map { given in
+            guard let value = read(given) else { throw AdminError.invalid("\(key.string): expected \(expected)") }
+            return value
+        }
+    }
+
     /// Reads what a body asks to be written: the members of a `write` message, with `partition` or `flexible` in the realm's place.
     private func write(_ request: Request, _ app: AppRecord) async throws -> (message: WriteMessage, id: String) {
         let bytes = Array(try await request.wholeBody(upTo: AdminLimits.documentsBody).readableBytesView)
@@ -51,7 +60,8 @@ struct DocumentRoutes: Sendable {
             return text
         }
         let realm = try RealmChoice(
-            partition: body["partition"]?.string?.string, flexible: body["flexible"]?.bool
+            partition: try Self.member("partition", of: body, "a text") { $0.string?.string },
+            flexible: try Self.member("flexible", of: body, "true or false") { $0.bool }
         ).name(in: app)
         AuditNotes.current?.set("partition=\"\(realm.partition.prefix(100))\", writes=\(writes.array?.count ?? 0)")
         return (

@@ -161,7 +161,10 @@ struct PasswordAccounts: Sendable {
 
     private static func checked(email: String) throws -> String {
         let email = email.lowercased()
-        guard isAddress(email) else { throw APIError.badRequest("invalid e-mail address") }
+        // Characters, too: some have several bytes.
+        guard isAddress(email), email.unicodeScalars.count >= emailBytes.lowerBound else {
+            throw APIError.badRequest("invalid e-mail address")
+        }
         return email
     }
 

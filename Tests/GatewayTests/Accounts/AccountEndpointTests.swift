@@ -105,6 +105,19 @@ struct AccountEndpointTests {
         }
     }
 
+    /// Three characters at least, as the description of the API has it: two may have five bytes.
+    @Test(arguments: ["ab", "\u{84}\u{1D71}", "a\u{0}c"]) func whatCannotBeAnAddressIsRefused(
+        _ address: String
+    ) async throws {
+        try await GatewayHarness.with { gateway in
+            let body = try JSONEncoder().encode(["email": address, "password": "secret-1"])
+            let answer = try await gateway.request(
+                "POST", "\(Self.userpass)/register", body: String(decoding: body, as: UTF8.self))
+            expectEqual(answer.status, 400)
+            expectEqual(answer.string("error"), "invalid e-mail address")
+        }
+    }
+
     @Test func aTakenAddressIsRefused() async throws {
         try await GatewayHarness.with { gateway in
             let body = #"{"email":"a@example.net","password":"secret-1"}"#
