@@ -19,12 +19,39 @@ final class RecentVersions: Sendable {
 
     private struct Held {
         var tail: RecentTail
-        var heardAt: UInt64
+        var second: UInt64
     }
 
     private struct State {
-        var tails: [RealmName: Held] = [:]
-        var bytes = 0
+        private(set) var tails: [RealmName: Held] = [:]
+        /// The realms by the second in which they were heard of last: what is to go is found without looking at all of them.
+        private var seconds: [UInt64: Set<RealmName>] = [:]
+        private(set) var bytes = 0
+
+        var oldest: RealmName? { seconds.keys.min().flatMap { seconds[$0]?.first } }
+
+        mutating func insert(_ tail: RecentTail, of realm: RealmName, second: UInt64) {
+            tails[realm] = Held(tail: tail, second: second)
+            seconds[second, default: []].insert(realm)
+            bytes += tail.bytes
+        }
+
+        @discardableResult
+        mutating func remove(_ realm: RealmName) -> RecentTail? {
+            guard let held = tails.removeValue(forKey: realm) else { return nil }
+            seconds[held.second]?.remove(realm)
+            if seconds[held.second]?.isEmpty == true { seconds[held.second] = nil }
+            bytes -= held.tail.bytes
+            return held.tail
+        }
+
+        mutating func stretch(after version: ServerVersion, of realm: RealmName) -> RecentStretch? {
+            tails[realm]?.tail.stretch(after: version)
+        }
+
+        mutating func removeAll(before second: UInt64) {
+            for gone in seconds.keys where gone < second { for realm in seconds[gone] ?? [] { remove(realm) } }
+        }
     }
 
     private let state = Mutex(State())
@@ -43,23 +70,13 @@ final class RecentVersions: Sendable {
     func hear(_ notice: IntegratedNotice, at now: UInt64) {
         guard notice.latest.version > notice.follows else { return }
         state.withLock { state in
-            var held = state.tails.removeValue(forKey: notice.realm)
-            state.bytes -= held?.tail.bytes ?? 0
-            if held?.tail.append(notice) != true {
-                held = RecentTail(notice).map { Held(tail: $0, heardAt: now) }
-            }
-            guard var held else { return }
-            held.heardAt = now
-            held.tail.trim(to: limit / 4)
+            var tail = state.remove(notice.realm)
+            if tail?.append(notice) != true { tail = RecentTail(notice) }
+            tail?.trim(to: limit / 4)
             // A single version may be larger than all that may be held.
-            guard held.tail.bytes <= limit / 2 else { return }
-            state.bytes += held.tail.bytes
-            state.tails[notice.realm] = held
-            while state.bytes > limit,
-                let oldest = state.tails.min(by: { $0.value.heardAt < $1.value.heardAt })?.key
-            {
-                state.bytes -= state.tails.removeValue(forKey: oldest)?.tail.bytes ?? 0
-            }
+            guard let tail, tail.bytes <= limit / 2 else { return }
+            state.insert(tail, of: notice.realm, second: now / 1_000)
+            while state.bytes > limit, let oldest = state.oldest { state.remove(oldest) }
         }
     }
 
@@ -69,17 +86,13 @@ final class RecentVersions: Sendable {
             guard state.tails[realm]?.tail.generation == position.generation,
                 state.tails[realm]?.tail.salt == position.server.salt
             else { return nil }
-            return state.tails[realm]?.tail.stretch(after: position.server.version)
+            return state.stretch(after: position.server.version, of: realm)
         }
     }
 
-    /// Forgets realms that are at rest.
+    /// Forgets realms that have been at rest for `patience`, and up to a second longer.
     func sweep(at now: UInt64) {
-        state.withLock { state in
-            for (realm, held) in state.tails where now > held.heardAt &+ Self.patience {
-                state.bytes -= held.tail.bytes
-                state.tails[realm] = nil
-            }
-        }
+        guard now >= Self.patience + 1_000 else { return }
+        state.withLock { $0.removeAll(before: (now - Self.patience) / 1_000) }
     }
 }

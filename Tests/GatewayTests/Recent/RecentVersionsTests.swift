@@ -119,14 +119,14 @@ import Testing
         let history = Self.history(400, bytes: 2_000, &random)
         for number in 0..<20 {
             recent.hear(
-                Self.notice(history[...], realm: RealmName(app: "tasks", partition: "\(number)")), at: 2)
+                Self.notice(history[...], realm: RealmName(app: "tasks", partition: "\(number)")), at: 2_000)
         }
         expectTrue(recent.bytes <= 2 << 20)
         // The realm of which nothing was heard for longest went first.
         expectTrue(recent.stretch(after: Self.position(1_999), of: Self.realm) == nil)
-        recent.sweep(at: 2 + RecentVersions.patience)
+        recent.sweep(at: 2_999 + RecentVersions.patience)
         expectTrue(recent.bytes > 0)
-        recent.sweep(at: 3 + RecentVersions.patience)
+        recent.sweep(at: 3_000 + RecentVersions.patience)
         expectEqual(recent.bytes, 0)
     }
 
