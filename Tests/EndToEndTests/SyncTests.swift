@@ -91,10 +91,13 @@ extension ShakenClusterTests {
 
         private func owner(_ cluster: LocalCluster) async throws -> String {
             struct Slice: Decodable { var owner: String? }
-            let slices = try await cluster.operateJSON(
-                [Slice].self, "slices", "--app", cluster.app, "--partition", Device.partition)
-            guard let owner = slices.first?.owner else { throw LocalClusterError("the realm's slice has no owner") }
-            return owner
+            // A worker that has just come back is being handed its slices.
+            return try await LocalCluster.retrying("the realm's slice has an owner") {
+                let slices = try await cluster.operateJSON(
+                    [Slice].self, "slices", "--app", cluster.app, "--partition", Device.partition)
+                guard let owner = slices.first?.owner else { throw LocalClusterError("it has none") }
+                return owner
+            }
         }
     }
 }
