@@ -64,7 +64,10 @@ extension GatewaySession {
 
     /// Answers the MARK that has come to its end. The client hears first where it stands.
     mutating func answerMarks() {
-        guard phase == .live, sent != nil, let mark = marks.answer(at: progress.download.serverVersion) else { return }
+        // Nothing comes between the messages of a set's data.
+        guard phase == .live, sent != nil, subscriptions?.isWaiting != true,
+            let mark = marks.answer(at: progress.download.serverVersion)
+        else { return }
         if sent != progress { download([], downloadableBytes: 0) }
         actions.append(.send(.mark(session: session, request: mark)))
         if marks.isOpen || marks.tellsOwner { wantPage() }

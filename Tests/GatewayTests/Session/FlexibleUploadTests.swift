@@ -121,6 +121,25 @@ import Testing
         expectTrue(body.action == .transient && body.tryAgain && script.published.isEmpty)
     }
 
+    /// The data of a set that is asked for meanwhile may go beyond the version that the MARK waits for.
+    @Test func aMarkIsNotAnsweredWithinTheDataOfASet() throws {
+        var script = try Script.begun()
+        try script.answer(to: 5)
+        _ = script.take()
+        try script.client(.mark(session: 1, request: 1), .mark(1))
+        try script.answer([Script.entry(6)], to: 6, latest: 9)
+        try script.ask(1)
+        try script.answer([Script.entry(7)], to: 7, latest: 9)
+        try script.answer([Script.entry(7)], to: 7, .more(BootstrapPosition(table: 0, key: [], done: 0)), of: 1)
+        try script.answer([Script.entry(9)], to: 9, .last, of: 1)
+        expectEqual(
+            script.take(),
+            [
+                "0/steadyState of 1 to 6", "0/steadyState of 1 to 7", "1/moreToCome of 1 to 7",
+                "1/lastInBatch of 1 to 9", "mark",
+            ])
+    }
+
     /// Others go on writing: the client need not have all of that to hear that it has what there was.
     @Test func aMarkIsAnsweredInARealmThatIsNeverAtRest() throws {
         var script = try Script.begun()
