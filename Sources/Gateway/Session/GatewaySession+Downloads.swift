@@ -9,7 +9,9 @@ extension GatewaySession {
     }
 
     /// Whether the client is to hear of its own uploads before it is sent what others have written.
-    private var isHeldBack: Bool { sent != nil && subscriptions == nil && uploads.isBulky(at: environment.now) }
+    private var isHeldBack: Bool {
+        sent != nil && subscriptions == nil && heldRefusal == nil && uploads.isBulky(at: environment.now)
+    }
 
     /// Asks for the page after the session's position, one at a time, once the socket has drained.
     mutating func askForPage() {

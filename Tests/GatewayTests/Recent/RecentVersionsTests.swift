@@ -236,4 +236,25 @@ import Testing
         try script.event(.tick, 1)
         expectEqual(downloads(script.takeLog()), [[2, 3, 4, 5]])
     }
+
+    /// The refusal waits for the answer to a MARK, which must not wait for an acknowledgement that never comes.
+    @Test func aBulkyUploadThatIsRefusedHoldsNothingUp() throws {
+        var script = try behind()
+        try script.client(.mark(session: 1, request: 1))
+        _ = script.takeLog()
+        script.holdsAnswers = true
+        script.environment.isCongested = true
+        try script.client(.upload(SessionScript.upload(3)), bytes: UploadPipeline.bulkBytes)
+        script.holdsAnswers = false
+        script.environment.isCongested = false
+        try script.client(.mark(session: 1, request: 2))
+        expectTrue(script.takeLog().isEmpty)
+        try script.cluster(
+            .refused(
+                RefusedAnswer(
+                    realm: SessionScript.name, session: SessionReference(gateway: "g", number: 1),
+                    code: .permissionDenied, action: "ApplicationBug", message: "why", tryAgain: false),
+                isAnswer: false), 1)
+        expectEqual(script.takeLog().map(\.name).filter { $0 != "download" }, ["mark", "json_error"])
+    }
 }
