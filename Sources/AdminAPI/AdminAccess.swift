@@ -21,7 +21,7 @@ extension AdminRoute {
             (.documentCount, _), (.documentDistinct, _), (.documentAggregate, _), (.documentExplanation, _),
             (.documentStream, _), (.changes, _):
             .operate
-        // What takes much of the coordinator is for those who look after it.
+        // Requests that take much of the coordinator are for those who look after it.
         case (.realmsVerification, _): .operate
         case (_, "GET"), (_, "HEAD"): .read
         case (.rotateKeys, _), (.app, "DELETE"), (.eraseRealm, _), (.migration, _): .own

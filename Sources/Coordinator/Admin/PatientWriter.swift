@@ -26,7 +26,7 @@ struct PatientWriter: ResponseBodyWriter {
     }
 
     private mutating func writePart(_ part: ByteBuffer) async throws {
-        // One task has it at a time: this one waits until the other has ended.
+        // The writer is one task's at a time: this task waits until the other has ended.
         nonisolated(unsafe) var writer = base
         defer { base = writer }
         do {

@@ -68,7 +68,7 @@ struct RealmsSearch: Sendable {
         _ body: (DocumentSearch) async throws -> Bool
     ) async throws -> Found {
         do {
-            // To open a realm takes time, too, however little is in it.
+            // Opening a realm takes time, too, however little is in it.
             try budget.requireTime()
             let goesOn = try await DocumentSearch.run(
                 in: name, of: className, reader: reader, declared: declared, within: budget, body)

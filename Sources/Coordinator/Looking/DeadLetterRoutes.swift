@@ -105,7 +105,7 @@ struct DeadLetterBodies: Codable, Sendable {
     var of = 0
 }
 
-/// What has become of dead letters that a request meant.
+/// The fate of the dead letters that a request meant.
 struct DeadLetterResult: Codable, Sendable {
     struct Refusal: Codable, Sendable {
         var name: String

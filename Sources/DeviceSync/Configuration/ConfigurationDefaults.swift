@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// What the process has set for all realms.
+/// The settings that the process has made for all realms.
 final class ConfigurationDefaults: Sendable {
     static let shared = ConfigurationDefaults()
 

@@ -5,7 +5,7 @@ internal import RealmState
 protocol OldStyleStorage: PersistedStorage, AnyObject {}
 
 extension OldStyleStorage {
-    /// What the property's place refers to.
+    /// The storage that the property's place refers to.
     static func held(_ place: UnsafeMutableRawPointer) -> Self { place.assumingMemoryBound(to: Self.self).pointee }
 
     static func role(at place: UnsafeMutableRawPointer) -> PersistedRole { .plain }

@@ -1,4 +1,4 @@
-/// What a `RealmOptional` holds: a number or Boolean value.
+/// A value that a `RealmOptional` may hold: a number or Boolean value.
 public protocol RealmOptionalType: _Scalar {}
 extension Int: RealmOptionalType {}
 extension Int8: RealmOptionalType {}

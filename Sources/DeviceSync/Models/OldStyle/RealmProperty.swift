@@ -1,4 +1,4 @@
-/// What a `RealmProperty` holds: `AnyRealmValue`, or an optional number or Boolean value.
+/// A value that a `RealmProperty` may hold: `AnyRealmValue`, or an optional number or Boolean value.
 public protocol RealmPropertyType: _Persistable {}
 extension Optional: RealmPropertyType where Wrapped: RealmOptionalType {}
 

@@ -4,7 +4,7 @@ public import Dispatch
 public import Foundation
 #endif
 
-/// What a key path leads to from each object of a list or set, as a property of a `Projection`.
+/// The values that a key path leads to from each object of a list or set, as a property of a `Projection`.
 ///
 ///     @Projected(\Person.dogs.projectTo.name) var dogNames: ProjectedCollection<String>
 ///
