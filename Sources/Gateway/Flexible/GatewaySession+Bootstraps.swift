@@ -170,23 +170,6 @@ extension GatewaySession {
     }
 }
 
-extension [HistoryEntry] {
-    /// The entries in the messages in which they are sent.
-    func batches(maxBytes: Int) -> [[HistoryEntry]] {
-        var batches: [[HistoryEntry]] = []
-        var bytes = 0
-        for entry in self {
-            if batches.isEmpty || bytes + entry.changeset.count > maxBytes {
-                batches.append([])
-                bytes = 0
-            }
-            batches[batches.count - 1].append(entry)
-            bytes += entry.changeset.count
-        }
-        return batches
-    }
-}
-
 extension CompensationNotice {
     fileprivate func error(of version: ServerVersion) -> JSONErrorBody {
         var body = JSONErrorBody(

@@ -176,26 +176,18 @@ extension GatewaySession {
         let end = progress.download
         var batch = subscriptions.steadyState
         guard !entries.contains(where: { $0.originFile == .server }) else { return send(entries, .flexible(batch)) }
-        var stretches: [[HistoryEntry]] = []
-        for stretch in entries.batches(maxBytes: context.limits.pageBytes * 4) {
-            // A version comes whole: a client that stops behind a part of it would not be sent the rest.
-            if let last = stretches.last?.last, last.serverVersion == stretch.first?.serverVersion {
-                stretches[stretches.count - 1] += stretch
-            } else {
-                stretches.append(stretch)
-            }
-        }
-        let bytes = max(1, entries.reduce(0) { $0 + $1.changeset.count })
+        let batches = entries.batchesOfWholeVersions(maxBytes: context.limits.pageBytes * 4)
+        let bytes = max(1, entries.changesetBytes)
         var done = 0
-        for stretch in stretches.dropLast() {
-            guard let last = stretch.last else { continue }
-            done += stretch.reduce(0) { $0 + $1.changeset.count }
+        for entries in batches.dropLast() {
+            guard let last = entries.last else { continue }
+            done += entries.changesetBytes
             progress.download = DownloadCursor(serverVersion: last.serverVersion, clientVersion: last.clientVersion)
             batch.progress = Double(done) / Double(bytes)
-            send(stretch, .flexible(batch))
+            send(entries, .flexible(batch))
         }
         progress.download = end
-        send(stretches.last ?? [], .flexible(subscriptions.steadyState))
+        send(batches.last ?? [], .flexible(subscriptions.steadyState))
     }
 
     mutating func send(_ entries: [HistoryEntry], packed: PackedEntries? = nil, _ detail: DownloadDetail) {
