@@ -111,7 +111,12 @@ struct FlexibleBootstraps: SlicePart {
     private func refusal(_ request: BootstrapRequest, _ views: ClientViews) async throws -> String? {
         guard request.version > views.views.latest?.version ?? 0 else { return nil }
         let wish = Allowances.Wish(bytes: views.growth(by: request.definition))
-        return try await Allowances(work: work).take(wish, of: AppUser(app: app.id, user: file.user), in: app)?.message
+        do {
+            try await Allowances(work: work).take(wish, of: AppUser(app: app.id, user: file.user), in: app)
+            return nil
+        } catch let refusal as Refusal {
+            return refusal.message
+        }
     }
 
     /// Has what a view may have found by its properties from now on, or once the indexes are filled.

@@ -4,24 +4,30 @@ import SyncModel
 import Views
 
 extension SessionRequests {
-    /// What an IDENT in a flexible realm leads to.
-    enum ViewIdentification {
-        /// - bootstrap: the set whose data comes first.
-        /// - previousSchema: the schema version that the client's copy was made with, if the client names another one.
-        case goOn(bootstrap: UInt64?, previousSchema: UInt64?)
-        case reset(ErrorCode, String)
-        case refuse(Refusal)
+    /// What a session in a flexible realm begins with.
+    struct ViewIdentification {
+        /// The set whose data comes first.
+        var bootstrap: UInt64?
+        /// The schema version that the client's copy was made with, if the client names another one.
+        var previousSchema: UInt64?
     }
 
     /// The client says which subscription set it has, as of its cursor: that is so, whatever was sent to it. What its user may do
     /// may have changed since.
+    ///
+    /// - Throws: the `Refusal` of a client that cannot go on with it.
     func identifyView(
         _ request: IdentifyRequest, _ file: ClientFileRecord, _ known: ClientViews, of app: AppRecord,
         _ context: RealmContext
     ) async throws -> ViewIdentification {
         let app = try await knowing(request.schemaVersion, app, context)
         guard let said = request.view else {
-            return .refuse(.retry("client file \(file.ident) came without a subscription set"))
+            throw Refusal.retry("client file \(file.ident) came without a subscription set")
+        }
+        func requireReset(_ code: ErrorCode, _ reason: String) async throws -> Refusal {
+            try await resets.require(
+                of: file, code: code, reason, app: app, in: context, session: request.context.session,
+                integrated: file.upload.clientVersion, isNewAttempt: true, opening: request.schemaVersion)
         }
         var views = known
         var previous: UInt64?
@@ -57,7 +63,7 @@ extension SessionRequests {
                             views, said.roles, file, in: context, at: cursor, bootstrap: nil, previousSchema: previous)
                     }
                     guard file.protocolVersion >= 14 else {
-                        return .reset(.serverPermissionsChanged, "what the user may do has changed")
+                        throw try await requireReset(.serverPermissionsChanged, "what the user may do has changed")
                     }
                     bootstrap = said.version
                 }
@@ -67,14 +73,14 @@ extension SessionRequests {
                 do throws(ViewError) {
                     view = try context.view(said, of: views)
                 } catch {
-                    return .refuse(.applicationBug(.badQuery, error.message))
+                    throw Refusal.applicationBug(.badQuery, error.message)
                 }
                 // Nobody has taken the set before: a client may not come to it by saying that it has it.
                 if let objection = try await QueryableFields(work: work, app: app).objection(to: view, of: file) {
-                    return .refuse(.applicationBug(.badQuery, objection.message))
+                    throw Refusal.applicationBug(.badQuery, objection.message)
                 }
                 guard let start = context.imaged.start(of: view), start <= cursor else {
-                    return .reset(
+                    throw try await requireReset(
                         .clientFileExpired,
                         "client file \(file.ident) came with a subscription set of which it cannot be told what it has"
                     )
@@ -82,9 +88,7 @@ extension SessionRequests {
                 ImageTrimming(work: work).needs(view, .nothing, in: context)
                 let wish = Allowances.Wish(bytes: known.growth(by: said))
                 let user = AppUser(app: app.id, user: file.user)
-                if let refusal = try await Allowances(work: work).take(wish, of: user, in: app) {
-                    return .refuse(refusal)
-                }
+                try await Allowances(work: work).take(wish, of: user, in: app)
             }
         }
         if bootstrap == nil, said.version > 0, file.protocolVersion >= 14,
@@ -113,7 +117,7 @@ extension SessionRequests {
                 if cursor > 0 { $0.historyStart = $0.historyStart ?? cursor }
             }
         }
-        return .goOn(bootstrap: bootstrap, previousSchema: previousSchema)
+        return ViewIdentification(bootstrap: bootstrap, previousSchema: previousSchema)
     }
 
     /// Whether a session has to begin anew, to be sent in pages what its client has missed: other protocols than 14 have no way of saying that.

@@ -18,8 +18,8 @@ struct Allowances: SlicePart {
 
     /// Notes what a message adds, if it may.
     ///
-    /// - Returns: why it may not; nothing is noted then.
-    func take(_ wish: Wish, of user: AppUser, in app: AppRecord) async throws -> Refusal? {
+    /// - Throws: the `Refusal` if it may not; nothing is noted then.
+    func take(_ wish: Wish, of user: AppUser, in app: AppRecord) async throws {
         typealias Asked = (
             quota: Quota, userQuota: Quota, total: KeyPath<AppUsage, Int>, own: KeyPath<UsageAmounts, Double>,
             count: Int
@@ -30,26 +30,25 @@ struct Allowances: SlicePart {
             (.bytes, .userBytes, \.bytes, \.bytes, wish.bytes),
         ]
         let asked = kinds.filter { $0.count > 0 }
-        guard !asked.isEmpty else { return nil }
+        guard !asked.isEmpty else { return }
         let ofApp = try await usage(ofApp: app.id)
         var isDue = false
         for (quota, userQuota, total, own, count) in asked {
             let limit = app.limit(of: quota, by: limits.quotas)
-            guard ofApp[keyPath: total] + count <= wish.limit(limit) else { return refuse(quota, limit, of: user) }
+            guard ofApp[keyPath: total] + count <= wish.limit(limit) else { throw refusal(quota, limit, of: user) }
             let userLimit = app.limit(of: userQuota, by: limits.quotas)
             let known = work.memory.usage.user(user)
             let added = known.unsaved[keyPath: own] + Double(count)
             let isNoticeable = added >= Double(userLimit) / UsageLedger.noticeable
             guard isNoticeable || known.stored != nil else { continue }
             let before = try await stored(of: user)?[keyPath: own] ?? 0
-            guard before + added <= Double(wish.limit(userLimit)) else { return refuse(userQuota, userLimit, of: user) }
+            guard before + added <= Double(wish.limit(userLimit)) else { throw refusal(userQuota, userLimit, of: user) }
             isDue = isDue || isNoticeable
         }
         let amounts = UsageAmounts(
             realms: Double(wish.realms), clientFiles: Double(wish.clientFiles), bytes: Double(wish.bytes))
         work.stage { $0.usage[user, default: UsageAmounts()] += amounts }
         if isDue { work.writeUsage(of: user) }
-        return nil
     }
 
     /// Notes what a message adds that nobody could know before: the next wish goes by it.
@@ -65,7 +64,7 @@ struct Allowances: SlicePart {
         }
     }
 
-    private func refuse(_ quota: Quota, _ limit: Int, of user: AppUser) -> Refusal {
+    private func refusal(_ quota: Quota, _ limit: Int, of user: AppUser) -> Refusal {
         metrics.quotaMet(quota, app: user.app)
         activity.refusedByQuota(app: user.app)
         return .later(quota.refusal(limit: limit, app: user.app, user: user.user), seconds: 30, upTo: 600)

@@ -1,8 +1,8 @@
 import Storage
 import SyncModel
 
-/// Why a session is refused, as the client is to be told (docs/protocol.md).
-struct Refusal {
+/// Why a session is refused, as the client is to be told (docs/protocol.md). Thrown where that is found; `Admittance.answering` sends it.
+struct Refusal: Error {
     var code: ErrorCode
     var action: ErrorAction
     var message: String

@@ -11,11 +11,9 @@ extension SessionRequests {
     func identify(_ request: IdentifyRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard let app = try await admittance.admit(name, session, to: address),
-            try admittance.admit(request.context, to: address),
-            try await admittance.admit(
-                request.user, under: request.context.rights, of: app, name, session, to: address)
-        else { return }
+        let app = try await admittance.app(of: name)
+        try admittance.requireReading(request.context)
+        try await admittance.requireUnchanged(request.user, since: request.context.rights, of: app)
         let context = try await work.unrestartedRealm(name, of: app)
         let ident = request.clientFile.ident
         let standing = context.sessions.standing(of: session)
@@ -25,42 +23,29 @@ extension SessionRequests {
         case .open, .unknown: break
         }
         if let (lost, reason) = try await LostFiles(work: work).file(request, in: context) {
-            return try await admittance.refuseForReset(
-                context, session, code: .badClientFileIdent, reason, app: app, file: lost, integrated: nil,
-                isNewAttempt: true, to: address)
+            throw try await resets.require(
+                of: lost, code: .badClientFileIdent, reason, app: app, in: context, session: session, integrated: nil,
+                isNewAttempt: true)
         }
-        guard let file = try await admittance.admit(ident, session, of: app, in: context, to: address) else { return }
+        let file = try await admittance.clientFile(ident, of: app, in: context)
         let admission = Admission(file: file, generation: context.record.generation)
         if let objection = admission.objection(toClient: request.clientFile, of: request.user) {
-            let refusal = Refusal.reset(
-                code: objection.code, objection.reason, app: app, clientFile: ident, campaign: nil)
-            return try await admittance.refuseUnlessHeld(context, session, ident, refusal, to: address)
+            throw try await resets.refusal(of: ident, code: objection.code, objection.reason, app: app, in: context)
         }
         if let objection = try await objection(to: request, admission, context) {
-            return try await refuse(request, objection, app, admission, standing, in: context, to: address)
+            return try await requireReset(request, objection, app, admission, standing, in: context, to: address)
         }
-        var bootstrap: UInt64?
-        var previous: UInt64?
+        var begun = ViewIdentification()
         if context.name.isFlexible {
             let views = try work.clientViews(of: file, in: context)
             let questions = context.sessions.questions
             guard try isBelieved(request, views, standing, in: context, to: address) else { return }
-            let identification: ViewIdentification
             do {
-                identification = try await identifyView(request, file, views, of: app, context)
+                begun = try await identifyView(request, file, views, of: app, context)
             } catch let pause as LookPause {
                 // What the gateway has confirmed it would be asked again.
                 context.sessions.questions = questions
                 throw pause
-            }
-            switch identification {
-            case .goOn(let version, let schema): (bootstrap, previous) = (version, schema)
-            case .reset(let code, let reason):
-                return try await admittance.refuseForReset(
-                    context, session, code: code, reason, app: app, file: file,
-                    integrated: file.upload.clientVersion, isNewAttempt: true, opening: request.schemaVersion,
-                    to: address)
-            case .refuse(let refusal): return try admittance.refuse(name, session, refusal, to: address)
             }
         } else if request.download.serverVersion > 0 {
             _ = try await work.begin(file, at: request.download.serverVersion, in: context)
@@ -76,14 +61,14 @@ extension SessionRequests {
         try work.reply(
             IdentifiedAnswer(
                 generation: context.record.generation, upload: file.upload,
-                lockedServerVersion: file.lockedServerVersion, latest: context.record.latest, bootstrap: bootstrap,
-                previousSchemaVersion: previous),
+                lockedServerVersion: file.lockedServerVersion, latest: context.record.latest,
+                bootstrap: begun.bootstrap, previousSchemaVersion: begun.previousSchema),
             to: address)
         context.sessions.identified(session, as: ident)
     }
 
     /// Has the client reset once it is certain that the request says how the client is now. Until then nothing is recorded.
-    private func refuse(
+    private func requireReset(
         _ request: IdentifyRequest, _ objection: Admission.Objection, _ app: AppRecord, _ admission: Admission,
         _ standing: SessionBook.Standing, in context: RealmContext, to address: ReplyAddress
     ) async throws {
@@ -97,10 +82,9 @@ extension SessionRequests {
         else { return }
         // Before it is refused: that it presents itself says that the client realm goes on under it.
         try await inference.observeIdentify(request, in: context)
-        try await admittance.refuseForReset(
-            context, request.context.session, code: objection.code, objection.reason, app: app, file: file,
-            integrated: admission.integrated(at: request.download), isNewAttempt: true,
-            opening: request.schemaVersion, to: address)
+        throw try await resets.require(
+            of: file, code: objection.code, objection.reason, app: app, in: context, session: request.context.session,
+            integrated: admission.integrated(at: request.download), isNewAttempt: true, opening: request.schemaVersion)
     }
 
     /// Whether the client of a flexible realm can be taken to have the subscription set that it names, and nothing that it was sent after that. Taken for
@@ -116,11 +100,12 @@ extension SessionRequests {
             "since then the client was sent what it does not say it has", in: context, to: address)
     }
 
-    /// Whether a request says how its client is now. If that is not certain its gateway is asked, or the client is told to try again.
+    /// Whether a request says how its client is now. If that is not certain its gateway is asked.
     ///
     /// - Parameters:
     ///   - mayBeOld: what else is known speaks for a request that came late.
     ///   - doubt: what would be strange if the request were not an old one.
+    /// - Throws: the `Refusal` by which the client tries again, where its gateway was asked too often.
     private func isCertain(
         _ request: IdentifyRequest, mayBeOld: Bool, _ doubt: String, in context: RealmContext, to address: ReplyAddress
     ) throws -> Bool {
@@ -135,10 +120,8 @@ extension SessionRequests {
             metrics.doubted(app: context.name.app)
             try work.reply(ConfirmAnswer(question: question), to: address)
         case .retry:
-            let file = request.clientFile.ident
-            try admittance.refuse(
-                context.name, session, .retry("the request of client file \(file) may be an old one: \(doubt)"),
-                to: address)
+            throw Refusal.retry(
+                "the request of client file \(request.clientFile.ident) may be an old one: \(doubt)")
         }
         return false
     }
@@ -153,7 +136,7 @@ extension SessionRequests {
     private func objection(
         to request: IdentifyRequest, _ admission: Admission, _ context: RealmContext
     ) async throws -> Admission.Objection? {
-        if let objection = admission.objection(campaign: try await admittance.reason(for: admission.file)) {
+        if let objection = admission.objection(campaign: try await resets.reason(for: admission.file)) {
             return objection
         }
         return admission.objection(

@@ -11,9 +11,9 @@ extension SessionRequests {
         let name = request.context.realm
         let session = request.context.session
         guard let app = try await work.settings(of: name.app) else {
-            return try admittance.refuse(name, session, .unknownApp(name.app), to: address)
+            throw Refusal.unknownApp(name.app)
         }
-        guard try admittance.admit(request.context, to: address) else { return }
+        try admittance.requireReading(request.context)
         let context = try await work.unrestartedRealm(name, of: app)
         let standing = context.sessions.standing(of: session)
         switch standing {
@@ -21,49 +21,42 @@ extension SessionRequests {
         case .open(let known) where request.after.serverVersion < known.askedAfter: return metrics.requestRepeated()
         case .open, .unknown: break
         }
-        let claim = SessionClaim(
-            session: session, clientFile: request.clientFile, generation: request.generation, address: address)
-        guard var file = try await admittance.admit(claim, of: app, in: context),
-            try await admittance.admit(
-                file.user, under: request.context.rights, of: app, name, session, to: address)
-        else { return }
+        var file = try await admittance.liveFile(
+            SessionClaim(clientFile: request.clientFile, generation: request.generation), of: session, app: app,
+            in: context)
+        try await admittance.requireUnchanged(file.user, since: request.context.rights, of: app)
         let latest = context.record.latest
         let after = request.after.serverVersion
         guard after <= latest.version else {
-            return try await admittance.refuseForReset(
-                context, session, code: .badServerVersion,
-                "server version \(after) does not exist; the latest is \(latest.version)",
-                app: app, file: file, integrated: nil, to: address)
+            throw try await resets.require(
+                of: file, code: .badServerVersion,
+                "server version \(after) does not exist; the latest is \(latest.version)", app: app, in: context,
+                session: session, integrated: nil)
         }
         guard try await work.isKept(after: after, for: file, in: context) else {
             // The session may have asked long ago and come further by notices: only an IDENT tells where a client is, and
             // the next one brings the reset if it must be.
-            return try admittance.refuse(
-                name, session,
-                .retry("the request of client file \(file.ident) may be an old one: version \(after) is compacted"),
-                to: address)
+            throw Refusal.retry(
+                "the request of client file \(file.ident) may be an old one: version \(after) is compacted")
         }
         let answer: PageAnswer
         if context.name.isFlexible {
             if request.bootstrap?.version != 0 { file = try work.beginFlexible(file, at: after, in: context) }
             if request.bootstrap == nil, try await mustCatchUp(file, from: after, context) {
                 metrics.farBehind(app: app.id)
-                return try admittance.refuse(name, session, .farBehind(file.ident), to: address)
+                throw Refusal.farBehind(file.ident)
             }
             let (found, overrun) = try await metering(context, limit: limits.evaluation.stepsPerRequest) { meter in
                 let found = try await viewAnswer(to: request, file, of: app, context)
                 return (found, request.bootstrap == nil && meter.overrun != nil ? meter.refusal : nil)
             }
-            if let overrun {
-                return try refuse(overrun, of: file, request, context, to: address)
-            }
+            if let overrun { throw tooDear(overrun, for: file, context) }
             guard var view = found else {
-                return try await admittance.refuseForReset(
-                    context, session, code: .clientFileExpired,
+                throw try await resets.require(
+                    of: file, code: .clientFileExpired,
                     "client file \(file.ident) is too far behind: more than \(limits.maxViewHistoryBytes) bytes of history, or objects whose"
                         + " properties were too large to be kept (\(limits.images.maxValue) bytes) as roles look at them",
-                    app: app,
-                    file: file, integrated: file.upload.clientVersion, to: address)
+                    app: app, in: context, session: session, integrated: file.upload.clientVersion)
             }
             if let known = request.schema, known != context.schemaStamp {
                 view.view?.schema = ViewSchema(stamp: context.schemaStamp, body: context.state.schema.encoded())
@@ -83,20 +76,14 @@ extension SessionRequests {
         context.sessions.asked(session, after: after)
     }
 
-    /// Refuses a client whose view takes too much to be followed version by version: what the client has missed comes in pages, if
-    /// it can be told so.
-    private func refuse(
-        _ reason: String, of file: ClientFileRecord, _ request: PageRequest, _ context: RealmContext,
-        to address: ReplyAddress
-    ) throws {
-        let session = request.context.session
+    /// Makes the refusal of a client whose view takes too much to be followed version by version: what the client has missed comes in
+    /// pages, if it can be told so.
+    private func tooDear(_ reason: String, for file: ClientFileRecord, _ context: RealmContext) -> Refusal {
         let isKnown = context.flexible.tooDear.contains(file.ident)
         context.flexible.tooDear.insert(file.ident)
         metrics.tooDear(app: context.name.app)
-        guard file.protocolVersion >= 14, !isKnown else {
-            return try admittance.refuse(context.name, session, .applicationBug(.badQuery, reason), to: address)
-        }
-        try admittance.refuse(context.name, session, .farBehind(file.ident), to: address)
+        return file.protocolVersion >= 14 && !isKnown
+            ? .farBehind(file.ident) : .applicationBug(.badQuery, reason)
     }
 
     private func viewAnswer(

@@ -3,7 +3,7 @@ import Storage
 import SyncModel
 import Views
 
-/// Answers what gateways ask for their sessions: BIND, IDENT and pages of history.
+/// Answers what gateways ask for their sessions: BIND, IDENT and pages of history. Each throws the `Refusal` of a session that may not go on.
 struct SessionRequests: SlicePart {
     let work: SliceWork
 
@@ -11,12 +11,9 @@ struct SessionRequests: SlicePart {
     func bind(_ request: BindRequest, reply address: ReplyAddress) async throws {
         let name = request.context.realm
         let session = request.context.session
-        guard
-            let app = try await admittance.admit(name, session, needsClientFile: request.needsClientFile, to: address),
-            try admittance.admit(request.context, to: address),
-            try await admittance.admit(
-                request.user, under: request.context.rights, of: app, name, session, to: address)
-        else { return }
+        let app = try await admittance.app(of: name, needsClientFile: request.needsClientFile)
+        try admittance.requireReading(request.context)
+        try await admittance.requireUnchanged(request.user, since: request.context.rights, of: app)
         var wish = Allowances.Wish(realms: 1, clientFiles: request.needsClientFile ? 1 : 0)
         if let known = try await work.storedRealm(name) {
             wish.realms = 0
@@ -29,20 +26,14 @@ struct SessionRequests: SlicePart {
             }
             if request.needsClientFile, let seconds = try await turn(of: request, app: app, in: known) {
                 metrics.paced(app: app.id)
-                return try admittance.refuse(name, session, .turn(inSeconds: seconds, app: app), to: address)
+                throw Refusal.turn(inSeconds: seconds, app: app)
             }
             // A realm that has to restart does so for the first who begins anew, and whose turn it is.
-            if request.needsClientFile, try await !hasRestarted(name, of: app) {
-                return try admittance.refuse(name, session, .restarting(name), to: address)
-            }
+            if request.needsClientFile, try await !hasRestarted(name, of: app) { throw Refusal.restarting(name) }
         }
         let user = AppUser(app: app.id, user: request.user)
-        if wish.realms > 0, try await Erasures(work: work).hasGone(user) {
-            return try admittance.refuse(name, session, .deletedUser(user), to: address)
-        }
-        if let refusal = try await Allowances(work: work).take(wish, of: user, in: app) {
-            return try admittance.refuse(name, session, refusal, to: address)
-        }
+        if wish.realms > 0, try await Erasures(work: work).hasGone(user) { throw Refusal.deletedUser(user) }
+        try await Allowances(work: work).take(wish, of: user, in: app)
         let context =
             request.needsClientFile
             ? try await work.realm(name, of: app) : try await work.unrestartedRealm(name, of: app)

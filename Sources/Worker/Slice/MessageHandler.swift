@@ -73,7 +73,10 @@ struct MessageHandler: SlicePart {
             }
             takeUpLook(of: realm)
             do {
-                try await Uploads(work: work).integrate(message, upload, uploads.flatMap(\.changesets), nil)
+                let uploads = uploads
+                try await admittance.answering(upload.session, of: realm, at: nil) {
+                    try await Uploads(work: work).integrate(message, upload, uploads.flatMap(\.changesets), nil)
+                }
                 work.keep()
                 forgetLooks(of: realm)
                 return uploads.count
@@ -145,19 +148,22 @@ struct MessageHandler: SlicePart {
     private func handle(_ content: SliceMessage, of delivery: SliceDelivery) async throws {
         if let realm = content.realm, try forward(delivery.original, of: realm) { return }
         let requests = SessionRequests(work: work)
-        // Nil also for a request whose answer nobody waits for any more.
-        let address = content.request.flatMap { self.address(of: $0, delivery) }
         switch content {
         case .changesets(let changesets):
             if let upload = changesets.upload {
-                try await Uploads(work: work).integrate(changesets, upload, delivery.changesets, delivery)
+                try await admittance.answering(upload.session, of: changesets.realm, at: nil) {
+                    try await Uploads(work: work).integrate(changesets, upload, delivery.changesets, delivery)
+                }
             } else {
                 try await PublishedEvents(work: work).integrate(changesets, delivery)
             }
         case .write(let message): try await PublishedEvents(work: work).integrate(message, delivery)
-        case .bind(let request): if let address { try await requests.bind(request, reply: address) }
-        case .identify(let request): if let address { try await requests.identify(request, reply: address) }
-        case .page(let request): if let address { try await requests.page(request, reply: address) }
+        case .bind(let request):
+            try await answer(request.context, delivery) { try await requests.bind(request, reply: $0) }
+        case .identify(let request):
+            try await answer(request.context, delivery) { try await requests.identify(request, reply: $0) }
+        case .page(let request):
+            try await answer(request.context, delivery) { try await requests.page(request, reply: $0) }
         case .unbind(let notice): try await requests.unbind(notice)
         case .termination(let message): try await Resets(work: work).terminate(message, messageID: delivery.id)
         case .reset(let message): try await Resets(work: work).reset(message, messageID: delivery.id)
@@ -189,6 +195,14 @@ struct MessageHandler: SlicePart {
         return true
     }
 
+    /// Answers a request, unless nobody waits for the answer any more.
+    private func answer(
+        _ context: RequestContext, _ delivery: SliceDelivery, _ body: (ReplyAddress) async throws -> Void
+    ) async throws {
+        guard let address = address(of: context, delivery) else { return }
+        try await admittance.answering(context.session, of: context.realm, at: address) { try await body(address) }
+    }
+
     /// Where the answer to a request goes; nil if nobody waits for it any more.
     private func address(of context: RequestContext, _ delivery: SliceDelivery) -> ReplyAddress? {
         let age = work.memory.requestAges.age(sentAt: context.sentAt, by: context.session.gateway, at: clock.uptime())
@@ -214,14 +228,14 @@ struct MessageHandler: SlicePart {
         case .bind, .identify, .page:
             complain(of: delivery, reason)
             guard let request = content?.request, let address = address(of: request, delivery) else { return }
-            try admittance.refuse(request.realm, request.session, .damaged(request.realm), to: address)
+            try admittance.refuse(request.session, of: request.realm, .damaged(request.realm), to: address)
         case .changesets(let changesets):
             guard let upload = changesets.upload else {
                 return try work.setAside(delivery, reason: reason, app: changesets.realm.app)
             }
             // The upload's client keeps what has not been acknowledged to it.
             complain(of: delivery, reason)
-            try admittance.refuse(changesets.realm, upload.session, .damaged(changesets.realm))
+            try admittance.refuse(upload.session, of: changesets.realm, .damaged(changesets.realm), to: nil)
         case .unbind, .rules, .tick: complain(of: delivery, reason)
         case .write, .termination, .reset, .allowResets, .erase, .eraseApp, .claim, nil:
             try work.setAside(delivery, reason: reason, app: delivery.realm?.app)

@@ -36,4 +36,5 @@ extension SlicePart {
 
     var admittance: Admittance { Admittance(work: work) }
     var inference: Inference { Inference(work: work) }
+    var resets: ClientFileReset { ClientFileReset(work: work) }
 }

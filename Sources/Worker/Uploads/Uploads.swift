@@ -8,213 +8,278 @@ import Storage
 import SyncModel
 import Views
 
-/// Makes clients' uploads part of their realms.
+/// Makes clients' uploads part of their realms: lets an upload in, finds what is new of it, merges and applies that, and notes what has
+/// become of it.
 struct Uploads: SlicePart {
     let work: SliceWork
+
+    /// One UPLOAD whose session may go on, and what of it is to be integrated.
+    struct Admitted {
+        let upload: ChangesetMessage.Upload
+        let app: AppRecord
+        let rights: PartitionRights
+        let context: RealmContext
+        let file: ClientFileRecord
+        /// Whether the upload holds changesets at all, and not only says how far its client is. One that holds nothing new is
+        /// acknowledged all the same: its client may not have heard the first time.
+        let isAcknowledged: Bool
+        var entries: ArraySlice<UploadedChangeset>
+        var changesets: ArraySlice<Result<Changeset, ChangesetError>>
+
+        var user: AppUser { AppUser(app: app.id, user: file.user) }
+        var parts: [(UploadedChangeset, Result<Changeset, ChangesetError>)] { Array(zip(entries, changesets)) }
+    }
 
     /// Integrates one UPLOAD: all of its new changesets, or none.
     ///
     /// - Parameter delivery: by which the message came; nil: several came, which is to be tried with all of them together.
-    /// - Throws: `TogetherError` if that has failed. Then what was changed is to be undone, and each to be dealt with alone.
+    /// - Throws: the `Refusal` of a session that may not go on.
+    ///   `TogetherError` if several could not be integrated together. Then what was changed is to be undone, and each to be dealt with alone.
+    ///   `MergePause`, `LookPause`, if the upload has to wait.
     func integrate(
         _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload,
         _ changesets: [Result<Changeset, ChangesetError>], _ delivery: SliceDelivery?
     ) async throws {
+        var admitted = try await admit(message, upload, changesets)
+        try await leaveOutDuplicates(of: &admitted, areSeveral: delivery == nil)
+        try await takeAllowance(of: admitted)
+        do {
+            try permit(&admitted)
+            try await RecoveredLists(work: work, context: admitted.context, file: admitted.file)
+                .leaveOutWhatDoesNotFit(of: &admitted.entries, &admitted.changesets)
+            if admitted.context.name.isFlexible {
+                try await integrateByViews(admitted)
+            } else {
+                try await integrate(admitted)
+            }
+        } catch let pause as MergePause where pause.integrated > 0 {
+            try await keep(pause.integrated, of: admitted)
+            throw pause
+        } catch let error as any UploadError {
+            guard let delivery else { throw TogetherError() }
+            throw try await refusal(of: admitted, error, delivery)
+        }
+        try await note(admitted.entries, of: admitted)
+    }
+
+    // MARK: The steps
+
+    /// Lets an upload in whose app, rules, user and client file are as they were when its session began.
+    private func admit(
+        _ message: ChangesetMessage, _ upload: ChangesetMessage.Upload,
+        _ changesets: [Result<Changeset, ChangesetError>]
+    ) async throws -> Admitted {
         guard try await work.settings(of: message.realm.app) != nil else { throw PoisonError.noApp(message.realm.app) }
-        guard let app = try await admittance.admit(message.realm, upload.session, to: nil),
-            let rights = try admittance.admit(upload.rights, message.realm, upload.session, to: nil)
-        else { return }
+        let app = try await admittance.app(of: message.realm)
+        let rights = try admittance.rights(upload.rights, in: message.realm)
         let context = try await work.unrestartedRealm(message.realm, of: app)
-        let claim = SessionClaim(
-            session: upload.session, clientFile: upload.clientFile, generation: upload.generation)
-        guard var file = try await admittance.admit(claim, of: app, in: context),
-            try await admittance.admit(
-                file.user, under: upload.rights, of: app, context.name, upload.session, to: nil)
-        else { return }
+        var file = try await admittance.liveFile(
+            SessionClaim(clientFile: upload.clientFile, generation: upload.generation), of: upload.session, app: app,
+            in: context)
+        try await admittance.requireUnchanged(file.user, since: upload.rights, of: app)
         if let first = message.entries.first {
             file =
                 context.name.isFlexible
                 ? try work.beginFlexible(file, at: first.serverVersion, in: context)
                 : try await work.begin(file, at: first.serverVersion, in: context)
         }
+        return Admitted(
+            upload: upload, app: app, rights: rights, context: context, file: file,
+            isAcknowledged: !message.entries.isEmpty, entries: message.entries[...], changesets: changesets[...])
+    }
+
+    /// Leaves out what is in the history already, by what the upload says that it follows.
+    ///
+    /// - Parameter areSeveral: several uploads are tried together.
+    private func leaveOutDuplicates(of admitted: inout Admitted, areSeveral: Bool) async throws {
+        let (file, context) = (admitted.file, admitted.context)
         // A client of a flexible realm needs nothing of the history before it began.
         let isInBase =
             context.name.isFlexible
             ? file.upload.serverVersion < file.historyStart ?? 0
             : try await work.base(at: file.upload.serverVersion, of: file, in: context) != nil
         let verdict = file.progress.verdict(
-            on: upload.head, entries: message.entries.lazy.map(\.cursor), latest: context.record.latest.version,
-            kept: isInBase ? 0 : context.record.historyBase)
-        if delivery == nil { guard case .integrate = verdict else { throw TogetherError() } }
+            on: admitted.upload.head, entries: admitted.entries.lazy.map(\.cursor),
+            latest: context.record.latest.version, kept: isInBase ? 0 : context.record.historyBase)
+        if areSeveral { guard case .integrate = verdict else { throw TogetherError() } }
         switch verdict {
+        case .integrate(let first):
+            metrics.duplicates(first, app: admitted.app.id)
+            admitted.entries = admitted.entries.dropFirst(first)
+            admitted.changesets = admitted.changesets.dropFirst(first)
         case .retry(let reason):
-            metrics.gap(app: app.id)
-            try admittance.refuse(context.name, upload.session, .retry(reason))
+            metrics.gap(app: admitted.app.id)
+            throw Refusal.retry(reason)
         case .reset(let code, let reason):
             // An upload that contradicts the row does not say what its client has under the row's numbers.
-            try await admittance.refuseForReset(
-                context, upload.session, code: code, reason, app: app, file: file,
-                integrated: code == .clientFileExpired ? file.upload.clientVersion : nil)
-        case .integrate(let first):
-            var entries = message.entries[first...]
-            var new = changesets[first...]
-            let user = AppUser(app: app.id, user: file.user)
-            metrics.duplicates(first, app: app.id)
-            var wish = Allowances.Wish(bytes: entries.reduce(0) { $0 + $1.changeset.count })
-            wish.removes = new.allSatisfy { (try? $0.get().onlyRemoves) ?? false }
-            if let refusal = try await Allowances(work: work).take(wish, of: user, in: app) {
-                return try admittance.refuse(context.name, upload.session, refusal)
-            }
-            do {
-                try UploadPermission(rights: rights, app: app, schema: context.state.schema).check(new)
-                if rights != .readWrite {
-                    // The upload declares what is there. Nothing of an author who may not write is kept, however often it is
-                    // said.
-                    new = ArraySlice(repeating: .success(Changeset()), count: new.count)
-                    for index in entries.indices { entries[index].changeset = Changeset().encoded() }
-                }
-                try await RecoveredLists(work: work, context: context, file: file).leaveOutWhatDoesNotFit(
-                    of: &entries, &new)
-                if context.name.isFlexible {
-                    if !entries.isEmpty {
-                        let views = try work.clientViews(of: file, in: context)
-                        try read(views.views.segments.map(\.view), of: views, in: context)
-                    }
-                    try await metering(context, limit: limits.evaluation.stepsPerUpload) { meter in
-                        /// Nothing stands that was judged by what no longer counts, also if the rest is to wait.
-                        func checkMeter() throws {
-                            guard meter.overrun != nil else { return }
-                            metrics.tooDear(app: app.id)
-                            throw BadChangesetError(
-                                reason: "judging an upload of client file \(file.ident): \(meter.refusal)",
-                                isTooDear: true)
-                        }
-                        do {
-                            try await FlexibleUploads(work: work, app: app, context: context).integrate(
-                                Array(zip(entries, new)), of: upload.head, by: file,
-                                isAcknowledged: !message.entries.isEmpty)
-                        } catch let pause as MergePause {
-                            try checkMeter()
-                            throw pause
-                        }
-                        try checkMeter()
-                    }
-                    return try await note(entries, of: file, from: app, in: context)
-                }
-                let outcome = try await integrate(
-                    Array(zip(entries, new)), of: upload, by: file, from: app, in: context)
-                // Also an upload that holds nothing new is acknowledged: its client may not have heard the first time.
-                work.change(context).integrated(
-                    outcome, of: file.ident, at: work.stamp, isAcknowledged: !message.entries.isEmpty)
-            } catch let pause as MergePause where pause.integrated > 0 {
-                let through = entries.prefix(pause.integrated)
-                Allowances(work: work).giveBack(
-                    bytes: entries.dropFirst(pause.integrated).reduce(0) { $0 + $1.changeset.count }, of: user)
-                try await note(through, of: file, from: app, in: context)
-                work.keep()
-                throw pause
-            } catch is any UploadError where delivery == nil {
-                throw TogetherError()
-            } catch is WriteDeniedError {
-                undoUpload(of: file, in: context)
-                return try await deny(upload, of: file, from: app, in: context)
-            } catch let error as SchemaRefusedError {
-                undoUpload(of: file, in: context)
-                return try admittance.refuse(context.name, upload.session, error.refusal)
-            } catch let error as OvertakenWritesError {
-                undoUpload(of: file, in: context)
-                return try await admittance.refuseForReset(
-                    context, upload.session, code: .clientFileExpired, error.reason, app: app, file: file,
-                    integrated: file.upload.clientVersion)
-            } catch let error as BadChangesetError {
-                work.undo()
-                if error.isTooDear {
-                    metrics.cutOff(app: app.id)
-                    activity.refusedMerge(app: app.id)
-                }
-                // The realm goes on without it; its author cannot, since what follows builds on it.
-                if let delivery { try work.setAside(delivery, reason: error.reason, app: app.id, isOnce: true) }
-                return try await admittance.refuseForReset(
-                    context, upload.session, code: .badChangeset, error.told(file.ident, in: context.name), app: app,
-                    file: file,
-                    integrated: file.upload.clientVersion)
-            }
-            try await note(entries, of: file, from: app, in: context)
+            throw try await requireReset(of: admitted, code, reason, isCertain: code == .clientFileExpired)
         }
     }
 
-    /// Notes what was integrated.
-    private func note(
-        _ entries: ArraySlice<UploadedChangeset>, of file: ClientFileRecord, from app: AppRecord,
-        in context: RealmContext
-    ) async throws {
-        metrics.integrated(entries.count, app: app.id)
-        activity.integrated(entries.count, into: context.name, at: clock.uptime())
-        noteTimes(entries, of: file, from: app, in: context)
-        try await inference.observe(
-            .uploaded(timestamps: entries.map(\.timestamp)), of: file.ident, campaign: nil, in: context)
+    private func takeAllowance(of admitted: Admitted) async throws {
+        var wish = Allowances.Wish(bytes: Self.bytes(admitted.entries))
+        wish.removes = admitted.changesets.allSatisfy { (try? $0.get().onlyRemoves) ?? false }
+        try await Allowances(work: work).take(wish, of: admitted.user, in: admitted.app)
     }
 
-    private func noteTimes(
-        _ entries: ArraySlice<UploadedChangeset>, of file: ClientFileRecord, from app: AppRecord,
-        in context: RealmContext
-    ) {
+    private static func bytes(_ entries: ArraySlice<UploadedChangeset>) -> Int {
+        entries.reduce(0) { $0 + $1.changeset.count }
+    }
+
+    /// Checks that the user may make the upload.
+    private func permit(_ admitted: inout Admitted) throws {
+        try UploadPermission(
+            rights: admitted.rights, app: admitted.app, schema: admitted.context.state.schema
+        ).check(admitted.changesets)
+        guard admitted.rights != .readWrite else { return }
+        // The upload declares what is there. Nothing of an author who may not write is kept, however often it is said.
+        admitted.changesets = ArraySlice(repeating: .success(Changeset()), count: admitted.changesets.count)
+        for index in admitted.entries.indices { admitted.entries[index].changeset = Changeset().encoded() }
+    }
+
+    /// Integrates an upload of a flexible realm: each write counts that the user's roles allow.
+    private func integrateByViews(_ admitted: Admitted) async throws {
+        let (file, context) = (admitted.file, admitted.context)
+        if !admitted.entries.isEmpty {
+            let views = try work.clientViews(of: file, in: context)
+            try read(views.views.segments.map(\.view), of: views, in: context)
+        }
+        try await metering(context, limit: limits.evaluation.stepsPerUpload) { meter in
+            /// Nothing stands that was judged by what no longer counts, also if the rest is to wait.
+            func checkMeter() throws {
+                guard meter.overrun != nil else { return }
+                metrics.tooDear(app: admitted.app.id)
+                throw BadChangesetError(
+                    reason: "judging an upload of client file \(file.ident): \(meter.refusal)", isTooDear: true)
+            }
+            do {
+                try await FlexibleUploads(work: work, app: admitted.app, context: context).integrate(
+                    admitted.parts, of: admitted.upload.head, by: file, isAcknowledged: admitted.isAcknowledged)
+            } catch let pause as MergePause {
+                try checkMeter()
+                throw pause
+            }
+            try checkMeter()
+        }
+    }
+
+    /// Keeps the first changesets of an upload whose rest has to wait for its merge.
+    private func keep(_ count: Int, of admitted: Admitted) async throws {
+        Allowances(work: work).giveBack(bytes: Self.bytes(admitted.entries.dropFirst(count)), of: admitted.user)
+        try await note(admitted.entries.prefix(count), of: admitted)
+        work.keep()
+    }
+
+    // MARK: Refusing
+
+    /// Undoes an upload that cannot be integrated, and makes the refusal that its session is told.
+    private func refusal(
+        of admitted: Admitted, _ error: any UploadError, _ delivery: SliceDelivery
+    ) async throws -> Refusal {
+        switch error {
+        case is WriteDeniedError:
+            undo(admitted)
+            return try await denial(of: admitted)
+        case let error as SchemaRefusedError:
+            undo(admitted)
+            return error.refusal
+        case let error as OvertakenWritesError:
+            undo(admitted)
+            return try await requireReset(of: admitted, .clientFileExpired, error.reason)
+        case let error as BadChangesetError:
+            work.undo()
+            if error.isTooDear {
+                metrics.cutOff(app: admitted.app.id)
+                activity.refusedMerge(app: admitted.app.id)
+            }
+            // The realm goes on without it; its author cannot, since what follows builds on it.
+            try work.setAside(delivery, reason: error.reason, app: admitted.app.id, isOnce: true)
+            return try await requireReset(
+                of: admitted, .badChangeset, error.told(admitted.file.ident, in: admitted.context.name))
+        default: throw error
+        }
+    }
+
+    /// Has the upload's client reset.
+    ///
+    /// - Parameter isCertain: what was integrated is what the client has under the same numbers.
+    private func requireReset(
+        of admitted: Admitted, _ code: ErrorCode, _ reason: String, isCertain: Bool = true, mustDiscard: Bool = false
+    ) async throws -> Refusal {
+        try await resets.require(
+            of: admitted.file, code: code, reason, app: admitted.app, in: admitted.context,
+            session: admitted.upload.session, integrated: isCertain ? admitted.file.upload.clientVersion : nil,
+            mustDiscard: mustDiscard)
+    }
+
+    /// Undoes all of an upload that its client comes back with, but for where the client has begun.
+    private func undo(_ admitted: Admitted) {
+        work.undo()
+        work.change(admitted.context).update(admitted.file.ident) { $0.historyStart = admitted.file.historyStart }
+    }
+
+    /// Makes the refusal of an upload that its user may not make. Nothing of it is in the history.
+    private func denial(of admitted: Admitted) async throws -> Refusal {
+        let (app, file) = (admitted.app, admitted.file)
+        metrics.denied(app: app.id, reason: "readOnly")
+        logger.notice(
+            "upload denied",
+            metadata: [
+                "app": "\(app.id)", "realm": "\(admitted.context.name.partition)", "user": "\(file.user)",
+                "client_file": "\(file.ident)", "clause": "partition.write",
+                "rules": "\(admitted.upload.rights?.rulesVersion ?? 0)", "then": "\(app.onWriteDenied.rawValue)",
+            ])
+        let reason =
+            "permission denied: the rules of app \(app.id) let this user read the partition and not write to it;"
+            + " nothing of the upload was integrated"
+        switch app.onWriteDenied {
+        case .error: return .applicationBug(.permissionDenied, reason)
+        case .discard: return try await requireReset(of: admitted, .permissionDenied, reason, mustDiscard: true)
+        }
+    }
+
+    // MARK: Noting
+
+    /// Notes what was integrated.
+    private func note(_ entries: ArraySlice<UploadedChangeset>, of admitted: Admitted) async throws {
+        metrics.integrated(entries.count, app: admitted.app.id)
+        activity.integrated(entries.count, into: admitted.context.name, at: clock.uptime())
+        noteTimes(entries, of: admitted)
+        try await inference.observe(
+            .uploaded(timestamps: entries.map(\.timestamp)), of: admitted.file.ident, campaign: nil,
+            in: admitted.context)
+    }
+
+    private func noteTimes(_ entries: ArraySlice<UploadedChangeset>, of admitted: Admitted) {
+        let (file, context) = (admitted.file, admitted.context)
         let ahead = AheadTime(entries.lazy.map(\.timestamp), at: clock.changesetNow)
-        metrics.ahead(ahead.count, app: app.id)
+        metrics.ahead(ahead.count, app: admitted.app.id)
         guard !entries.isEmpty, ahead.latest != file.ahead else { return }
         work.change(context).update(file.ident) { $0.ahead = ahead.latest }
         guard file.ahead == nil else { return }
         logger.notice(
             "a client's changesets are dated far ahead",
             metadata: [
-                "app": "\(app.id)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
+                "app": "\(admitted.app.id)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
                 "user": "\(file.user)", "until": "\(ahead.latest?.unixMilliseconds ?? 0)",
             ])
     }
 
-    /// Undoes all of an upload that its client comes back with, but for where the client has begun.
-    private func undoUpload(of file: ClientFileRecord, in context: RealmContext) {
-        work.undo()
-        work.change(context).update(file.ident) { $0.historyStart = file.historyStart }
-    }
+    // MARK: Merging
 
-    /// Refuses an upload that its user may not make. Nothing of it is in the history.
-    private func deny(
-        _ upload: ChangesetMessage.Upload, of file: ClientFileRecord, from app: AppRecord, in context: RealmContext
-    ) async throws {
-        metrics.denied(app: app.id, reason: "readOnly")
-        logger.notice(
-            "upload denied",
-            metadata: [
-                "app": "\(app.id)", "realm": "\(context.name.partition)", "user": "\(file.user)",
-                "client_file": "\(file.ident)", "clause": "partition.write",
-                "rules": "\(upload.rights?.rulesVersion ?? 0)", "then": "\(app.onWriteDenied.rawValue)",
-            ])
-        let reason =
-            "permission denied: the rules of app \(app.id) let this user read the partition and not write to it;"
-            + " nothing of the upload was integrated"
-        switch app.onWriteDenied {
-        case .error: try admittance.refuse(context.name, upload.session, .applicationBug(.permissionDenied, reason))
-        case .discard:
-            try await admittance.refuseForReset(
-                context, upload.session, code: .permissionDenied, reason, app: app, file: file,
-                integrated: file.upload.clientVersion, mustDiscard: true)
-        }
-    }
-
+    /// Integrates an upload of a partition.
+    ///
     /// - Throws: `BadChangesetError` or `SchemaRefusedError`; what the message has changed is then to be undone.
-    private func integrate(
-        _ entries: [(UploadedChangeset, Result<Changeset, ChangesetError>)], of upload: ChangesetMessage.Upload,
-        by file: ClientFileRecord,
-        from app: AppRecord, in context: RealmContext
-    ) async throws -> UploadOutcome {
-        let changesets = try entries.map { entry, parsed in
+    private func integrate(_ admitted: Admitted) async throws {
+        let (file, context) = (admitted.file, admitted.context)
+        let changesets = try admitted.parts.map { entry, parsed in
             IncomingChangeset(
                 entry, parsed: try parsed.get(named: "of client version \(entry.clientVersion)"), from: file.ident)
         }
+        let entries = Array(admitted.entries)
         let part = AsideMerge.Upload(
             realm: context.record.id, generation: context.record.generation, clientFile: file.ident,
-            recorded: file.progress, head: upload.head, entries: entries.map(\.0))
+            recorded: file.progress, head: admitted.upload.head, entries: entries)
         let integration = try await UploadMerge(work: work, file: file, context: context, upload: part).merged(
             changesets)
         if !entries.isEmpty {
@@ -222,16 +287,17 @@ struct Uploads: SlicePart {
             let applied = try await ChangesetApplication(work: work).apply(
                 integration.changesets.map(\.changeset), to: context
             ) {
-                try await SchemaAdmission(work: work).admit($0, of: file.user, from: app)
+                try await SchemaAdmission(work: work).admit($0, of: file.user, from: admitted.app)
             }
             for (merged, (changeset, applied)) in zip(integration.changesets, applied) {
                 work.change(context).append(
                     changeset, origin: file.ident, clientVersion: ClientVersion(merged.version),
                     timestamp: SyncTimestamp(merged.originTimestamp), as: applied)
             }
-            try restate(entries.map(\.0), by: file, as: integration.changesets, in: context)
+            try restate(entries, by: file, as: integration.changesets, in: context)
         }
-        return integration.outcome
+        work.change(context).integrated(
+            integration.outcome, of: file.ident, at: work.stamp, isAcknowledged: admitted.isAcknowledged)
     }
 
     /// Makes the version that says once more what recovered writes have come to. It is as old as the oldest of them, so that nothing which is newer
