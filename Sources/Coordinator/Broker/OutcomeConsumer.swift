@@ -74,6 +74,7 @@ struct OutcomeConsumer: Sendable {
         try await giveBack(newer, pausing: newer.count == batch.count)
         guard !reports.isEmpty else { return }
         let start = ContinuousClock.now
+        if context.logger.logLevel <= .debug { for (report, type, _) in reports { log(report, type) } }
         let effects = try await apply(reports.map(\.report))
         context.queueAudit.tell(of: effects.opened)
         context.state.campaignGauges.changed()
@@ -92,6 +93,15 @@ struct OutcomeConsumer: Sendable {
             CoordinatorMetrics.reportsProcessed(type, count)
         }
         await report(effects)
+    }
+
+    private func log(_ report: CampaignReport, _ type: String) {
+        for realm in report.clientRealms {
+            context.logger.debug(
+                "report of a client realm",
+                metadata: .about(
+                    realm.realm, clientFile: realm.clientFile, campaign: report.campaign, ["type": "\(type)"]))
+        }
     }
 
     /// Moves a report that cannot be used to the dead letters, with the reason, for an operator to look at.

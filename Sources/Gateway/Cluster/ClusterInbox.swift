@@ -1,6 +1,7 @@
 import AMQP
 import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 
@@ -56,6 +57,7 @@ struct ClusterInbox: Sendable {
             sessions.deliver(.refused(refusal, isAnswer: id != nil), to: refusal.session.number)
         case IntegratedNotice.type:
             let notice = try message.decode(IntegratedNotice.self)
+            logger.debug("owner tells of a commit", metadata: .about(notice.realm, notice.details))
             if notice.realm.isFlexible {
                 for letters in fans.take(notice) {
                     for number in letters.sessions { sessions.deliver(letters.event, to: number) }
@@ -66,6 +68,12 @@ struct ClusterInbox: Sendable {
             sessions.deliver(.fanned(FannedNotice(notice)), toRealm: notice.realm)
         case ResetNotice.type:
             let notice = try message.decode(ResetNotice.self)
+            logger.debug(
+                "owner asks for resets",
+                metadata: [
+                    "app": "\(notice.app)", "realm": "\(notice.partition ?? "all")", "campaign": "\(notice.campaign)",
+                    "client_file": "\(notice.clientFile ?? 0)", "generation": "\(notice.generation)",
+                ])
             apps.forget(notice.app)
             sessions.deliver(.reset(notice), toApp: notice.app)
         case GenerationNotice.type:

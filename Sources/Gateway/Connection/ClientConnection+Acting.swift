@@ -18,6 +18,8 @@ extension ClientConnection {
         let link = environment.link
         let before = entry.machine.unacknowledgedBytes
         let generation = entry.machine.generation
+        let log = SessionLog(logger: logger)
+        log.note(event.line, of: entry.machine)
         let actions = entry.machine.handle(
             event,
             SessionEnvironment(
@@ -28,8 +30,16 @@ extension ClientConnection {
         if entry.machine.generation != generation {
             link.sessions.bound(entry.number, generation: entry.machine.generation)
         }
-        for action in actions { act(action, session, entry.number, entry.machine.context.realm) }
+        for action in actions {
+            log.note(action.line, of: entry.machine)
+            act(action, session, entry.number, entry.machine.context.realm)
+        }
         if !readers.isEmpty { resumeReaders() }
+    }
+
+    /// Makes the metadata of a line about a session.
+    func about(_ session: SessionIdent, _ details: Logger.Metadata) -> Logger.Metadata {
+        SessionLog.about(session, sessions[session]?.machine, details)
     }
 
     private func act(_ action: SessionAction, _ session: SessionIdent, _ number: UInt64, _ realm: RealmName) {
@@ -42,7 +52,7 @@ extension ClientConnection {
             environment.metrics.error(code: ErrorCode.otherSessionError.rawValue)
             logger.info(
                 "a socket is closed for a message beyond the limits",
-                metadata: ["session": "\(session)", "reason": "\(reason)"])
+                metadata: about(session, ["reason": "\(reason)"]))
             close(CloseCode.messageTooBig.rawValue, reason, report: report)
         case .subscribeAndBind(let request): subscribe(number, realm, then: request)
         case .identify(let request): link.request(request, context: request.context)
@@ -126,10 +136,7 @@ extension ClientConnection {
             environment.metrics.error(code: code.rawValue)
             logger.info(
                 code.entry?.sessionContinues == true ? "a client is told of an error" : "a session ends in an error",
-                metadata: [
-                    "session": "\(message.session ?? .connection)", "code": "\(code.rawValue)",
-                    "action": "\(body.action.wireName)", "reason": "\(body.message)",
-                ])
+                metadata: about(message.session ?? .connection, body.details(of: code)))
         }
         let isUrgent = if case .pong = message { true } else { false }
         if outbox.push(Outbox.Item(output: .message(bytes), report: report), isUrgent: isUrgent) { startWriting() }
@@ -143,10 +150,8 @@ extension ClientConnection {
         environment.metrics.sendingRefused()
         logger.error(
             "a message that the client would not survive was held back",
-            metadata: [
-                "message": "\(message.name)", "session": "\(message.session ?? .connection)",
-                "reason": "\(error.message)",
-            ])
+            metadata: about(
+                message.session ?? .connection, ["message": "\(message.name)", "reason": "\(error.message)"]))
         guard let session = message.session, sessions[session] != nil else { return }
         if case .jsonError = message { return hangUp() }
         perform(.unsendable, on: session)

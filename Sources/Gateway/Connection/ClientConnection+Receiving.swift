@@ -89,7 +89,7 @@ extension ClientConnection {
         case .jsonError(let error):
             logger.warning(
                 "a client cannot integrate",
-                metadata: ["code": "\(error.code.rawValue)", "session": "\(error.session)"])
+                metadata: about(error.session, ["code": "\(error.code.rawValue)"]))
             environment.metrics.error(code: error.code.rawValue)
             perform(.clientFailed(error), on: error.session)
         case .testCommand(let command):
@@ -135,7 +135,7 @@ extension ClientConnection {
     func violated(_ error: SyncProtocolError) {
         logger.notice(
             "a client broke a rule of the protocol",
-            metadata: ["code": "\(error.code.rawValue)", "session": "\(error.session)", "reason": "\(error.message)"])
+            metadata: about(error.session, ["code": "\(error.code.rawValue)", "reason": "\(error.message)"]))
         if error.scope == .session, sessions[error.session] != nil {
             return perform(.violation(error), on: error.session)
         }

@@ -11,6 +11,8 @@ package struct MessageSummary: Sendable, Equatable, Codable {
     package var app: String?
     package var partition: String?
     package var clientFile: FileIdent?
+    /// The session that sent the message, or that it was sent for: `GATEWAY/NUMBER`, as logs name it.
+    package var session: String?
     package var slice: Int?
     package var bytes: Int
     /// A few words about the content.
@@ -51,6 +53,7 @@ package struct MessageSummary: Sendable, Equatable, Codable {
                 let content = try read(message, id).get()
                 (app, partition, clientFile) = (content.app, content.partition, content.clientFile)
                 slice = content.slice?.value
+                session = content.session?.description
                 text = content.text
                 if content.isAgain { again = true }
             } else {
@@ -104,24 +107,29 @@ package struct MessageSummary: Sendable, Equatable, Codable {
                 message.upload.map {
                     "follows client version \($0.follows) to \($0.progress.clientVersion), generation \($0.generation)"
                 } ?? "published from a shell"
-            return Content(message.realm, message.upload?.clientFile, "\(count), \(origin)")
+            return Content(
+                message.realm, message.upload?.clientFile, "\(count), \(origin)", of: message.upload?.session)
         }
         read(WriteMessage.self) { message in
             let count = message.writes.array?.count ?? 0
             return Content(message.realm, nil, "\(count.counted("write")) on documents")
         }
         read(BindRequest.self) {
-            Content($0.context.realm, nil, $0.needsClientFile ? "asks for a client file" : "has a client file")
+            Content(
+                $0.context.realm, nil, $0.needsClientFile ? "asks for a client file" : "has a client file",
+                of: $0.context.session)
         }
         read(IdentifyRequest.self) {
-            Content($0.context.realm, $0.clientFile.ident, "has server version \($0.download.serverVersion)")
+            Content(
+                $0.context.realm, $0.clientFile.ident, "has server version \($0.download.serverVersion)",
+                of: $0.context.session)
         }
         read(PageRequest.self) {
             let text = "after server version \($0.after.serverVersion)" + ($0.isMark ? ", mark" : "")
-            return Content($0.context.realm, $0.clientFile, text)
+            return Content($0.context.realm, $0.clientFile, text, of: $0.context.session)
         }
         read(UnbindNotice.self) {
-            Content($0.realm, $0.clientFile, $0.isOrderly ? "session ended" : "connection lost")
+            Content($0.realm, $0.clientFile, $0.isOrderly ? "session ended" : "connection lost", of: $0.session)
         }
         read(IntegratedNotice.self) {
             let files = $0.acknowledgements.map(\.clientFile)
@@ -187,6 +195,7 @@ private struct Content {
     var app: String?
     var partition: String?
     var clientFile: FileIdent?
+    var session: SessionReference?
     var slice: SliceNumber?
     var text = ""
     /// Whether the message repeats what gateways were told before.
@@ -194,7 +203,8 @@ private struct Content {
 }
 
 extension Content {
-    init(_ realm: RealmName, _ clientFile: FileIdent?, _ text: String) {
-        self.init(app: realm.app, partition: realm.partition, clientFile: clientFile, text: text)
+    init(_ realm: RealmName, _ clientFile: FileIdent?, _ text: String, of session: SessionReference? = nil) {
+        self.init(
+            app: realm.app, partition: realm.partition, clientFile: clientFile, session: session, text: text)
     }
 }

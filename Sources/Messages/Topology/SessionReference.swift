@@ -10,3 +10,8 @@ package struct SessionReference: Hashable, Sendable, Codable {
         self.number = number
     }
 }
+
+extension SessionReference: CustomStringConvertible {
+    /// The session as logs and `sluice tail` name it: `GATEWAY/NUMBER`.
+    package var description: String { "\(gateway)/\(number)" }
+}

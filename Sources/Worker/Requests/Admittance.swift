@@ -1,5 +1,6 @@
 import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 
@@ -114,10 +115,9 @@ struct Admittance: SlicePart {
     ) throws {
         logger.debug(
             "session refused",
-            metadata: [
-                "app": "\(realm.app)", "realm": "\(realm.partition)", "code": "\(refusal.code.rawValue)",
-                "client_file": "\(refusal.clientFile ?? 0)", "reason": "\(refusal.message)",
-            ])
+            metadata: .about(
+                realm, session: session, clientFile: refusal.clientFile, campaign: refusal.campaign,
+                ["code": "\(refusal.code.rawValue)", "reason": "\(refusal.message)"]))
         metrics.refused(app: realm.app)
         let answer = RefusedAnswer(
             realm: realm, session: session, code: refusal.code, action: refusal.action, message: refusal.message,

@@ -1,4 +1,6 @@
+import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 import Views
@@ -57,6 +59,14 @@ extension SessionRequests {
             $0.seenServerVersion = max($0.seenServerVersion, request.download.serverVersion)
             if let connection { $0.connection = connection }
         }
+        logger.debug(
+            "client identified",
+            metadata: .about(
+                name, session: session, clientFile: ident,
+                [
+                    "server_version": "\(context.record.latest.version)",
+                    "client_version": "\(file.upload.clientVersion)",
+                ]))
         try await inference.observeIdentify(request, in: context)
         try work.reply(
             IdentifiedAnswer(

@@ -1,4 +1,6 @@
+import Logging
 import Messages
+import Operations
 import Query
 import RealmState
 import Storage
@@ -72,6 +74,11 @@ extension SessionRequests {
         }
         let bytes = answer.entries.reduce(0) { $0 + $1.changeset.count }
         context.noteMoved(max(0, bytes - max(request.maxBytes, limits.maxPageBytes)))
+        logger.debug(
+            "page made",
+            metadata: .about(
+                name, session: session, clientFile: file.ident,
+                ["entries": "\(answer.entries.count)", "server_version": "\(answer.download.serverVersion)"]))
         try work.reply(answer, to: address)
         context.sessions.asked(session, after: after)
     }

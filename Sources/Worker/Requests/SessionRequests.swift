@@ -1,4 +1,6 @@
+import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 import Views
@@ -55,6 +57,11 @@ struct SessionRequests: SlicePart {
                         userAgent: request.userAgent, views: views ?? [])
                 }.file
         }
+        logger.debug(
+            "session bound",
+            metadata: .about(
+                name, session: session, clientFile: file?.ident,
+                ["generation": "\(generation)", "new_file": "\(request.needsClientFile)"]))
         try await inference.observeBind(request, clientFile: file?.ident, in: context)
         try work.reply(BoundAnswer(generation: generation, slice: slice, clientFile: file), to: address)
         context.sessions.bound(session, on: request.connection)
@@ -102,6 +109,11 @@ struct SessionRequests: SlicePart {
             work.change(context).update(ident) { $0.lastSeen = max(now, $0.createdAt) }
             if context.name.isFlexible, notice.isOrderly { try leave(notice.session, file, context) }
         }
+        logger.debug(
+            "session ended",
+            metadata: .about(
+                notice.realm, session: notice.session, clientFile: notice.clientFile,
+                ["orderly": "\(notice.isOrderly)"]))
         try await inference.observeUnbind(notice, in: context)
         context.sessions.ended(notice.session)
     }

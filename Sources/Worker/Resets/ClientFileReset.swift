@@ -1,4 +1,6 @@
+import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 
@@ -29,6 +31,10 @@ struct ClientFileReset: SlicePart {
         }
         let restore = try await work.restore()
         let campaign = try mark(file, in: context, reason: message, mustDiscard: mustDiscard, after: restore)
+        logger.debug(
+            "client file must reset",
+            metadata: .about(
+                context.name, session: session, clientFile: file.ident, campaign: campaign, ["reason": "\(message)"]))
         try await inference.overtake(file, of: context.name, by: campaign)
         try await inference.observe(
             .refused(connection: context.sessions.connection(of: session) ?? file.connection), of: file.ident,

@@ -57,6 +57,7 @@ extension Resets {
             app: app.id, partition: nil, slice: slice, generation: accounted.generation, clientFile: nil,
             campaign: campaign, code: .badClientFileIdent,
             message: ResetReason.bounded(message.reason) ?? ResetReason.termination)
+        logger.debug("gateways hear of a reset", metadata: ["app": "\(app.id)", "campaign": "\(campaign)"])
         try work.publish(notice, to: ResetNotice.topicKey(app: app.id))
     }
 
@@ -86,6 +87,11 @@ extension Resets {
             generation: campaign.generation, reason: campaign.reason, chunk: chunk, chunks: chunks,
             clientRealms: FoundReport.ClientRealm.found(files))
         work.publish(Publication(.outcomes, try AMQPMessage(report)))
+        logger.debug(
+            "coordinator hears of client files",
+            metadata: [
+                "app": "\(campaign.app)", "campaign": "\(campaign.campaign)", "client_files": "\(files.count)",
+            ])
         for file in files { try await inference.overtake(file.record, of: file.name, by: campaign.campaign) }
         // What was read and changed of their cases must not gather.
         if !work.cases.isEmpty { try await work.flush() }

@@ -1,4 +1,6 @@
+import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 
@@ -77,6 +79,8 @@ struct Resets: SlicePart {
             clientFile: file.ident, campaign: campaign, code: .badClientFileIdent,
             message: ResetReason.bounded(reason) ?? ResetReason.reset,
             integrated: file.upload.clientVersion)
+        logger.debug(
+            "gateways hear of a reset", metadata: .about(name, clientFile: file.ident, campaign: campaign))
         try work.publish(notice, to: ResetNotice.topicKey(app: name.app))
     }
 

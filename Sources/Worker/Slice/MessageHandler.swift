@@ -1,6 +1,7 @@
 import AMQP
 import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 
@@ -34,6 +35,9 @@ struct MessageHandler: SlicePart {
             } catch is WaitsForSteps {
                 work.undo()
                 isWaitingForSteps = true
+                if let realm = delivery.realm {
+                    logger.trace("message waits for a job", metadata: about([delivery], of: realm))
+                }
                 return false
             } catch let error as PoisonError {
                 work.undo()
@@ -101,6 +105,7 @@ struct MessageHandler: SlicePart {
     private func put(aside pause: MergePause, _ uploads: [SliceDelivery]) {
         work.undo()
         guard let realm = uploads.first?.realm else { return }
+        logger.debug("upload waits: its merge goes on beside the slice", metadata: about(uploads, of: realm))
         metrics.mergesAside(app: realm.app)
         work.memory.asides.merges.pause(realm, messages: uploads.count, for: pause.merge)
     }
@@ -109,8 +114,16 @@ struct MessageHandler: SlicePart {
     private func wait(for pause: LookPause, _ messages: [SliceDelivery]) {
         work.undo()
         guard let realm = messages.first?.realm else { return }
+        logger.debug("message waits: a look at views goes on beside the slice", metadata: about(messages, of: realm))
         if pause.look != nil { metrics.looksAside(app: realm.app) }
         work.memory.asides.pause(realm, messages: messages.count, for: pause)
+    }
+
+    /// Makes the metadata of a line about messages that wait.
+    private func about(_ messages: [SliceDelivery], of realm: RealmName) -> Logger.Metadata {
+        let content = try? messages.first?.content.get()
+        let session = content?.request?.session ?? messages.first?.upload?.1.session
+        return .about(realm, session: session, ["messages": "\(messages.count)"])
     }
 
     private func takeUpLook(of realm: RealmName?) {

@@ -130,6 +130,12 @@ package actor SliceOwner {
                 ])
         }
         environment.metrics.waited(left.count)
+        environment.logger.debug(
+            "batch done",
+            metadata: [
+                "messages": "\(waiting.count - left.count)", "left": "\(left.count)", "cost": "\(steps)",
+                "publications": "\(publications.count)",
+            ])
         return SliceTurn(
             publications: publications, left: left, steps: steps,
             isIdle: left.count == waiting.count && publications.isEmpty && steps == 0)

@@ -2,6 +2,7 @@ import Changesets
 import Logging
 import Merge
 import Messages
+import Operations
 import Query
 import RealmState
 import Storage
@@ -28,6 +29,11 @@ struct Uploads: SlicePart {
 
         var user: AppUser { AppUser(app: app.id, user: file.user) }
         var parts: [(UploadedChangeset, Result<Changeset, ChangesetError>)] { Array(zip(entries, changesets)) }
+
+        /// Makes the metadata of a line about the upload.
+        func about(_ details: Logger.Metadata) -> Logger.Metadata {
+            .about(context.name, session: upload.session, clientFile: file.ident, details)
+        }
     }
 
     /// Integrates one UPLOAD: all of its new changesets, or none.
@@ -107,6 +113,9 @@ struct Uploads: SlicePart {
             metrics.duplicates(first, app: admitted.app.id)
             admitted.entries = admitted.entries.dropFirst(first)
             admitted.changesets = admitted.changesets.dropFirst(first)
+            if first > 0 {
+                logger.debug("upload begins with duplicates", metadata: admitted.about(["changesets": "\(first)"]))
+            }
         case .retry(let reason):
             metrics.gap(app: admitted.app.id)
             throw Refusal.retry(reason)
@@ -224,11 +233,10 @@ struct Uploads: SlicePart {
         metrics.denied(app: app.id, reason: "readOnly")
         logger.notice(
             "upload denied",
-            metadata: [
-                "app": "\(app.id)", "realm": "\(admitted.context.name.partition)", "user": "\(file.user)",
-                "client_file": "\(file.ident)", "clause": "partition.write",
+            metadata: admitted.about([
+                "user": "\(file.user)", "clause": "partition.write",
                 "rules": "\(admitted.upload.rights?.rulesVersion ?? 0)", "then": "\(app.onWriteDenied.rawValue)",
-            ])
+            ]))
         let reason =
             "permission denied: the rules of app \(app.id) let this user read the partition and not write to it;"
             + " nothing of the upload was integrated"
@@ -244,6 +252,12 @@ struct Uploads: SlicePart {
     private func note(_ entries: ArraySlice<UploadedChangeset>, of admitted: Admitted) async throws {
         metrics.integrated(entries.count, app: admitted.app.id)
         activity.integrated(entries.count, into: admitted.context.name, at: clock.uptime())
+        logger.debug(
+            "upload integrated",
+            metadata: admitted.about([
+                "changesets": "\(entries.count)", "client_version": "\(admitted.upload.progress.clientVersion)",
+                "server_version": "\(admitted.context.record.latest.version)",
+            ]))
         noteTimes(entries, of: admitted)
         try await inference.observe(
             .uploaded(timestamps: entries.map(\.timestamp)), of: admitted.file.ident, campaign: nil,
@@ -259,10 +273,9 @@ struct Uploads: SlicePart {
         guard file.ahead == nil else { return }
         logger.notice(
             "a client's changesets are dated far ahead",
-            metadata: [
-                "app": "\(admitted.app.id)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
+            metadata: admitted.about([
                 "user": "\(file.user)", "until": "\(ahead.latest?.unixMilliseconds ?? 0)",
-            ])
+            ]))
     }
 
     // MARK: Merging

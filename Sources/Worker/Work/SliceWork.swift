@@ -3,6 +3,7 @@ import Changesets
 import Foundation
 import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 
@@ -271,6 +272,11 @@ final class SliceWork {
                 var message = try AMQPMessage(notice, persistent: false)
                 message.note(context.noticedEvents())
                 published.append(Publication(.realms(key: context.name.topicKey), message))
+                environment.logger.debug(
+                    "gateways hear of a commit",
+                    metadata: .about(
+                        context.name,
+                        ["follows": "\(notice.follows)", "server_version": "\(notice.latest.version)"]))
                 memory.quiet.changed(
                     context.name, .init(generation: context.record.generation, latest: context.record.latest))
             }

@@ -149,6 +149,7 @@ struct TailPrinter: Sendable {
         if let file = summary.clientFile { cells.append("file \(file)") }
         if let slice = summary.slice { cells.append("slice \(slice)") }
         cells.append("\(summary.bytes) B")
+        if ids, let session = summary.session { cells.append("session \(session)") }
         if ids, let id = summary.id { cells.append("id \(id)") }
         if let letter = summary.letter {
             cells.append("DEAD LETTER \(letter) of \(summary.queue ?? "an unknown queue"): \(summary.reason ?? "?")")

@@ -13,6 +13,9 @@ struct TailCommand: ReportingCommand {
             Copies of what passes the exchanges, through a queue of its own: the workers' queues get everything all the same.
             A line shows whom a message is about and how large it is; what users wrote is shown with --bodies only.
 
+            --session follows one client's session, by the name that the logs of gateways and workers have for it: what its gateway
+            asks, uploads and tells for it. What owners answer goes past the exchanges; what they tell all gateways is the realm's.
+
             The cluster's clock passes all the time, also when nobody writes: ticks, and what follows them (generations, and where
             realms stand that have come to rest, told once more). It is shown with --clock, or where --type names it. Heartbeats
             likewise, with --presence.
@@ -24,12 +27,13 @@ struct TailCommand: ReportingCommand {
     @Option(help: "Only this app's.", completion: .apps) var app: String?
     @Option(help: "Only this realm's: a partition value.") var realm: String?
     @Flag(help: "Only those of apps' flexible realms.") var flexible = false
+    @Option(help: "Only those of this session: GATEWAY/NUMBER, as logs name it.") var session: String?
     @Option(help: "Only messages of this type, such as changeset; repeat it for several.") var type: [String] = []
     @Option(help: "No messages of this type; repeat it for several.") var notType: [String] = []
     @Option(help: "End after so many.") var count: Int?
     @Flag(help: "Ticks too, and what follows them.") var clock = false
     @Flag(help: "The workers' heartbeats too.") var presence = false
-    @Flag(help: "Show the messages' ids.") var ids = false
+    @Flag(help: "Show the ids of messages, and the sessions that they are of.") var ids = false
     @Flag(help: "Show the bodies: users' data.") var bodies = false
 
     func run(_ settings: ClusterSettings) async throws {
@@ -48,7 +52,7 @@ struct TailCommand: ReportingCommand {
             let tap = try await open(connection, settings, slices)
             let filter = MessageFilter(
                 app: app, partition: flexible ? "" : realm.map { RealmName.partition(fromText: $0) },
-                types: Set(type),
+                session: session, types: Set(type),
                 refused: Set(notType), withClock: clock || !type.isEmpty)
             let tail = MessageTail(
                 tap: tap, slices: slices, filter: filter, limit: count,
@@ -74,10 +78,11 @@ struct TailCommand: ReportingCommand {
     }
 }
 
-/// The app, partition and types of the messages that are wanted.
+/// The app, partition, session and types of the messages that are wanted.
 struct MessageFilter {
     var app: String?
     var partition: String?
+    var session: String?
     /// The types to show; empty: all but `refused`.
     var types: Set<String>
     var refused: Set<String> = []
@@ -86,7 +91,8 @@ struct MessageFilter {
 
     func accepts(_ summary: MessageSummary) -> Bool {
         (app == nil || summary.app == app) && (partition == nil || summary.partition == partition)
-            && (types.isEmpty || types.contains(summary.type)) && !refused.contains(summary.type)
+            && (session == nil || summary.session == session) && (types.isEmpty || types.contains(summary.type))
+            && !refused.contains(summary.type)
             && (withClock || !summary.isOfClock)
     }
 }

@@ -1,3 +1,4 @@
+import Logging
 import Messages
 import Storage
 import SyncModel
@@ -14,6 +15,31 @@ import Testing
         guard case .ident(_, let file)? = script.takeLog().last else { throw HarnessError("expected an IDENT") }
         try script.client(.ident(Ident(session: 1, file: file)))
         expectEqual(script.takeLog().map(\.name), ["download"])
+    }
+
+    @Test func theLinesOfASessionTellItsLife() throws {
+        var script = SessionScript()
+        try script.client(.bind(Bind(session: 1, target: "\"tasks\"", needsIdent: true)))
+        guard case .ident(_, let file)? = script.takeLog().last else { throw HarnessError("expected an IDENT") }
+        try script.client(.ident(Ident(session: 1, file: file)))
+        try script.client(.upload(SessionScript.upload(2)))
+        try script.client(.unbind(session: 1))
+        let told = script.lines.filter { $0.level == .debug }.map(\.message.description)
+        expectEqual(
+            told,
+            [
+                "client binds", "owner is asked to bind", "owner has bound the session",
+                "client is given a client file", "client identifies itself",
+                "owner is asked whether the client may go on", "owner knows the client: the session is live",
+                "owner is asked for a page", "owner sends a page", "client is sent versions", "client uploads",
+                "upload goes to the owner", "client is sent versions", "client unbinds",
+                "owner hears that the session is over",
+                "session is over",
+            ])
+        let session = try #require(try SessionScript.live().session(1))
+        let about = SessionLog.about(1, session, ["bytes": "1"])
+        expectEqual(Set(about.keys), ["app", "realm", "session", "client_file", "socket_session", "bytes"])
+        expectEqual(about["session"], "g/1")
     }
 
     @Test func messagesBeforeTheOwnersAnswersWaitForThem() throws {

@@ -26,6 +26,8 @@ struct SessionScript {
     private var sockets: [Int: Socket] = [:]
     private(set) var log: [(socket: Int, message: ServerMessage)] = []
     private(set) var actions: [SessionAction] = []
+    /// What the gateway's log would say.
+    private(set) var lines: [SessionLine] = []
     private var nextNumber: UInt64 = 1
     /// What was asked of the owner.
     var identifies: [IdentifyRequest] { actions.compactMap { if case .identify(let it) = $0 { it } else { nil } } }
@@ -79,6 +81,7 @@ struct SessionScript {
 
     mutating func event(_ event: SessionEvent, _ session: SessionIdent, _ socket: Int = 1) throws {
         guard let actions = sockets[socket]?.sessions[session]?.handle(event, environment) else { return }
+        if let line = event.line { lines.append(line) }
         for action in actions { try act(action, session, socket) }
     }
 
@@ -96,6 +99,7 @@ struct SessionScript {
 
     private mutating func act(_ action: SessionAction, _ session: SessionIdent, _ socket: Int) throws {
         actions.append(action)
+        if let line = action.line { lines.append(line) }
         switch action {
         case .send(let message), .sendReset(let message, _):
             try sockets[socket]?.checker.send(message)

@@ -27,6 +27,32 @@ import Testing
         expectTrue(summary.text.contains("1 changeset, 2 bytes") && !summary.text.contains("dead"))
     }
 
+    @Test func whatAGatewaySendsForASessionNamesTheSession() throws {
+        let session = SessionReference(gateway: "g1", number: 4)
+        let context = RequestContext(
+            realm: Self.realm, session: session, sentAt: 9, patience: 1, rights: SessionRights(.read, rulesVersion: 1))
+        let sent = [
+            try upload(),
+            try AMQPMessage(
+                BindRequest(
+                    context: context, user: "u1", connection: "c1", needsClientFile: true, sessionReason: 0,
+                    protocolVersion: 14, userAgent: "test")),
+            try AMQPMessage(
+                PageRequest(
+                    context: context, clientFile: 7, generation: 1, after: DownloadCursor(), maxBytes: 1, isMark: false)
+            ),
+            try AMQPMessage(
+                UnbindNotice(
+                    realm: Self.realm, session: session, user: "u1", connection: "c1", clientFile: 7, isOrderly: true,
+                    wasRefused: false)),
+        ]
+        expectEqual(sent.map { MessageSummary($0).session }, Array(repeating: "g1/4", count: 4))
+        let notice = IntegratedNotice(
+            realm: Self.realm, generation: 1, follows: 1, latest: SaltedServerVersion(version: 2, salt: 1), entries: [],
+            acknowledgements: [])
+        expectTrue(MessageSummary(try AMQPMessage(notice)).session == nil)
+    }
+
     @Test func bodiesAreShownOnRequestAndSaltsNever() throws {
         expectTrue(MessageBody.text(of: try upload()).contains("dead"))
         let identify = IdentifyRequest(

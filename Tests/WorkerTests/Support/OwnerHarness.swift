@@ -46,7 +46,8 @@ final class OwnerHarness: Sendable {
         limits: WorkerLimits = WorkerLimits(), on store: (any SliceStore)? = nil,
         control given: (any ControlStore)? = nil,
         apps known: AppDirectory? = nil, merges: AsidePool = AsidePool(), looks: AsidePool = AsidePool(),
-        realm: RealmName = RealmName(app: OwnerHarness.app, partition: "\"store\""), takesTurns: Bool = false
+        realm: RealmName = RealmName(app: OwnerHarness.app, partition: "\"store\""), takesTurns: Bool = false,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) async throws -> OwnerHarness {
         let control: any ControlStore
         if let given {
@@ -71,7 +72,7 @@ final class OwnerHarness: Sendable {
             store: opened, epoch: epoch, apps: known ?? AppDirectory(store: apps, lifetime: .zero),
             topology: Topology(),
             limits: limits, merges: merges, looks: looks, clock: WorkerClock(now: time.now, uptime: time.now),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            logger: logger)
         return OwnerHarness(
             realm: realm, control: control, apps: apps, store: opened, owner: owner, time: time,
             takesTurns: takesTurns)
