@@ -30,7 +30,7 @@ import Testing
         expectTrue(told.partition == harness.realm.partition && told.campaign == "e-1")
         expectTrue(told.identsBelow == FileIdent(b.ident.rawValue + 1) && told.clientFile == nil)
         try await expectTrue(harness.store.realm(harness.realm) == nil)
-        let found = try await harness.finishSteps().one(FoundReport.self)
+        let found = try await harness.finishJobs().one(FoundReport.self)
         expectTrue(found.kind == "erasure" && found.campaign == "e-1" && found.chunks == 1)
         expectEqual(found.clientRealms.map(\.clientFile), [a.ident, b.ident])
         expectEqual(found.clientRealms.map(\.user), ["u", "v"])
@@ -50,7 +50,7 @@ import Testing
         try await harness.store.commit(usage, epoch: harness.owner.epoch)
         try await harness.send(
             EraseMessage(realm: harness.realm, campaign: "e-1", reason: "user deleted", user: "u"))
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         try await expectTrue(harness.store.usage(of: user) == nil)
         // The user's session was open a moment longer, or another owner hears of the user.
         let next = try await OwnerHarness.make(on: harness.store, control: harness.control)
@@ -71,7 +71,7 @@ import Testing
     @Test func returningClientsMustResetOntoTheEmptyRealm() async throws {
         let (harness, a, _) = try await filled()
         try await harness.send(erasure(harness, reason: "moved away"))
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         let refusal = try await harness.rejoin(
             a, session: 5, download: DownloadCursor(serverVersion: 2, clientVersion: 2)
         )
@@ -126,12 +126,12 @@ import Testing
         let fresh = try await harness.join(session: 9)
         try await harness.send(harness.upload(fresh, session: 9, [Changes.schema(), Changes.create(2, title: "new")]))
         try await harness.send(erasure(harness))
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         try await harness.send(erasure(harness))
         try await expectEqual(harness.titles(), [2: "new"])
         // An erasure with another campaign takes the new realm, and knows whose idents are whose.
         try await harness.send(erasure(harness, campaign: "e-2"))
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         try await expectTrue(harness.store.realm(harness.realm) == nil)
         try await expectEqual(harness.rejoin(fresh, session: 11).one(RefusedAnswer.self).campaign, "e-2")
     }
@@ -167,9 +167,9 @@ import Testing
         var found: [Int: FoundReport] = [:]
         var owners = 0
         try await harness.send(erasure(harness))
-        while await harness.owner.hasSteps, owners < 200 {
+        while await harness.owner.hasJobs, owners < 200 {
             store.commitsLeft.withLock { $0 = 1 }
-            while let made = try? await harness.owner.step(for: .zero), await harness.owner.hasSteps {
+            while let made = try? await harness.owner.goOnWithJobs(for: .zero), await harness.owner.hasJobs {
                 for report in try Published(made).every(FoundReport.self) { found[report.chunk] = report }
             }
             store.commitsLeft.withLock { $0 = nil }
@@ -195,7 +195,7 @@ import Testing
             files.append(try await harness.join(session: session, user: "u\(session)", connection: "c\(session)"))
         }
         try await harness.send(erasure(harness))
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         for (index, file) in files.enumerated() {
             let refusal = try await harness.rejoin(file, session: 100 + UInt64(index), user: "u\(index + 1)").one(
                 RefusedAnswer.self)
@@ -210,7 +210,7 @@ import Testing
         try await harness.send(
             ResetMessage(realm: harness.realm, clientFile: a.ident, campaign: "r-1", reason: nil))
         try await harness.send(erasure(harness))
-        let published = try await harness.finishSteps()
+        let published = try await harness.finishJobs()
         let superseded = try published.one(OutcomeReport.self)
         expectTrue(superseded.campaign == "r-1" && superseded.supersededBy == "e-1" && superseded.identOld == a.ident)
         try expectEqual(published.one(FoundReport.self).clientRealms.map(\.clientFile), [a.ident, b.ident])
@@ -220,7 +220,7 @@ import Testing
     @Test func theOutcomeOfAConnectedStockClientIsInferred() async throws {
         let (harness, a, _) = try await filled()
         try await harness.send(erasure(harness))
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         _ = try await harness.unbind(a, session: 1, wasRefused: true)
         let fresh = try #require(
             try await harness.send(harness.bindRequest(session: 5, connection: "c1")).one(BoundAnswer.self).clientFile)
@@ -267,7 +267,7 @@ import Testing
         _ = try await harness.control.deleteApp(
             AppDeletionRecord(app: OwnerHarness.app, by: "t", at: 1, slices: 1))
         try await harness.send(EraseAppMessage(app: OwnerHarness.app))
-        let reports = try await harness.finishSteps().every(ErasedReport.self)
+        let reports = try await harness.finishJobs().every(ErasedReport.self)
         expectTrue(reports.last?.isDone == true && reports.last?.erased == 1 && reports.last?.left == 0)
         try await expectTrue(harness.store.realms(after: nil, limit: 9).isEmpty)
         try await expectTrue(harness.store.unsweptErasures(limit: 9).isEmpty)
@@ -277,6 +277,6 @@ import Testing
         try await expectTrue(harness.identify(a, session: 9).one(RefusedAnswer.self).tryAgain)
         // Asked again it says so again.
         try await harness.send(EraseAppMessage(app: OwnerHarness.app))
-        try await expectTrue(harness.finishSteps().one(ErasedReport.self).isDone)
+        try await expectTrue(harness.finishJobs().one(ErasedReport.self).isDone)
     }
 }

@@ -73,7 +73,7 @@ import Testing
             var published: [Publication] = []
             let deadline = ContinuousClock.now + .seconds(60)
             while !places.isEmpty, ContinuousClock.now < deadline {
-                let turn = try await harness.owner.turn(places.map { deliveries[$0] })
+                let turn = try await harness.owner.deal(with: places.map { deliveries[$0] })
                 published += turn.publications
                 let left = turn.left.map { places[$0] }
                 if left.count == places.count {
@@ -123,13 +123,13 @@ import Testing
         var place = pool.place()
         let scene = try await Scene.make(pool: pool)
         let messages = try await scene.harness.owner.read(scene.dear(1) + [scene.other(1)])
-        let first = try await scene.harness.owner.turn(messages)
+        let first = try await scene.harness.owner.deal(with: messages)
         expectEqual(first.left, [0])
         for number in 2..<6 as Range<UInt64> {
             let others = try await scene.harness.owner.read([scene.other(number)])
-            try await expectEqual(scene.harness.owner.turn([messages[0]] + others).left, [0])
+            try await expectEqual(scene.harness.owner.deal(with: [messages[0]] + others).left, [0])
         }
-        let rest = try await scene.harness.owner.turn([messages[0]])
+        let rest = try await scene.harness.owner.deal(with: [messages[0]])
         expectTrue(rest.isIdle && rest.left == [0])
         withExtendedLifetime(place) {}
         place = nil
@@ -169,7 +169,7 @@ import Testing
                 scene.b, session: 2, base: 6, timestamp: 3_000,
                 [Changes.swapTags(1, first: 2, times: 100_000, of: 4)])
             let messages = try await scene.harness.owner.read([AMQPMessage(upload)])
-            try await expectEqual(scene.harness.owner.turn(messages).left, [0])
+            try await expectEqual(scene.harness.owner.deal(with: messages).left, [0])
             expectTrue(!pool.hasRoom)
         }
         let deadline = ContinuousClock.now + .seconds(20)
@@ -181,7 +181,7 @@ import Testing
     @Test func anotherUploadDoesNotGetItsMerge() async throws {
         let scene = try await Scene.make()
         let messages = try await scene.harness.owner.read(scene.dear(1))
-        try await expectEqual(scene.harness.owner.turn(messages).left, [0])
+        try await expectEqual(scene.harness.owner.deal(with: messages).left, [0])
         let other = scene.harness.upload(
             scene.b, session: 2, base: 6, timestamp: 3_000, [Changes.set(1, title: "other")])
         try await expectEqual(scene.turns([AMQPMessage(other)]).dealt, [[0]])

@@ -32,17 +32,17 @@ import Testing
         let message = try await harness.join(session: 1)
         let upload = try AMQPMessage(harness.upload(message, [Changes.schema(), Changes.create(1)]))
         let waiting = await harness.owner.read([marked(MessageVersion.known + 1), upload, binary()])
-        let first = try await harness.owner.turn(waiting)
+        let first = try await harness.owner.deal(with: waiting)
         // The upload between them is dealt with.
         expectTrue(first.left == [0, 2] && !first.isIdle)
         try await expectEqual(harness.record().latest.version, 2)
 
         let left = [waiting[0], waiting[2]]
-        try await expectTrue(harness.owner.turn(left).isIdle)
+        try await expectTrue(harness.owner.deal(with: left).isIdle)
         harness.time.advance(999)
-        try await expectTrue(harness.owner.turn(left).isIdle)
+        try await expectTrue(harness.owner.deal(with: left).isIdle)
         harness.time.advance(1)
-        let due = try await harness.owner.turn(left)
+        let due = try await harness.owner.deal(with: left)
         expectTrue(due.left == [] && due.publications.count == 2)
         for (publication, original) in zip(due.publications, [marked(MessageVersion.known + 1), binary()]) {
             guard case .slice(harness.owner.slice) = publication.target else {
@@ -61,23 +61,23 @@ import Testing
         let harness = try await OwnerHarness.make()
         let waiting = await harness.owner.read([marked(MessageVersion.known + 1)])
         for pause in [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000] as [UInt64] {
-            try await expectTrue(harness.owner.turn(waiting).isIdle)
+            try await expectTrue(harness.owner.deal(with: waiting).isIdle)
             harness.time.advance(pause - 1)
-            try await expectTrue(harness.owner.turn(waiting).isIdle, "\(pause)")
+            try await expectTrue(harness.owner.deal(with: waiting).isIdle, "\(pause)")
             harness.time.advance(1)
-            try await expectEqual(harness.owner.turn(waiting).publications.count, 1, "\(pause)")
+            try await expectEqual(harness.owner.deal(with: waiting).publications.count, 1, "\(pause)")
         }
         // Somebody has taken it; the next one is another upgrade's.
         harness.time.advance(200_000)
-        try await expectTrue(harness.owner.turn(waiting).isIdle)
+        try await expectTrue(harness.owner.deal(with: waiting).isIdle)
         harness.time.advance(1_000)
-        try await expectEqual(harness.owner.turn(waiting).publications.count, 1)
+        try await expectEqual(harness.owner.deal(with: waiting).publications.count, 1)
     }
 
     @Test func aMistakeIsStillADeadLetter() async throws {
         let harness = try await OwnerHarness.make()
         let waiting = await harness.owner.read([marked(1)])
-        let turn = try await harness.owner.turn(waiting)
+        let turn = try await harness.owner.deal(with: waiting)
         expectTrue(Published(turn.publications).dead.count == 1 && turn.left == [])
     }
 }

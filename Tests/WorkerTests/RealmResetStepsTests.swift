@@ -46,21 +46,21 @@ import Testing
     @Test func othersHaveTheirTurnInBetweenAndEverybodyIsFoundAndToldOnce() async throws {
         let (harness, files) = try await filled()
         let message = try await request(harness)
-        var turn = try await harness.owner.turn(message)
+        var turn = try await harness.owner.deal(with: message)
         expectEqual(turn.left, [0])
         var published = turn.publications
         var steps = 0
-        while await harness.owner.hasSteps {
-            published += try await harness.owner.step(for: .zero)
+        while await harness.owner.hasJobs {
+            published += try await harness.owner.goOnWithJobs(for: .zero)
             steps += 1
             let tick = await harness.owner.read([try AMQPMessage(TickMessage(at: harness.time.now()))])
-            if await harness.owner.hasSteps {
-                turn = try await harness.owner.turn(message + tick)
+            if await harness.owner.hasJobs {
+                turn = try await harness.owner.deal(with: message + tick)
                 expectEqual(turn.left, [0])
             }
         }
         expectTrue(steps >= 8)
-        turn = try await harness.owner.turn(message)
+        turn = try await harness.owner.deal(with: message)
         expectTrue(turn.left.isEmpty)
         try expectAll(files, published + turn.publications)
     }
@@ -68,16 +68,16 @@ import Testing
     @Test func aClientFileThatComesAfterTheMarksHasNothingToDoWithIt() async throws {
         let (harness, files) = try await filled()
         let message = try await request(harness)
-        _ = try await harness.owner.turn(message)
+        _ = try await harness.owner.deal(with: message)
         var published: [Publication] = []
         while try await harness.store.countClientFiles(campaign: "r-1") < files.count {
-            published += try await harness.owner.step(for: .zero)
+            published += try await harness.owner.goOnWithJobs(for: .zero)
         }
         // The marks end with a part that is not full.
-        published += try await harness.owner.step(for: .zero)
+        published += try await harness.owner.goOnWithJobs(for: .zero)
         let late = try await harness.join(session: 20, user: "late")
-        published += try await harness.finishSteps().all
-        published += try await harness.owner.turn(message).publications
+        published += try await harness.finishJobs().all
+        published += try await harness.owner.deal(with: message).publications
         try expectAll(files, published)
         _ = try await harness.identify(late, session: 21, user: "late").one(IdentifiedAnswer.self)
     }
@@ -85,13 +85,13 @@ import Testing
     @Test(arguments: 0...9) func anotherOwnerGoesOnWhereverTheFirstHasStopped(steps: Int) async throws {
         let store = CountingStore()
         let (harness, files) = try await filled(on: store)
-        _ = try await harness.owner.turn(try await request(harness))
-        for _ in 0..<steps { _ = try await harness.owner.step(for: .zero) }
+        _ = try await harness.owner.deal(with: try await request(harness))
+        for _ in 0..<steps { _ = try await harness.owner.goOnWithJobs(for: .zero) }
         let next = try await OwnerHarness.make(limits: Self.limits, on: store, control: harness.control)
         let message = try await request(next)
-        var published = try await next.owner.turn(message).publications
-        published += try await next.finishSteps().all
-        let last = try await next.owner.turn(message)
+        var published = try await next.owner.deal(with: message).publications
+        published += try await next.finishJobs().all
+        let last = try await next.owner.deal(with: message)
         expectTrue(last.left.isEmpty)
         try expectAll(files, published + last.publications)
     }

@@ -49,7 +49,7 @@ import Testing
         other.context.realm = RealmName(app: OwnerHarness.app, partition: "\"other\"")
         _ = try await harness.send(other).one(BoundAnswer.self)
         while try await harness.record().generation == 1 {
-            _ = try await harness.owner.step(for: .zero)
+            _ = try await harness.owner.goOnWithJobs(for: .zero)
             steps += 1
             // A client that asks again neither hurries the restart nor sets it back.
             if steps % 3 == 0 {
@@ -79,10 +79,10 @@ import Testing
         let deliveries = await harness.owner.read([
             try .init(event, id: "event"), try .init(TickMessage(at: harness.time.now())),
         ])
-        try await expectEqual(harness.owner.turn(deliveries).left, [0])
-        try await expectTrue(harness.owner.turn(Array(deliveries[..<1])).isIdle)
-        try await harness.finishSteps()
-        try await expectTrue(harness.owner.turn(Array(deliveries[..<1])).left.isEmpty)
+        try await expectEqual(harness.owner.deal(with: deliveries).left, [0])
+        try await expectTrue(harness.owner.deal(with: Array(deliveries[..<1])).isIdle)
+        try await harness.finishJobs()
+        try await expectTrue(harness.owner.deal(with: Array(deliveries[..<1])).left.isEmpty)
         var expected = titles()
         expected[1] = "published"
         try await expectEqual(harness.titles(), expected)
@@ -95,7 +95,7 @@ import Testing
         for steps in 0..<30 {
             _ = try? await harness.send(harness.bindRequest(session: 100 + UInt64(steps)))
             for _ in 0..<steps where try await harness.record().generation == 1 {
-                _ = try await harness.owner.step(for: .zero)
+                _ = try await harness.owner.goOnWithJobs(for: .zero)
             }
             guard try await harness.record().generation == 1 else { break }
             if steps == 4 {
@@ -122,7 +122,7 @@ import Testing
         let harness = try await terminated()
         _ = try await harness.send(harness.bindRequest(session: 2)).one(RefusedAnswer.self)
         try await harness.send(EraseMessage(realm: harness.realm, campaign: "e-1", reason: nil))
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         try await expectTrue(harness.store.realm(harness.realm) == nil)
     }
 }

@@ -39,7 +39,7 @@ import Views
         asides.forget(realm("a"))
         expectTrue(asides.findings(of: realm("c")).answers.room > 0)
         // A realm that nothing waits for any more keeps nothing.
-        asides.beginTurn(waiting: [realm("a")])
+        asides.beginBatch(waiting: [realm("a")])
         expectEqual(asides.findings(of: realm("c")).answers.room, TrialAnswers.maxBytes)
     }
 

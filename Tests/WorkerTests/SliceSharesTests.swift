@@ -21,7 +21,7 @@ import Testing
         }
 
         func begin(_ waiting: Set<RealmName>, crowded: Bool = false, at time: UInt64) -> Bool {
-            shares.beginTurn(waiting: waiting, hasOthers: false, isCrowded: crowded, at: time)
+            shares.beginBatch(waiting: waiting, hasOthers: false, isCrowded: crowded, at: time)
         }
 
         func mayGo(_ realm: RealmName?, app: String?) -> Bool { shares.mayGo(realm, app: app) }

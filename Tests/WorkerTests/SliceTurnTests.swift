@@ -65,7 +65,7 @@ import Testing
             var turns: [[Int]] = []
             var idle = 0
             while !places.isEmpty, idle < 60_000 {
-                let turn = try await harness.owner.turn(places.map { deliveries[$0] })
+                let turn = try await harness.owner.deal(with: places.map { deliveries[$0] })
                 let left = turn.left.map { places[$0] }
                 if turn.isIdle {
                     harness.time.advance(20)
@@ -209,7 +209,7 @@ import Testing
         broken.entries[0].changeset = try bad.decode(ChangesetMessage.self).entries[0].changeset
         messages[3] = try AMQPMessage(broken)
         let deliveries = await scene.harness.owner.read(messages)
-        let published = Published(try await scene.harness.owner.turn(deliveries).publications)
+        let published = Published(try await scene.harness.owner.deal(with: deliveries).publications)
         expectEqual(published.dead.count, 1)
         let refusals = try published.every(RefusedAnswer.self)
         expectTrue(refusals.first?.code == .badChangeset && refusals.first?.integrated == 3)

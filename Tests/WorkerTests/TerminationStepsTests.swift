@@ -44,8 +44,8 @@ import Testing
         try expectEqual(late.one(RefusedAnswer.self).campaign, "c-1")
         var steps = 0
         var found: [FoundReport] = []
-        while await harness.owner.hasSteps {
-            let made = try await harness.owner.step(for: .zero)
+        while await harness.owner.hasJobs {
+            let made = try await harness.owner.goOnWithJobs(for: .zero)
             await harness.owner.arrived(made)
             found += try Published(made).every(FoundReport.self)
             steps += 1
@@ -71,7 +71,7 @@ import Testing
         expectEqual(bound.generation, 2)
         let row = ClientFileKey(realm: try await harness.record().id, ident: fresh.ident)
         try await expectEqual(harness.store.clientFile(row)?.resetOf, files[6].ident)
-        let found = try await harness.finishSteps().every(FoundReport.self)
+        let found = try await harness.finishJobs().every(FoundReport.self)
         expectEqual(found.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
         try await expectEqual(harness.store.clientFile(row)?.state, .live)
     }
@@ -103,10 +103,10 @@ import Testing
         try await harness.send(termination())
         // While it goes on, there is nothing to repeat but the notice.
         try await expectEqual(harness.send(termination()).one(ResetNotice.self).campaign, "c-1")
-        try await expectEqual(harness.finishSteps().every(FoundReport.self).count, 4)
+        try await expectEqual(harness.finishJobs().every(FoundReport.self).count, 4)
         let new = try await harness.join(session: 30, user: "new")
         try await harness.send(termination())
-        let again = try await harness.finishSteps().every(FoundReport.self)
+        let again = try await harness.finishJobs().every(FoundReport.self)
         expectEqual(again.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
         _ = try await harness.rejoin(new, session: 31, user: "new").one(IdentifiedAnswer.self)
     }
@@ -119,15 +119,15 @@ import Testing
             try .init(termination("c-2", 3), id: "t"),
             try .init(TickMessage(at: harness.time.now()), id: "tick"),
         ])
-        let turn = try await harness.owner.turn(deliveries)
+        let turn = try await harness.owner.deal(with: deliveries)
         expectTrue(turn.left == [0, 1] && !turn.isIdle)
-        try await expectTrue(harness.owner.turn(Array(deliveries[..<2])).isIdle)
-        let first = try await harness.finishSteps().every(FoundReport.self)
+        try await expectTrue(harness.owner.deal(with: Array(deliveries[..<2])).isIdle)
+        let first = try await harness.finishJobs().every(FoundReport.self)
         expectEqual(first.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
         // Both messages find whom they would have found had the first termination been done at once.
-        let after = try await harness.owner.turn(Array(deliveries[..<2]))
+        let after = try await harness.owner.deal(with: Array(deliveries[..<2]))
         expectTrue(after.left.isEmpty)
-        let found = try await harness.finishSteps().every(FoundReport.self)
+        let found = try await harness.finishJobs().every(FoundReport.self)
         expectEqual(found.filter { $0.campaign == "e-1" }.flatMap(\.clientRealms).map(\.clientFile), files.map(\.ident))
     }
 
@@ -138,7 +138,7 @@ import Testing
             .init(termination("c-2", 3), id: "2", correlationID: "c", replyTo: "q"),
         ])
         try await expectEqual(harness.rejoin(files[6], session: 20, user: "u7").one(RefusedAnswer.self).campaign, "c-2")
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         try await expectEqual(harness.store.countClientFiles(campaign: "c-2"), 7)
         try await expectEqual(harness.store.countClientFiles(campaign: "c-1"), 0)
     }
@@ -148,7 +148,7 @@ import Testing
         try await harness.send(termination())
         let reset = ResetMessage(realm: harness.realm, clientFile: nil, campaign: "r-1", reason: nil)
         try await expectTrue(harness.send(reset).one(FoundReport.self).clientRealms.isEmpty)
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         try await expectEqual(harness.store.countClientFiles(campaign: "c-1"), 7)
     }
 
@@ -167,7 +167,7 @@ import Testing
                 let refusal = try await harness.rejoin(files[6], session: 20, user: "u7").one(RefusedAnswer.self)
                 expectEqual(refusal.campaign, "c-1")
             }
-            _ = try await harness.owner.step(for: .zero)
+            _ = try await harness.owner.goOnWithJobs(for: .zero)
         } while try await !store.terminationSteps().isEmpty && owners < 99
         harness = try await OwnerHarness.make(limits: Self.limits, on: store, control: harness.control)
         for report in try await harness.send([]).every(FoundReport.self) { found[report.chunk] = report }

@@ -66,9 +66,9 @@ import Testing
         try await harness.send(TickMessage(at: harness.time.now()))
         expectEqual(store.space.withLock { $0 }, 4 * bite)
         var steps = 0
-        while await harness.owner.hasSteps, steps < 100 {
+        while await harness.owner.hasJobs, steps < 100 {
             let before = store.space.withLock { $0 }
-            _ = try await harness.owner.step(for: .zero)
+            _ = try await harness.owner.goOnWithJobs(for: .zero)
             expectTrue(before - store.space.withLock { $0 } <= bite)
             steps += 1
         }

@@ -38,7 +38,7 @@ import Testing
         limits.termination.atOnce = 0
         let next = try await OwnerHarness.make(limits: limits, on: harness.store, control: harness.control)
         try await next.send(TerminationMessage(app: OwnerHarness.app, campaign: "c", generation: 2, reason: nil))
-        let found = try await next.finishSteps().every(FoundReport.self)
+        let found = try await next.finishJobs().every(FoundReport.self)
         expectEqual(found.flatMap(\.clientRealms).map(\.clientFile), [known.ident])
     }
 
@@ -48,7 +48,7 @@ import Testing
             var published: Published
             if isErasure {
                 try await harness.send(EraseMessage(realm: harness.realm, campaign: "c", reason: nil))
-                published = try await harness.finishSteps()
+                published = try await harness.finishJobs()
             } else {
                 published = try await harness.send(
                     ResetMessage(realm: harness.realm, clientFile: nil, campaign: "c", reason: nil))

@@ -21,19 +21,19 @@ struct AsideLine<Task: AsideTask> {
     private var line: [Waiting] = []
     /// The app whose task went on last: another app's comes next, if one waits.
     private var lastApp: String?
-    /// Held for the rest of what was taken up in this turn: what has come of it must not be lost.
+    /// Held for the rest of what was taken up in this batch: what has come of it must not be lost.
     private var kept: Running?
 
     init(_ pool: AsidePool) { self.pool = pool }
 
-    /// Begins a turn: forgets realms that nothing is waiting for any more.
-    mutating func beginTurn(waiting: Set<RealmName>) {
+    /// Begins a batch: forgets realms that nothing is waiting for any more.
+    mutating func beginBatch(waiting: Set<RealmName>) {
         line.removeAll { !waiting.contains($0.realm) }
         if let current, !waiting.contains(current.waiting.realm) { self.current = nil }
     }
 
     /// What was taken up has had its effect, or is to be done again.
-    mutating func endTurn() { kept = nil }
+    mutating func endBatch() { kept = nil }
 
     /// Whether the realm's messages have to wait for its task or for its place in the line.
     func isBusy(_ realm: RealmName) -> Bool {
@@ -59,7 +59,7 @@ struct AsideLine<Task: AsideTask> {
         return outcome
     }
 
-    /// Has what was taken up of the realm's task in this turn taken up once more in a later one.
+    /// Has what was taken up of the realm's task in this batch taken up once more in a later one.
     mutating func putBack(_ realm: RealmName) {
         guard current == nil, let kept, kept.waiting.realm == realm else { return }
         current = kept

@@ -14,16 +14,16 @@ struct SliceAsides {
         self.looks = AsideLine(looks)
     }
 
-    /// Begins a turn: forgets realms that nothing is waiting for any more.
-    mutating func beginTurn(waiting: Set<RealmName>) {
-        merges.beginTurn(waiting: waiting)
-        looks.beginTurn(waiting: waiting)
+    /// Begins a batch: forgets realms that nothing is waiting for any more.
+    mutating func beginBatch(waiting: Set<RealmName>) {
+        merges.beginBatch(waiting: waiting)
+        looks.beginBatch(waiting: waiting)
         if !findings.isEmpty { findings = findings.filter { waiting.contains($0.key) } }
     }
 
-    mutating func endTurn() {
-        merges.endTurn()
-        looks.endTurn()
+    mutating func endBatch() {
+        merges.endBatch()
+        looks.endBatch()
     }
 
     /// Whether the realm's messages have to wait.

@@ -180,7 +180,7 @@ actor SliceRunner {
             if !isWanted { await leave() }
             var waiting = HeldDeliveries()
             while true {
-                try await step(between: consumer, waiting.isEmpty)
+                try await goOnWithJobs(of: consumer, isIdle: waiting.isEmpty)
                 let mayTake = consumer.bufferedCount > 0 && waiting.bytes < configuration.limits.maxWaitingBytes
                 if waiting.isEmpty || mayTake {
                     guard
@@ -189,7 +189,7 @@ actor SliceRunner {
                     else { break }
                     try await take(batch, into: &waiting)
                 }
-                try await turn(&waiting, of: consumer)
+                try await deal(with: &waiting, of: consumer)
                 // The messages whose turn has not come yet are for the next owner to go on with.
                 if isLeaving, !waiting.isEmpty { break }
             }
@@ -236,8 +236,8 @@ actor SliceRunner {
         waiting.add(batch, await owner.read(batch.map(\.message)))
     }
 
-    /// Deals with those whose turn it is.
-    private func turn(_ waiting: inout HeldDeliveries, of consumer: AMQPConsumer) async throws {
+    /// Deals with one batch of the waiting messages: with those whose turn it is.
+    private func deal(with waiting: inout HeldDeliveries, of consumer: AMQPConsumer) async throws {
         guard let last = waiting.last else { return }
         if case .connected(let generation) = with.consuming.state, generation != last.generation {
             // The waiting messages come again, to whichever worker is active now.
@@ -250,14 +250,14 @@ actor SliceRunner {
         let (contents, bytes) = (waiting.contents, waiting.bytes)
         let isCrowded =
             bytes > with.configuration.limits.maxWaitingBytes / 2 || waiting.count > with.configuration.prefetch / 2
-        let turn = try await patiently(holding: last) { try await owner.turn(contents, isCrowded: isCrowded) }
-        guard !turn.isIdle else {
-            guard await !owner.hasSteps else { return }
+        let batch = try await patiently(holding: last) { try await owner.deal(with: contents, isCrowded: isCrowded) }
+        guard !batch.isIdle else {
+            guard await !owner.hasJobs else { return }
             return await consumer.rest(isFull: bytes >= with.configuration.limits.maxWaitingBytes)
         }
-        try await with.publisher.publish(turn.publications, stuck: { await self.isStuck($0) })
-        await owner.arrived(turn.publications)
-        let done = try await waiting.acknowledge(butFor: turn.left, of: consumer)
+        try await with.publisher.publish(batch.publications, stuck: { await self.isStuck($0) })
+        await owner.arrived(batch.publications)
+        let done = try await waiting.acknowledge(butFor: batch.left, of: consumer)
         progress.deal(with: done.count, left: waiting.count, sentAt: waiting.sentAt, at: with.clock.uptime())
         trouble = nil
         with.metrics.redelivered(done.count(where: \.redelivered))
@@ -268,15 +268,17 @@ actor SliceRunner {
         try? await owner.compactFurther(for: duration / 10)
     }
 
-    /// How long a slice goes on with what is left to do before it looks for messages again: one that has some, and an idle one.
-    private static let busyStep = Duration.milliseconds(20)
-    private static let step = Duration.milliseconds(50)
+    /// How long a slice goes on with its jobs before it looks for messages again: one that has some, and an idle one.
+    private static let busyJobTime = Duration.milliseconds(20)
+    private static let idleJobTime = Duration.milliseconds(50)
 
-    /// Goes on with what is left to do between messages: as long as there are none, else for one step. What ails the store shows
+    /// Goes on with the slice's jobs: as long as there are no messages, else for a moment. What ails the store shows
     /// with the next batch.
-    private func step(between consumer: AMQPConsumer, _ isIdle: Bool) async throws {
-        while let owner, !isLeaving, !isStopping, await owner.hasSteps {
-            guard let made = try? await owner.step(for: isIdle ? Self.step : Self.busyStep) else { return }
+    private func goOnWithJobs(of consumer: AMQPConsumer, isIdle: Bool) async throws {
+        while let owner, !isLeaving, !isStopping, await owner.hasJobs {
+            guard let made = try? await owner.goOnWithJobs(for: isIdle ? Self.idleJobTime : Self.busyJobTime) else {
+                return
+            }
             try await with.publisher.publish(made, stuck: { await self.isStuck($0) })
             await owner.arrived(made)
             guard isIdle, consumer.bufferedCount == 0 else { return }

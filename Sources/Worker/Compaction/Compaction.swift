@@ -68,7 +68,7 @@ struct Compaction: SlicePart {
         if records.count < limit { state.last = nil }
     }
 
-    /// Gives room back to the file system, as much as one commit may; the rest goes in steps (`SliceSteps`).
+    /// Gives room back to the file system, as much as one commit may; the rest is a job (`SliceJob`).
     func reclaim() async throws {
         let bytes = try await store.returnSpace(
             maxBytes: limits.compaction.reclaimedPerStep, epoch: work.environment.epoch)

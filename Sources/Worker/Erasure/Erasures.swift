@@ -6,7 +6,7 @@ import SyncModel
 /// Takes realms and apps away.
 ///
 /// The message only records it: the realm's heading goes in the same commit, so from then on there is no such realm, in order
-/// with everything else in the slice's queue. What was stored of it goes afterwards, between messages (`ErasureSteps`).
+/// with everything else in the slice's queue. What was stored of it goes afterwards, between messages (`ErasureJob`).
 struct Erasures: SlicePart {
     let work: SliceWork
 

@@ -58,7 +58,7 @@ struct DocumentWriting: SlicePart {
         var state = context.state
         for declaration in recorded.changesets { try state.apply(declaration) }
         let writes = try batch.record(on: &state, version: context.record.latest.version.rawValue, options)
-        work.steps += Uploads.steps(toApply: writes.changeset)
+        work.cost += Uploads.cost(toApply: writes.changeset)
         if !writes.bytes.isEmpty { recorded.changesets.append(writes.changeset) }
         recorded.results = writes.results.map {
             WrittenAnswer.Result(matched: $0.matched, modified: $0.modified, inserted: $0.inserted)
@@ -130,7 +130,7 @@ struct DocumentWriting: SlicePart {
                 let object = try SliceWork.object(body, of: context.name)
                 if filter.matches(object, key: row.key) { keys.append(row.key) }
             }
-            work.steps += UInt64(page.count) * 1_000
+            work.cost += UInt64(page.count) * 1_000
             guard room.objects >= 0, room.bytes >= 0 else { throw DocumentError.tooMany(index, Self.maxExamined) }
             last = end
         }

@@ -42,7 +42,7 @@ struct FlexibleBootstraps: SlicePart {
         try read(
             [request.definition] + (views.views.latest.map { [$0] } ?? []), of: views, in: context, findsObjects: true)
         // Finding the way to what a set may select takes as long as its text.
-        work.steps += UInt64(request.queries.utf8.count) * Self.stepsPerByte
+        work.cost += UInt64(request.queries.utf8.count) * Self.stepsPerByte
         let new: View
         do throws(ViewError) {
             new = try context.view(request.definition, of: views)

@@ -26,7 +26,7 @@ extension FlexibleUploads {
         do {
             let parts = try changeset.parts(of: recovered)
             try await work.load(parts.objects.values, into: context)
-            work.steps += Uploads.steps(toApply: changeset)
+            work.cost += Uploads.cost(toApply: changeset)
             return try work.change(context).attempt { state in
                 // That a changeset is no good at all its own turn tells.
                 guard (try? state.apply(parts.schema)) != nil else { return [] }

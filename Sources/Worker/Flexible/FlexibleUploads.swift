@@ -167,7 +167,7 @@ struct FlexibleUploads: SlicePart {
         let plan = UploadPlan(trials, pasts, course.putRight, repeated)
         let asked = stretch.views.steps
         course.judging += reading.steps + asked + stretch.views.readSteps
-        work.steps += reading.steps + asked
+        work.cost += reading.steps + asked
         let (integration, merged): (UploadIntegration, [Changeset?])
         do {
             (integration, merged) = try await merge(stretch, plan, head, file, &course)
@@ -188,7 +188,7 @@ struct FlexibleUploads: SlicePart {
             try await integrate(part, trial, merged[index], stretch, file, &course, &pasts)
         }
         try restate(&course, stretch, &pasts)
-        work.steps += stretch.views.steps - asked
+        work.cost += stretch.views.steps - asked
         return integration.outcome
     }
 
@@ -247,7 +247,7 @@ struct FlexibleUploads: SlicePart {
         try await admit(final, by: file)
         try append(
             final, origin: file.ident, clientVersion: entry.clientVersion, timestamp: entry.timestamp, stretch, &pasts)
-        work.steps += Uploads.steps(toApply: final)
+        work.cost += Uploads.cost(toApply: final)
         if file.beginsWithRecovered(entry), !final.isEmpty {
             judged.resync(course.restatement.add(final, context.state.schema))
             course.recoveredSince = min(course.recoveredSince ?? entry.timestamp, entry.timestamp)
@@ -289,7 +289,7 @@ struct FlexibleUploads: SlicePart {
         }
         course.restatement = Restatement()
         course.recoveredSince = nil
-        work.steps += Uploads.steps(toApply: changeset)
+        work.cost += Uploads.cost(toApply: changeset)
         try append(changeset, origin: .server, clientVersion: 0, timestamp: since, stretch, &pasts)
     }
 

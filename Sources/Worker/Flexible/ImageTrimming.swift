@@ -4,7 +4,7 @@ import Storage
 import SyncModel
 import Views
 
-/// Lets go of properties whose before images no client needs any more, in steps (`SliceSteps`): they are those that no set looks at, nor the
+/// Lets go of properties whose before images no client needs any more, as a job (`SliceJob`): they are those that no set looks at, nor the
 /// roles by which it is seen, of all that live client files have had and may still write under.
 struct ImageTrimming: SlicePart {
     let work: SliceWork

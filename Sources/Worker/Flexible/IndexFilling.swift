@@ -4,7 +4,7 @@ import Storage
 import SyncModel
 import Views
 
-/// Fills the indexes by which bootstraps find objects of flexible realms, in steps (`SliceSteps`). How far that is, is in the realm's heading,
+/// Fills the indexes by which bootstraps find objects of flexible realms, as a job (`SliceJob`). How far that is, is in the realm's heading,
 /// so that another owner goes on there.
 struct IndexFilling: SlicePart {
     let work: SliceWork
@@ -74,7 +74,7 @@ struct IndexFilling: SlicePart {
     }
 }
 
-/// The realms with which something is being done in steps, in the order in which that was begun. The others have their turn when they are next
+/// The realms with which a job goes on, in the order in which it was begun. The others have their turn when they are next
 /// loaded, or when it is begun again.
 struct OpenRealms {
     private static let most = 1_000

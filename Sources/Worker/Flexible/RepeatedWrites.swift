@@ -88,7 +88,7 @@ struct RepeatedWriteSearch: SlicePart {
         for _ in 0..<Self.mostResets {
             guard let ident = file.resetOf, let old = try await work.clientFile(ident, in: context) else { break }
             before.through = max(before.through, old.upload.clientVersion)
-            work.steps += UInt64(old.views.count) * Self.stepsPerByte
+            work.cost += UInt64(old.views.count) * Self.stepsPerByte
             for compensation in try work.clientViews(of: old, in: context).compensations {
                 for refused in compensation.refused {
                     before.refused.insert(ObjectAddress(refused.className, refused.key))
@@ -128,7 +128,7 @@ struct RepeatedWriteSearch: SlicePart {
                 try selection.append(part.trial.changeset) { address, _ in
                     address.map { comparisons[$0] != nil } ?? true
                 }
-                work.steps += Uploads.steps(toApply: selection.changeset)
+                work.cost += Uploads.cost(toApply: selection.changeset)
                 // Such a client has made a mistake, of which its changeset's own turn will tell.
                 guard (try? state.apply(selection.changeset)) != nil else { return }
                 for (address, write) in selection.changeset.writes() ?? [] {

@@ -35,17 +35,17 @@ extension SlicePart {
     }
 
     /// Notes what was taken of the slice, which the realm and its app owe the others. What was taken beside it is noted as it is taken up.
-    func note(_ meter: EvaluationMeter) { work.steps += UInt64(max(meter.steps - meter.answeredSteps, 0)) }
+    func note(_ meter: EvaluationMeter) { work.cost += UInt64(max(meter.steps - meter.answeredSteps, 0)) }
 
     /// Notes what is done beside the slice.
     func noteAside(_ steps: UInt64) {
-        work.steps += steps
-        work.stepsAside += steps
+        work.cost += steps
+        work.costAside += steps
     }
 
     /// Makes sure that all trials so far have come to their end, before something is done on the strength of them that is not undone.
     ///
-    /// - Throws: `LookPause` if trials have to be made elsewhere, or in the next turn.
+    /// - Throws: `LookPause` if trials have to be made elsewhere, or in the next batch.
     func waitIfDue(_ context: RealmContext) throws {
         guard let patience = context.flexible.patience, let wait = patience.wait else { return }
         let look: AsideLook? =
@@ -70,7 +70,7 @@ extension SlicePart {
         let bytes = reading.bytes
         guard bytes.toRead + bytes.toFind > limits.evaluation.bytesReadInSlice else {
             // Reading is counted as it is done.
-            work.steps += UInt64(bytes.toFind) * ViewCache.stepsToFindByte
+            work.cost += UInt64(bytes.toFind) * ViewCache.stepsToFindByte
             return
         }
         noteAside(

@@ -17,7 +17,7 @@ final class UploadViews {
     let schemaVersion: SchemaVersion?
     /// What asking views has taken, in steps of merging.
     private(set) var steps: UInt64 = 0
-    /// What reading them has taken, which the slice's owner counts by itself (`ViewCache.takeSteps`).
+    /// What reading them has taken, which the slice's owner counts by itself (`ViewCache.takeCost`).
     private(set) var readSteps: UInt64 = 0
 
     private let base: WriteJudge<Int>

@@ -83,7 +83,7 @@ struct ViewCache {
     }
 
     /// Returns what reading views has taken since the last call, in steps of merging.
-    mutating func takeSteps() -> UInt64 {
+    mutating func takeCost() -> UInt64 {
         defer { bytesCounted = bytesRead }
         return UInt64(bytesRead - bytesCounted) * Self.stepsPerByte
     }

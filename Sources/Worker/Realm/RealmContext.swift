@@ -17,7 +17,7 @@ final class RealmContext {
     /// What the objects took in the store that were loaded and written since all were last forgotten: at least what those take that
     /// are held.
     private(set) var objectBytes = 0
-    /// The bytes of objects and versions that were read and written since the last `takeSteps`, and what pages had beyond what was asked for.
+    /// The bytes of objects and versions that were read and written since the last `takeCost`, and what pages had beyond what was asked for.
     private var bytesMoved = 0
     private(set) var recent: RecentHistory
     private(set) var index: HistoryIndex
@@ -144,9 +144,9 @@ final class RealmContext {
 
     /// Returns what reading and writing of the realm, and reading its clients' sets and roles, have taken since the last call beside what messages
     /// count themselves, in steps of merging.
-    func takeSteps() -> UInt64 {
+    func takeCost() -> UInt64 {
         defer { bytesMoved = 0 }
-        return UInt64(bytesMoved) * Self.stepsPerByte + flexible.views.takeSteps()
+        return UInt64(bytesMoved) * Self.stepsPerByte + flexible.views.takeCost()
     }
 
     /// Lets the index reach further back, if there is room.

@@ -8,23 +8,23 @@ import Views
 /// new salt, made by the server.
 ///
 /// The new history is written beside the old one, then the old one is dropped, both in commits of bounded size; the last commit
-/// puts the new history in the old one's place. A large realm's restart goes on in steps (`SliceSteps`): nobody needs the realm
+/// puts the new history in the old one's place. A large realm's restart is a job (`SliceJob`): nobody needs the realm
 /// meanwhile but those who wait for it, since all of its clients must reset. A restart that was interrupted begins again.
 struct RealmRestart: SlicePart {
     let work: SliceWork
 
     /// The realm in its new generation.
     ///
-    /// - Throws: `WaitsForSteps` if that takes more than one message's turn; the restart goes on between messages.
+    /// - Throws: `WaitsForJob` if that takes too long for one message; the restart becomes a job.
     func restarted(_ context: RealmContext, generation: UInt64) async throws -> RealmContext {
-        if let known = work.memory.restarts[context.name], known.generation == generation { throw WaitsForSteps() }
+        if let known = work.memory.restarts[context.name], known.generation == generation { throw WaitsForJob() }
         if let damage = work.memory.restarts.damage(of: context.name, at: clock.uptime()) {
             throw WorkerError(.corrupt, damage)
         }
         try await work.flush()
         let run = RestartRun(
             context, generation: generation, salt: SliceWork.makeSalt(), timestamp: clock.changesetNow)
-        guard work.memory.restarts.begin(run) else { throw WaitsForSteps() }
+        guard work.memory.restarts.begin(run) else { throw WaitsForJob() }
         for _ in 0..<max(1, limits.restart.stepsAtOnce) {
             do {
                 if let fresh = try await step(run) { return fresh }
@@ -36,7 +36,7 @@ struct RealmRestart: SlicePart {
         logger.info(
             "realm's history restarts in steps",
             metadata: ["app": "\(context.name.app)", "realm": "\(context.name.partition)"])
-        throw WaitsForSteps()
+        throw WaitsForJob()
     }
 
     /// Takes one step of the restart that has begun first.

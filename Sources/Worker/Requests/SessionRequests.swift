@@ -72,7 +72,7 @@ struct SessionRequests: SlicePart {
         do {
             _ = try await work.realm(name, of: app)
             return true
-        } catch is WaitsForSteps {
+        } catch is WaitsForJob {
             return false
         }
     }

@@ -4,7 +4,7 @@ import SyncModel
 
 /// Has every client file of one realm reset: marks all live ones, once for a campaign, then reports them and has their sessions told.
 ///
-/// A realm of many client files is gone through in steps (`SliceSteps`). Of those only the marks are stored: the message that
+/// A realm of many client files is gone through by a job (`SliceJob`). Only its marks are stored: the message that
 /// asks for the reset waits meanwhile, and begins again with an owner that knows nothing of them.
 struct RealmReset: SlicePart {
     let work: SliceWork
@@ -12,10 +12,10 @@ struct RealmReset: SlicePart {
     /// Marks all of the realm's live client files.
     ///
     /// - Returns: whether they are reported, too.
-    /// - Throws: `WaitsForSteps` if they are too many for one message's turn; the reset goes on between messages.
+    /// - Throws: `WaitsForJob` if they are too many for one message; the reset becomes a job.
     func mark(_ context: RealmContext, for request: ResetRequest) async throws -> Bool {
         if work.memory.realmResets.takeFinished(request) { return true }
-        guard work.memory.realmResets[request] == nil else { throw WaitsForSteps() }
+        guard work.memory.realmResets[request] == nil else { throw WaitsForJob() }
         let isMarked = try await store.isSeen(messageID: request.pass)
         guard try await store.countClientFiles(in: request.realm) > limits.termination.atOnce else {
             var run = RealmResetRun(request: request)
@@ -29,7 +29,7 @@ struct RealmReset: SlicePart {
             metadata: [
                 "app": "\(context.name.app)", "realm": "\(context.name.partition)", "campaign": "\(request.campaign)",
             ])
-        throw WaitsForSteps()
+        throw WaitsForJob()
     }
 
     /// Takes one step of the reset that has begun first.

@@ -3,7 +3,7 @@ import Messages
 import Storage
 import SyncModel
 
-/// Marks and reports the client files of a large termination in steps (`SliceSteps`).
+/// Marks and reports the client files of a large termination: a job (`SliceJob`).
 ///
 /// The app's new generation is there from the first commit on. Client files that are not marked yet are taken for marked wherever
 /// they are read (`SliceWork.marked`), so that their clients are told at once.
@@ -16,12 +16,12 @@ struct TerminationRun: SlicePart {
         work.memory.terminations = OpenTerminations(try await store.terminationSteps())
     }
 
-    /// Whether a termination of the app is too much for one message's turn.
+    /// Whether a termination of the app is too much for one message, and becomes a job.
     func isLarge(_ app: String) async throws -> Bool {
         try await store.usage(ofApp: app).clientFiles > limits.termination.atOnce
     }
 
-    /// Whether the reports of a campaign are.
+    /// Whether the reports of a campaign are too many for one message.
     func isLarge(campaign: String) async throws -> Bool {
         try await store.countClientFiles(campaign: campaign) > limits.termination.atOnce
     }
@@ -110,10 +110,10 @@ extension SliceWork {
         return file
     }
 
-    /// - Throws: `WaitsForSteps` while a termination of the app goes in steps: whatever else has its client files reset, or takes
+    /// - Throws: `WaitsForJob` while a termination of the app goes in steps: whatever else has its client files reset, or takes
     ///   them away, comes after that, so that each of them is found by each campaign that reaches it.
     func requireNoTermination(of app: String) throws {
-        guard memory.terminations[app] == nil else { throw WaitsForSteps() }
+        guard memory.terminations[app] == nil else { throw WaitsForJob() }
     }
 }
 

@@ -14,27 +14,27 @@ struct MessageHandler: SlicePart {
     /// Realms that a second message has found damaged, and why: their other messages are not tried.
     private var givenUp: [RealmName: String] = [:]
 
-    /// Whether the message that was tried last waits for what goes in steps: it hurts nobody if others of its realm go before it.
-    private(set) var isWaitingForSteps = false
+    /// Whether the message that was tried last waits for a job: it hurts nobody if others of its realm go before it.
+    private(set) var isWaitingForJob = false
 
     init(work: SliceWork) { self.work = work }
 
     /// Deals with one message. One that cannot be dealt with leaves no trace, and hurts no other.
     ///
-    /// - Returns: false for a message that has to wait: for its merge, or until what goes in steps has come further.
+    /// - Returns: false for a message that has to wait: for its merge, or until a job has come further.
     /// - Throws: what is of more than this message: a failed commit, or a store that cannot be read.
     @discardableResult
     mutating func take(_ delivery: SliceDelivery) async throws -> Bool {
-        isWaitingForSteps = false
+        isWaitingForJob = false
         takeUpLook(of: delivery.realm)
         if let realm = delivery.realm, let reason = givenUp[realm] {
             try await giveUp(delivery, reason: reason)
         } else {
             do {
                 try await handle(try delivery.content.get(), of: delivery)
-            } catch is WaitsForSteps {
+            } catch is WaitsForJob {
                 work.undo()
-                isWaitingForSteps = true
+                isWaitingForJob = true
                 if let realm = delivery.realm {
                     logger.trace("message waits for a job", metadata: about([delivery], of: realm))
                 }

@@ -45,7 +45,7 @@ package actor SliceOwner {
         environment.activity.activity(of: slice, at: uptime)
     }
 
-    /// Reads messages for `turn`.
+    /// Reads messages for `deal`.
     package func read(_ messages: [AMQPMessage]) -> [SliceDelivery] { messages.map(SliceDelivery.init) }
 
     /// Deals with those of the waiting messages whose realms and apps may go now (`SliceShares`), in their order, and with the
@@ -58,26 +58,26 @@ package actor SliceOwner {
     /// - Parameter isCrowded: whether so many messages are waiting that no more are taken.
     /// - Throws: `StoreError`; then nothing counts that was not committed, and the same messages may be given again.
     ///   `CancellationError`, if the task was cancelled while a merge went on; likewise.
-    package func turn(_ waiting: [SliceDelivery], isCrowded: Bool = false) async throws -> SliceTurn {
+    package func deal(with waiting: [SliceDelivery], isCrowded: Bool = false) async throws -> DealtBatch {
         guard let memory else { throw WorkerError(.busy, "slice \(slice) is already going through a batch") }
         let now = environment.clock.uptime()
         let newer = waiting.count { $0.newer != nil }
         let returnsNewer = newer > 0 && memory.newer.areDue(at: now)
         if newer == waiting.count, newer > 0, !returnsNewer {
-            return SliceTurn(left: Array(waiting.indices), isIdle: true)
+            return DealtBatch(left: Array(waiting.indices), isIdle: true)
         }
         let realms = waiting.map(\.realm)
         let names = Set(realms.compactMap(\.self))
-        memory.asides.beginTurn(waiting: names)
+        memory.asides.beginBatch(waiting: names)
         let busy = names.filter(memory.asides.isBusy)
         guard
-            memory.shares.beginTurn(
+            memory.shares.beginBatch(
                 waiting: names.subtracting(busy), hasOthers: realms.contains(nil) || waiting.isEmpty,
                 isCrowded: isCrowded, at: now)
-        else { return SliceTurn(left: Array(waiting.indices), isIdle: true) }
+        else { return DealtBatch(left: Array(waiting.indices), isIdle: true) }
         var left: [Int] = []
-        var steps: UInt64 = 0
-        defer { memory.asides.endTurn() }
+        var cost: UInt64 = 0
+        defer { memory.asides.endBatch() }
         let publications = try await withWork { work in
             try await work.publishLeftovers()
             guard !work.hasMoreLeftovers else {
@@ -105,16 +105,16 @@ package actor SliceOwner {
                     continue
                 }
                 let together = together(waiting[next...], memory)
-                let (before, asideBefore) = (work.steps, work.stepsAside)
+                let (before, asideBefore) = (work.cost, work.costAside)
                 let changesBefore = work.changeBytes
                 let dealt = try await handler.take(together: together)
                 bytes += together.prefix(dealt).reduce(0) { $0 + $1.original.body.count }
                 bytes += work.changeBytes - changesBefore
                 if let realm = delivery.realm {
-                    let moved = memory.realms[realm]?.takeSteps() ?? 0
-                    memory.shares.took(work.steps - before + moved, for: realm)
-                    steps += work.steps - before - (work.stepsAside - asideBefore) + moved
-                    if dealt < together.count, !handler.isWaitingForSteps { memory.shares.leave(realm) }
+                    let moved = memory.realms[realm]?.takeCost() ?? 0
+                    memory.shares.took(work.cost - before + moved, for: realm)
+                    cost += work.cost - before - (work.costAside - asideBefore) + moved
+                    if dealt < together.count, !handler.isWaitingForJob { memory.shares.leave(realm) }
                 }
                 left += next + dealt..<next + together.count
                 next += together.count
@@ -133,16 +133,16 @@ package actor SliceOwner {
         environment.logger.debug(
             "batch done",
             metadata: [
-                "messages": "\(waiting.count - left.count)", "left": "\(left.count)", "cost": "\(steps)",
+                "messages": "\(waiting.count - left.count)", "left": "\(left.count)", "cost": "\(cost)",
                 "publications": "\(publications.count)",
             ])
-        return SliceTurn(
-            publications: publications, left: left, steps: steps,
-            isIdle: left.count == waiting.count && publications.isEmpty && steps == 0)
+        return DealtBatch(
+            publications: publications, left: left, cost: cost,
+            isIdle: left.count == waiting.count && publications.isEmpty && cost == 0)
     }
 
-    /// Returns the waiting messages that may go in a turn that begins now, if their merges take next to nothing. What is read ahead
-    /// for other messages would be read again in each turn that they wait.
+    /// Returns the waiting messages that may go in a batch that begins now, if their merges take next to nothing. What is read ahead
+    /// for other messages would be read again in each batch that they wait for.
     private func likely(
         _ waiting: [SliceDelivery], butFor busy: Set<RealmName>, _ shares: SliceShares
     ) -> [SliceDelivery] {
@@ -153,7 +153,7 @@ package actor SliceOwner {
             if let realm = delivery.realm, busy.contains(realm) { return false }
             guard shares.mayGo(delivery.realm, app: delivery.app) else { return false }
             bytes += delivery.original.body.count
-            if let realm = delivery.realm { shares.took(Uploads.leastSteps(of: delivery), for: realm) }
+            if let realm = delivery.realm { shares.took(Uploads.leastCost(of: delivery), for: realm) }
             return true
         }
     }
@@ -190,15 +190,15 @@ package actor SliceOwner {
         }
     }
 
-    /// Whether something is left to be done between messages that goes in steps.
-    package var hasSteps: Bool { memory.map(SliceSteps.isPending) ?? false }
+    /// Whether the owner has jobs.
+    package var hasJobs: Bool { memory.map(SliceJobs.arePending) ?? false }
 
-    /// Goes on with what is to be done between messages.
+    /// Goes on with the owner's jobs, between messages.
     ///
     /// - Returns: what to publish.
-    package func step(for time: Duration) async throws -> [Publication] {
-        guard hasSteps else { return [] }
-        return try await withWork { try await SliceSteps(work: $0).go(on: time) }
+    package func goOnWithJobs(for time: Duration) async throws -> [Publication] {
+        guard hasJobs else { return [] }
+        return try await withWork { try await SliceJobs(work: $0).go(on: time) }
     }
 
     /// - Returns: what to publish before the messages are acknowledged.

@@ -2,10 +2,10 @@ import SyncModel
 
 /// What apps and realms have taken of a slice, and whose turn it is.
 ///
-/// A turn is what an owner goes through between two commits. In it, all messages go in their order, but a realm or an app that has
-/// taken its share leaves the rest of its messages for later turns. What was taken is a debt, which is paid off by time: while
+/// In a batch, all messages go in their order, but a realm or an app that has taken its share leaves the rest of its messages for later
+/// batches. What was taken is a debt, which is paid off by time: while
 /// others have messages, each in debt gets a part of the slice's time. While others had messages lately and have none now, a small
-/// debt is no reason to leave the slice idle: each turn is short then, so that the others find the slice busy for milliseconds at
+/// debt is no reason to leave the slice idle: each batch is short then, so that the others find the slice busy for milliseconds at
 /// most. A large debt, of one upload or commit that took long, is paid off by time then, too. Where nobody else had any messages
 /// lately, debts are forgotten as they are met.
 ///
@@ -21,9 +21,9 @@ struct SliceShares {
     private static let recentMilliseconds: UInt64 = 5_000
     /// What one debtor may take of a slice while others had messages lately: a fifth or so of what a merge takes in that time.
     private static let stepsPerMillisecond: UInt64 = 60_000
-    /// The debts, in shares, up to which one goes on while others have no messages; and the part of a share that it gets in a turn.
+    /// The debts, in shares, up to which one goes on while others have no messages; and the part of a share that it gets in a batch.
     private static let smallDebt: UInt64 = 4
-    private static let shortTurn: UInt64 = 4
+    private static let shortBatch: UInt64 = 4
     /// Realms that are remembered as having had messages lately.
     private static let maximumRealms = 1_000
 
@@ -35,7 +35,7 @@ struct SliceShares {
     private var servedAt: [RealmName: UInt64] = [:]
     private var turnedAt: UInt64?
 
-    // The turn in hand: what all have taken together, and the realms and apps that leave messages for later turns.
+    // The batch in hand: what all have taken together, and the realms and apps that leave messages for later batches.
     private var takenTogether: UInt64 = 0
     private var leftRealms: Set<RealmName> = []
     private var leftApps: Set<String> = []
@@ -46,9 +46,9 @@ struct SliceShares {
         total = limits.mergeStepsPerTurn
     }
 
-    // MARK: Turns
+    // MARK: Batches
 
-    /// Begins a turn.
+    /// Begins a batch.
     ///
     /// - Parameters:
     ///   - waiting: the realms that messages are waiting for, and that wait for nothing else.
@@ -57,13 +57,13 @@ struct SliceShares {
     ///     everybody.
     ///   - uptime: in milliseconds.
     /// - Returns: false if nobody may go now.
-    mutating func beginTurn(waiting: Set<RealmName>, hasOthers: Bool, isCrowded: Bool, at uptime: UInt64) -> Bool {
+    mutating func beginBatch(waiting: Set<RealmName>, hasOthers: Bool, isCrowded: Bool, at uptime: UInt64) -> Bool {
         (takenTogether, leftRealms, leftApps) = (0, [], [])
         let elapsed = uptime &- min(turnedAt ?? uptime, uptime)
         turnedAt = uptime
         servedAt = servedAt.filter { uptime &- min($0.value, uptime) < Self.recentMilliseconds }
         if !debts.isEmpty {
-            // Before what is paid off now: else a backlog that is alone would be its own company, and go a message a turn.
+            // Before what is paid off now: else a backlog that is alone would be its own company, and go a message a batch.
             let isInCompany = servedAt.keys.contains(where: isFree) || waiting.contains(where: isFree)
             let (paid, overflows) = elapsed.multipliedReportingOverflow(by: Self.stepsPerMillisecond)
             pay(overflows ? .max : paid)
@@ -77,11 +77,11 @@ struct SliceShares {
         guard let least = waiting.lazy.map(excess(of:)).min(), least <= (Self.smallDebt - 1) * realmShare else {
             return false
         }
-        pay(least + realmShare / Self.shortTurn)
+        pay(least + realmShare / Self.shortBatch)
         return true
     }
 
-    /// Whether a message goes in this turn. Once one of a realm has to wait, all that come after it do.
+    /// Whether a message goes in this batch. Once one of a realm has to wait, all that come after it do.
     mutating func mayGo(_ realm: RealmName?, app: String?) -> Bool {
         guard let realm else {
             // About all of an app: behind what waits there.
@@ -92,7 +92,7 @@ struct SliceShares {
         return false
     }
 
-    /// Leaves the rest of a realm's messages for later turns.
+    /// Leaves the rest of a realm's messages for later batches.
     mutating func leave(_ realm: RealmName) {
         leftRealms.insert(realm)
         leftApps.insert(realm.app)

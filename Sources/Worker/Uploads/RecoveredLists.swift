@@ -80,7 +80,7 @@ struct RecoveredLists: SlicePart {
             }
             for record in records {
                 bytes += record.entry.changeset.count
-                work.steps += UInt64(record.entry.changeset.count) * Self.stepsPerByte
+                work.cost += UInt64(record.entry.changeset.count) * Self.stepsPerByte
                 guard bytes <= limits.maxPageBytes else { return nil }
                 let changeset = try WorkerError.reading("version \(record.version)") {
                     try Changeset(parsing: record.entry.changeset)
@@ -100,7 +100,7 @@ struct RecoveredLists: SlicePart {
         try work.change(context).attempt { state in
             var unfit: [(Int, Set<ObjectAddress>)] = []
             for (index, changeset) in changesets.sorted(by: { $0.key < $1.key }) {
-                work.steps += Uploads.steps(toApply: changeset)
+                work.cost += Uploads.cost(toApply: changeset)
                 let touched = changeset.touchedAddresses.intersection(lists)
                 let listed = changeset.addressesOfListOperations
                 guard let parts = try? changeset.parts(of: Array(touched)) else { return unfit }

@@ -15,11 +15,11 @@ struct UploadMerge: SlicePart {
     private let aside: Result<AsideMerge.Merged, MergeError>?
     /// Counts what the merge takes, and ends it where it takes too much.
     private let meter: MergeMeter
-    /// What had been taken before this turn.
+    /// What had been taken before this batch.
     private let taken: UInt64
 
     /// - Parameters:
-    ///   - spent: what merging the upload has taken in this turn already, in steps.
+    ///   - spent: what merging the upload has taken in this batch already, in steps.
     ///   - judging: what judging it has taken: the slice waits for that much less.
     init(
         work: SliceWork, file: ClientFileRecord, context: RealmContext, upload: AsideMerge.Upload, spent: UInt64 = 0,
@@ -60,7 +60,7 @@ struct UploadMerge: SlicePart {
         }
         guard !changesets.isEmpty else { return integration }
         defer {
-            work.steps += meter.steps - taken
+            work.cost += meter.steps - taken
             metrics.mergeSteps(meter.steps - taken, app: context.name.app)
         }
         try await merge(&integration)

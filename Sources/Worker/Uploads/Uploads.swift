@@ -296,7 +296,7 @@ struct Uploads: SlicePart {
         let integration = try await UploadMerge(work: work, file: file, context: context, upload: part).merged(
             changesets)
         if !entries.isEmpty {
-            work.steps += Self.steps(toApply: integration.changesets)
+            work.cost += Self.cost(toApply: integration.changesets)
             let applied = try await ChangesetApplication(work: work).apply(
                 integration.changesets.map(\.changeset), to: context
             ) {
@@ -330,24 +330,24 @@ struct Uploads: SlicePart {
         let changeset = try WorkerError.reading("what was recovered") {
             try restatement.changeset(of: context.state)
         }
-        work.steps += Self.steps(toApply: changeset)
+        work.cost += Self.cost(toApply: changeset)
         let applied = try work.apply(changeset, to: context)
         work.change(context).append(changeset, origin: .server, clientVersion: 0, timestamp: since, as: applied)
     }
 
     /// What applying and writing an upload takes, in steps of merging: a client can make that as dear as merging.
-    private static func steps(toApply changesets: [IncomingChangeset]) -> UInt64 {
-        changesets.reduce(100_000) { $0 + steps(toApply: $1.changeset) }
+    private static func cost(toApply changesets: [IncomingChangeset]) -> UInt64 {
+        changesets.reduce(100_000) { $0 + cost(toApply: $1.changeset) }
     }
 
-    static func steps(toApply changeset: Changeset) -> UInt64 {
+    static func cost(toApply changeset: Changeset) -> UInt64 {
         5_000 + 1_000 * UInt64(changeset.instructions.count)
     }
 
     /// What a message takes at least if it is an upload, in steps of merging: with others, and without merging.
-    static func leastSteps(of delivery: SliceDelivery) -> UInt64 {
+    static func leastCost(of delivery: SliceDelivery) -> UInt64 {
         guard delivery.upload != nil else { return 0 }
-        return delivery.changesets.reduce(0) { $0 + ((try? steps(toApply: $1.get())) ?? 0) }
+        return delivery.changesets.reduce(0) { $0 + ((try? cost(toApply: $1.get())) ?? 0) }
     }
 }
 

@@ -23,7 +23,7 @@ extension SliceWork {
 
     /// The realm as it is now, made if it is new and of the app's current generation.
     ///
-    /// - Throws: `WaitsForSteps` while the realm restarts.
+    /// - Throws: `WaitsForJob` while the realm restarts.
     func realm(_ name: RealmName, of app: AppRecord) async throws -> RealmContext {
         let generation = try await generation(of: app)
         guard let context = try await storedRealm(name) else {

@@ -20,9 +20,9 @@ final class SliceWork {
     private(set) var published: [Publication] = []
     var cases = ResetCases()
     /// What messages have taken so far of what clients can make dear, in steps of merging (`MergeMeter`).
-    var steps: UInt64 = 0
-    /// The part of these steps that was or is to be done beside the slice: owed like the others, though nobody waits for it.
-    var stepsAside: UInt64 = 0
+    var cost: UInt64 = 0
+    /// The part of the cost that was or is to be done beside the slice: owed like the others, though nobody waits for it.
+    var costAside: UInt64 = 0
     /// The bytes of what messages have done to documents, as it is told to those who follow their apps.
     var changeBytes = 0
     /// The steps after which a merge is to go on beside the slice.

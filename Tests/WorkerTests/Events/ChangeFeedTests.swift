@@ -108,7 +108,7 @@ import Testing
         try follower.take(erased)
         expectEqual(
             erased.all.filter(\.isChange).map(\.target), [.changes(key: "tasks.%.erase")])
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         // The realm that comes into being under the name goes on behind it.
         try await follower.take(harness.send(changesets(harness, Changes.create(2, title: "b"))))
         expectEqual(

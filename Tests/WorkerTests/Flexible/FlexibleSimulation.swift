@@ -161,7 +161,7 @@ final class FlexibleSimulation {
             }
             if seed % 5 == 3, pick(0...2) == 0 { try await harness.tick() }
             // Indexes are filled in steps of one object or so, or not at all.
-            if seed % 3 > 0, pick(0...2) == 0 { _ = try await harness.owner.step(for: .zero) }
+            if seed % 3 > 0, pick(0...2) == 0 { _ = try await harness.owner.goOnWithJobs(for: .zero) }
             // Some notices are lost on their way.
             let notices = harness.takeNotices()
             if pick(0...19) > 0 { try gateway.take(notices) }

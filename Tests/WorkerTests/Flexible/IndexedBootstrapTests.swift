@@ -81,7 +81,7 @@ import Views
         for (query, isFilled) in [
             (#"{"Item": "a != -1"}"#, false), (Items.query([0, 1]), false), (Items.query([0, 1]), true),
         ] {
-            if isFilled { try await scene.harness.finishSteps() }
+            if isFilled { try await scene.harness.finishJobs() }
             scene.session += 1
             var reader = try await client(scene.harness, scene.session)
             try await expectTrue(reader.bootstrap(1, query, from: scene.harness, maxBytes: 1_000) == nil)
@@ -102,7 +102,7 @@ import Views
             let set = "{\"Item\": \"\(query)\"}"
             try await expectTrue(reader.bootstrap(version, set, from: scene.harness, maxBytes: 1_000) == nil)
             if version > 1 { expectEqualSteps(Array(reader.shares.dropFirst(before)), query) }
-            try await scene.harness.finishSteps()
+            try await scene.harness.finishJobs()
         }
     }
 
@@ -135,7 +135,7 @@ import Views
         let view = try await Items.items(scene.harness).filter { $0.value.owner == 2 }
         // The first set has an index filled.
         try await expectEqual(copy(&scene, Items.query([2])), view)
-        try await scene.harness.finishSteps()
+        try await scene.harness.finishJobs()
         scene.store.objectsScanned.withLock { $0 = 0 }
         let owners = ([2] + Array(10...1_100)).map { "\($0)" }.joined(separator: ", ")
         try await expectEqual(copy(&scene, #"{"Item": "owner IN {\#(owners)}"}"#), view)
@@ -149,7 +149,7 @@ import Views
         // The first that asks so has all objects looked at.
         try await expectEqual(copy(&scene, Items.query([2])), view)
         expectTrue(scanned(scene.store) >= 200 && found(scene.store) == 0)
-        try await scene.harness.finishSteps()
+        try await scene.harness.finishJobs()
         try await expectSoundIndexes(scene.harness)
 
         scene.store.objectsScanned.withLock { $0 = 0 }
@@ -160,7 +160,7 @@ import Views
         // The slice's owner knows by now that sets ask for a range; nothing but the index was looked at for the items'
         // owners.
         expectEqual(scanned(scene.store), 0)
-        try await scene.harness.finishSteps()
+        try await scene.harness.finishJobs()
         scene.store.objectsScanned.withLock { $0 = 0 }
         scene.store.objectsFound.withLock { $0 = 0 }
         try await expectEqual(copy(&scene, #"{"Item": "a > 190 and owner IN {0, 1, 2}"}"#), all.filter { $0.key > 190 })
@@ -182,7 +182,7 @@ import Views
         var scene = try await scene(limits)
         let view = try await Items.items(scene.harness).filter { $0.value.a > 150 }
         _ = try await copy(&scene, #"{"Item": "a == 1"}"#)
-        try await scene.harness.finishSteps()
+        try await scene.harness.finishJobs()
         scene.store.objectsScanned.withLock { $0 = 0 }
         scene.session += 1
         var reader = try await client(scene.harness, scene.session)
@@ -210,7 +210,7 @@ import Views
     @Test func entriesFollowWhatIsWritten() async throws {
         var scene = try await scene()
         _ = try await copy(&scene, Items.query([2]))
-        try await scene.harness.finishSteps()
+        try await scene.harness.finishJobs()
         try scene.writer.write(at: 20, Items.set(40, "owner", 1))
         try scene.writer.write(at: 20, Items.set(41, "owner", 2))
         try scene.writer.write(at: 20, Items.set(41, "owner", 0))
@@ -243,8 +243,8 @@ import Views
         while IndexedColumns(
             decoding: try await scene.harness.record().indexed, at: try await scene.harness.record().latest.salt
         ).isBehind {
-            await expectTrue(scene.harness.owner.hasSteps)
-            _ = try await scene.harness.owner.step(for: .zero)
+            await expectTrue(scene.harness.owner.hasJobs)
+            _ = try await scene.harness.owner.goOnWithJobs(for: .zero)
             // The next owner hears of it with the realm's first message, which also changes what is filled already and what is not.
             scene.harness = try await OwnerHarness.make(
                 limits: limits, on: scene.store, realm: scene.harness.realm)
@@ -271,7 +271,7 @@ import Views
     @Test func indexesAreFilledAnewAfterAnOwnerWithoutIndexesWrote() async throws {
         var scene = try await scene()
         _ = try await copy(&scene, Items.query([2]))
-        try await scene.harness.finishSteps()
+        try await scene.harness.finishJobs()
         var record = try await scene.harness.record()
         let rows = try await scene.store.objects(in: record.id, after: nil, maxBytes: .max)
         let schema = try Schema(decoding: record.schema)
@@ -292,7 +292,7 @@ import Views
         let view = try await Items.items(scene.harness).filter { $0.value.owner == 2 }
         expectTrue(view[41] != nil && view[40] == nil)
         try await expectEqual(copy(&scene, Items.query([2])), view)
-        try await scene.harness.finishSteps()
+        try await scene.harness.finishJobs()
         try await expectSoundIndexes(scene.harness)
         scene.store.objectsScanned.withLock { $0 = 0 }
         try await expectEqual(copy(&scene, Items.query([2])), view)
@@ -304,7 +304,7 @@ import Views
         let all = try await Items.items(scene.harness)
         _ = try await copy(&scene, #"{"Item": "owner == 2 or owner == 1"}"#)
         _ = try await copy(&scene, #"{"Item": "a > 195"}"#)
-        try await scene.harness.finishSteps()
+        try await scene.harness.finishJobs()
         scene.store.objectsScanned.withLock { $0 = 0 }
         scene.session += 1
         var reader = try await client(scene.harness, scene.session)
@@ -327,7 +327,7 @@ import Views
     @Test func pagesBearWhatHappensMeanwhile() async throws {
         var scene = try await scene()
         _ = try await copy(&scene, Items.query([0]))
-        try await scene.harness.finishSteps()
+        try await scene.harness.finishJobs()
         var reader = try await client(scene.harness, 50)
         var writer = scene.writer
         let harness = scene.harness

@@ -78,9 +78,9 @@ import Views
             var steps: [UInt64] = []
             var published: [Publication] = []
             while !waiting.isEmpty, steps.count < 10_000 {
-                let turn = try await harness.owner.turn(waiting)
+                let turn = try await harness.owner.deal(with: waiting)
                 published += turn.publications
-                steps.append(turn.steps)
+                steps.append(turn.cost)
                 if turn.isIdle { try await Task.sleep(for: .milliseconds(1)) }
                 waiting = turn.left.map { waiting[$0] }
                 harness.time.advance(20)
@@ -102,12 +102,12 @@ import Views
         // Nobody gets a thread as long as the test holds the only one.
         var place = scene.pool.place()
         let messages = try await scene.harness.owner.read([request] + (1...2).map { try scene.other($0) })
-        try await expectEqual(scene.harness.owner.turn(messages).left, [0], what)
+        try await expectEqual(scene.harness.owner.deal(with: messages).left, [0], what)
         for number in 3..<6 as Range<UInt64> {
             let others = try await scene.harness.owner.read([scene.other(number)])
-            try await expectEqual(scene.harness.owner.turn([messages[0]] + others).left, [0], what)
+            try await expectEqual(scene.harness.owner.deal(with: [messages[0]] + others).left, [0], what)
         }
-        let rest = try await scene.harness.owner.turn([messages[0]])
+        let rest = try await scene.harness.owner.deal(with: [messages[0]])
         expectTrue(rest.isIdle && rest.left == [0], what)
         withExtendedLifetime(place) {}
         place = nil

@@ -100,7 +100,7 @@ final class QuickClientSimulation {
                 if pick(0...5) == 0 {
                     try await gateway.restartOwner()
                 } else {
-                    _ = try await gateway.harness.owner.step(for: .zero)
+                    _ = try await gateway.harness.owner.goOnWithJobs(for: .zero)
                     try await gateway.tick()
                 }
             }
@@ -121,7 +121,7 @@ final class QuickClientSimulation {
                 try await gateway.deliverRequest(inOrder: true)
             }
             while gateway.hasNotices { try await gateway.deliverNotice() }
-            try await gateway.harness.finishSteps()
+            try await gateway.harness.finishJobs()
             try await gateway.tick()
         }
         let items = try await Items.items(gateway.harness)

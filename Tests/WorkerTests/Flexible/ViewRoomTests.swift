@@ -209,12 +209,12 @@ import Views
         try await client.upload(to: harness)
         try await client.download(from: harness)
         try await client.upload(to: harness)
-        for _ in 0..<20 { _ = try await harness.owner.step(for: .zero) }
+        for _ in 0..<20 { _ = try await harness.owner.goOnWithJobs(for: .zero) }
         try await expectEqual(imaged().count, 63)
         // The 64th has the owner look which of them somebody needs.
         var other = try await self.client(harness, 2)
         try await expectTrue(other.bootstrap(1, Self.item("x69 == 1"), from: harness) == nil)
-        for _ in 0..<20 { _ = try await harness.owner.step(for: .zero) }
+        for _ in 0..<20 { _ = try await harness.owner.goOnWithJobs(for: .zero) }
         let left = try await imaged()
         expectTrue(left.count < 40 && left.contains("x69") && left.contains("x62"), "\(left)")
         // What was let go of can be asked for again.
@@ -230,13 +230,13 @@ import Views
             let query = "x\(index) == 0 and text != '\(filler)'"
             try await expectTrue(client.bootstrap(UInt64(1 + index), Self.item(query), from: harness) == nil)
         }
-        try await harness.finishSteps()
+        try await harness.finishJobs()
         // With this one there are so many properties that the owner looks which of them somebody needs.
         var other = try await self.client(harness, 2)
         try await expectTrue(other.bootstrap(1, Self.item("x69 == 1"), from: harness) == nil)
         var steps = 0
-        while await harness.owner.hasSteps, steps < 1_000 {
-            _ = try await harness.owner.step(for: .zero)
+        while await harness.owner.hasJobs, steps < 1_000 {
+            _ = try await harness.owner.goOnWithJobs(for: .zero)
             steps += 1
         }
         // No upload has confirmed any of them.

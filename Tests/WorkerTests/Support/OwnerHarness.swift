@@ -103,7 +103,7 @@ final class OwnerHarness: Sendable {
         var waiting = await owner.read(messages)
         var publications: [Publication] = []
         while !waiting.isEmpty {
-            let turn = try await owner.turn(waiting)
+            let turn = try await owner.deal(with: waiting)
             publications += turn.publications
             if turn.isIdle { try await Task.sleep(for: .milliseconds(1)) }
             waiting = turn.left.map { waiting[$0] }
@@ -130,10 +130,10 @@ final class OwnerHarness: Sendable {
 
     /// Goes on with what is to be done between messages until nothing is left.
     @discardableResult
-    func finishSteps() async throws -> Published {
+    func finishJobs() async throws -> Published {
         var all: [Publication] = []
-        while await owner.hasSteps {
-            let made = try await owner.step(for: .zero)
+        while await owner.hasJobs {
+            let made = try await owner.goOnWithJobs(for: .zero)
             await owner.arrived(made)
             all += made
         }

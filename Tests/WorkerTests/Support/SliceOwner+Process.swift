@@ -18,7 +18,7 @@ extension SliceOwner {
                 // There is nobody here whom a message that waits for steps could let go first.
                 while try await !handler.take(delivery) {
                     try await work.flush()
-                    guard try await SliceSteps(work: work).goOneRound() else {
+                    guard try await SliceJobs(work: work).goOneRound() else {
                         throw WorkerError(.busy, "slice \(slice) has a message that waits for nothing")
                     }
                 }

@@ -3,14 +3,20 @@ import Messages
 import Storage
 import SyncModel
 
-/// Deletes what was stored of erased realms and apps, in steps (`SliceSteps`).
-struct ErasureSteps: SlicePart {
+/// Deletes what was stored of erased realms and apps: a job (`SliceJob`).
+struct ErasureJob: SlicePart {
     let work: SliceWork
 
     /// Takes one step.
     ///
     /// - Returns: whether there was anything to do.
     func step() async throws -> Bool {
+        let goesOn = try await goOn()
+        work.memory.erasure.isBehind = goesOn
+        return goesOn
+    }
+
+    private func goOn() async throws -> Bool {
         if let record = try await store.unsweptErasures(limit: 1).first {
             try await step(record)
             return true
