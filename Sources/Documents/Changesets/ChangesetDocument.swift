@@ -37,11 +37,8 @@ package enum ChangesetDocument {
 /// The words of instructions' members.
 enum InstructionWord {
     /// The types of values, by their names in documents; `globalKey` is of primary keys alone.
-    static let types: [ByteString: PayloadType] = [
-        "int": .int, "bool": .bool, "string": .string, "binData": .binary, "date": .timestamp, "float": .float,
-        "double": .double, "decimal": .decimal, "link": .link, "objectId": .objectID, "uuid": .uuid, "mixed": .null,
-        "globalKey": .globalKey,
-    ]
+    static let types: [ByteString: PayloadType] = Dictionary(
+        uniqueKeysWithValues: PayloadType.named.map { (ByteString($0), $1) } + [("globalKey", .globalKey)])
     static let collections: [ByteString: CollectionType] = [
         "single": .single, "list": .list, "set": .set, "dictionary": .dictionary,
     ]

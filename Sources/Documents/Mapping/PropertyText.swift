@@ -1,27 +1,6 @@
 import Changesets
 import RealmState
 
-extension PayloadType {
-    /// The type of a value as documents name it.
-    var documentName: String {
-        switch self {
-        case .null: "mixed"
-        case .int: "int"
-        case .bool: "bool"
-        case .string: "string"
-        case .binary: "binData"
-        case .timestamp: "date"
-        case .float: "float"
-        case .double: "double"
-        case .decimal: "decimal"
-        case .link: "link"
-        case .objectID: "objectId"
-        case .uuid: "uuid"
-        case .set, .list, .erased, .dictionary, .objectValue, .globalKey: "\(self)"
-        }
-    }
-}
-
 extension Schema {
     /// The type of a property or an element, for people: `objectId or null`, `key of Person (int)`.
     func text(of element: ElementType, inList: Bool = false) -> String {

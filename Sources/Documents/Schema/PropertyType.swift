@@ -6,11 +6,6 @@ package struct PropertyType: Hashable, Sendable {
     package private(set) var element: ElementType
     package private(set) var collection: CollectionType
 
-    private static let names: [String: PayloadType] = [
-        "int": .int, "bool": .bool, "string": .string, "binData": .binary, "date": .timestamp, "float": .float,
-        "double": .double, "decimal": .decimal, "objectId": .objectID, "uuid": .uuid, "mixed": .null, "link": .link,
-    ]
-
     /// Nil for what is no type.
     package init?(_ text: String) {
         collection = .single
@@ -27,7 +22,7 @@ package struct PropertyType: Hashable, Sendable {
             return
         }
         let nullable = rest.hasSuffix("?")
-        guard let type = Self.names[String(nullable ? rest.dropLast() : rest)], type != .link,
+        guard let type = PayloadType.named[String(nullable ? rest.dropLast() : rest)], type != .link,
             !(nullable && type == .null)
         else { return nil }
         element = ElementType(type: type, nullable: nullable || type == .null)

@@ -1,4 +1,5 @@
 import Changesets
+import Documents
 import RealmState
 import Storage
 import SyncModel
@@ -111,13 +112,13 @@ extension TableSchema {
     fileprivate var typeName: String {
         guard let key else { return "embedded" }
         return "\(kind == .asymmetric ? "asymmetric" : "object")"
-            + "(\(key.name.string): \(key.type.name)\(key.nullable ? "?" : ""))"
+            + "(\(key.name.string): \(key.type.documentName)\(key.nullable ? "?" : ""))"
     }
 }
 
 extension ColumnSchema {
     fileprivate var typeName: String {
-        var element = self.element.type.name
+        var element = self.element.type.documentName
         if let target = self.element.target { element += " " + target.string }
         if self.element.nullable, !self.element.isMixed, self.element.type != .link { element += "?" }
         return switch collection {
@@ -125,29 +126,6 @@ extension ColumnSchema {
         case .list: "list<\(element)>"
         case .set: "set<\(element)>"
         case .dictionary: "dictionary<\(element)>"
-        }
-    }
-}
-
-extension PayloadType {
-    /// The type's name in App Services' schemas; as the type of a column, null means mixed.
-    fileprivate var name: String {
-        switch self {
-        case .int: "int"
-        case .bool: "bool"
-        case .string: "string"
-        case .binary: "binData"
-        case .timestamp: "date"
-        case .float: "float"
-        case .double: "double"
-        case .decimal: "decimal"
-        case .link: "link"
-        case .objectID: "objectId"
-        case .uuid: "uuid"
-        case .globalKey: "globalKey"
-        case .objectValue: "object"
-        case .null: "mixed"
-        case .set, .list, .dictionary, .erased: "\(rawValue)"
         }
     }
 }
