@@ -13,7 +13,7 @@ final class AgedCampaigns: Sendable {
 
     private let nextAt = Mutex<UInt64>(0)
 
-    /// What the active coordinator does with each beat.
+    /// Closes campaigns that are too old, with each beat of the active coordinator.
     func keepUp(_ context: CoordinatorContext) async throws {
         guard let age = context.configuration.campaignLifetime?.milliseconds else { return }
         let now = context.now

@@ -1,6 +1,6 @@
 import Storage
 
-/// What those are shown who watch campaigns. A campaign is read once for all of them, and the less often the longer reading takes:
+/// The campaigns as watchers are shown them. A campaign is read once for all of them, and the less often the longer reading takes:
 /// counting a million client realms must not be all that the store does.
 actor CampaignLooks {
     private struct Look {

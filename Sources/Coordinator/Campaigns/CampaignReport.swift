@@ -53,7 +53,7 @@ extension CampaignLookup {
     }
 }
 
-/// What a batch of reports did.
+/// The effects of a batch of reports.
 struct CampaignEffects: Sendable, Equatable {
     struct Rejection: Sendable, Equatable {
         /// Index in the batch.

@@ -2,7 +2,7 @@ import AdminAPI
 import Storage
 import SyncModel
 
-/// What a termination of an app's sync would do, as far as the server can know. Nothing is changed by asking.
+/// The effects that a termination of an app's sync would have, as far as the server can know. Nothing is changed by asking.
 struct TerminationPlan: Sendable {
     static let ages: [UInt64] = [300, 3600, 86_400, 7 * 86_400]
     static let maxPlatforms = 20

@@ -8,7 +8,7 @@ struct BindCheck {
     let upgrade: SyncUpgrade
     let limits: ProtocolLimits
 
-    /// What the client wants.
+    /// The realm that the client wants, and how.
     struct Target {
         var realm: RealmName
         /// The schema version that a client in flexible mode names, from protocol version 11 on.

@@ -6,7 +6,7 @@ import SyncProtocol
 
 // Messages from the client.
 extension ClientConnection {
-    /// What the reader does next.
+    /// The next step of the reader.
     enum Next: Sendable {
         case goOn
         /// The message is not read yet: uploads are to be acknowledged before.
@@ -55,7 +55,7 @@ extension ClientConnection {
         return next
     }
 
-    /// What the service that stock clients know said of a message beyond its limit, which is about ours.
+    /// The words of the service that stock clients know for a message beyond its limit, which is about ours.
     private static let stockCloseReason = "read limited at 16777217 bytes"
 
     private func receive(_ message: ClientMessage, bytes: Int) -> Next {

@@ -170,7 +170,7 @@ extension ClientConnection: SessionSink {
     nonisolated func settingsChanged(app: String) { post(.settings(app: app)) }
 }
 
-/// What all connections of a gateway share.
+/// The parts of a gateway that all of its connections share.
 struct ConnectionEnvironment: Sendable {
     var gateway: String
     var limits: GatewayLimits

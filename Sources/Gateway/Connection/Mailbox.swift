@@ -1,7 +1,7 @@
 import DequeModule
 import Synchronization
 
-/// What the cluster says to the sessions of one connection, in order, until the connection gets to it.
+/// Letters from the cluster to the sessions of one connection, in order, until the connection gets to them.
 ///
 /// Answers are bounded by the requests they answer. Notices come unasked: beyond a bound in bytes they are dropped, and
 /// the session is told once that it missed some, which makes it ask for the page. Of a letter that says nothing new

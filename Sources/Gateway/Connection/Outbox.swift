@@ -2,7 +2,7 @@ import DequeModule
 import SyncModel
 import Synchronization
 
-/// What waits for one socket to drain: PONGs first, then everything in order. The machine stops producing bulk data
+/// The bytes that wait for one socket to drain: PONGs first, then everything in order. The machine stops producing bulk data
 /// long before this is full; a client that takes nothing at all is dropped.
 final class Outbox: Sendable {
     struct Item: Sendable {

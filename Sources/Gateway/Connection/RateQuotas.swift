@@ -7,7 +7,7 @@ import Synchronization
 /// Ten seconds' worth may come at once. What comes faster for longer is taken, but its socket is not read for a moment; and what
 /// would have to wait for more than two seconds is refused for now, so that many sockets of one user cannot queue up without end.
 final class RateQuotas: Sendable {
-    /// What a client does.
+    /// An act of a client that is counted.
     struct Act: Sendable {
         static let connect = Act(ofUser: .userConnects, ofApp: .connects)
         static let bind = Act(ofUser: .userBinds, ofApp: .binds)

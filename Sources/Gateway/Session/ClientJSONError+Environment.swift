@@ -2,13 +2,13 @@ import SyncModel
 import SyncProtocol
 
 extension ClientJSONError {
-    /// What stock clients name first in their message if their device or their process lacked something, so that the data was not at fault.
+    /// The causes that stock clients name first in their message if their device or their process lacked something: the data was not at fault.
     private static let causes: Set<Substring> = [
         "OutOfMemory", "OutOfDiskSpace", "AddressSpaceExhausted", "SystemError", "FileOperationFailed",
         "PermissionDenied",
         "FileNotFound", "OperationAborted",
     ]
-    /// What stands in a message that names the C++ library's error and not a cause.
+    /// Texts of a message that names the C++ library's error and not a cause.
     private static let texts = ["std::bad_alloc", "Cannot allocate memory", "No space left on device"]
 
     /// The client's file and what it was sent are as good as before: with memory, room on the disk or access to its file it can go on.

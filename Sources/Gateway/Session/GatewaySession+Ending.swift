@@ -73,7 +73,7 @@ extension GatewaySession {
             notified: answer.action.isClientReset ? report(to: answer.campaign, answer.clientFile) : nil)
     }
 
-    /// What the coordinator is told once the client knows of its reset; nil outside a campaign.
+    /// Makes the report for the coordinator that the client knows of its reset; nil outside a campaign.
     private func report(to campaign: String?, _ file: FileIdent? = nil) -> NotifiedReport? {
         guard let campaign, let file = file ?? clientFile?.ident else { return nil }
         return NotifiedReport(campaign: campaign, realm: context.realm, clientFile: file, at: environment.now)

@@ -31,7 +31,7 @@ struct GatewaySession: Sendable {
 
     let session: SessionIdent
     let context: SessionContext
-    /// What its user may do, as far as the gateway knows.
+    /// The rights of the session's user, as far as the gateway knows.
     var rights: SessionRights
     /// Nil in partition mode.
     var subscriptions: FlexibleSubscriptions?
@@ -39,7 +39,7 @@ struct GatewaySession: Sendable {
     let home: String?
     var phase = Phase.binding
     var paging = Paging.none
-    /// What is asked for does not cover everything: another page is due after it.
+    /// Another page is due after the one that is asked for, which does not cover everything.
     var mustAskAgain = false
     /// The session may be told what notices have brought before. Its position is one in the history of a partition and not in the base that the
     /// client began with; and it has missed no acknowledgement since its owner has last answered.
@@ -73,10 +73,10 @@ struct GatewaySession: Sendable {
     var isOutdated = false
     /// The app's schema versions as they were when the session began: what one is does not change.
     var schemas: SchemaVersions?
-    /// What the client's copy has of the realm; nil: the schema as it is.
+    /// The version of the app's schema by which the client's copy was made; nil: the schema as it is.
     var schemaVersion: SchemaVersion?
 
-    /// What was so when the event at hand came, and what the session wants done about it.
+    /// The state of the gateway when the event at hand came, and the actions that the event leads to.
     var environment = SessionEnvironment(now: 0, isCongested: false, isLinkUp: true)
     var actions: [SessionAction] = []
 

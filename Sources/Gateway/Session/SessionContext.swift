@@ -1,7 +1,7 @@
 import Messages
 import SyncModel
 
-/// What stays the same for as long as a session lives.
+/// The facts of a session that stay the same for as long as it lives.
 struct SessionContext: Sendable {
     var realm: RealmName
     /// Unique in this gateway's life.

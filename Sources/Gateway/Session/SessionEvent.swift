@@ -3,7 +3,7 @@ import Storage
 import SyncModel
 import SyncProtocol
 
-/// What happens to a session. The client's messages have passed the protocol's checkers.
+/// An event in a session's life. The client's messages have passed the protocol's checkers.
 enum SessionEvent: Sendable {
     // From the client.
     /// - replaces: the client file in whose place the client asks for one.
@@ -31,7 +31,7 @@ enum SessionEvent: Sendable {
     /// - Parameter isAnswer: whether a request is refused; else it is an upload.
     case refused(RefusedAnswer, isAnswer: Bool = true)
     case fanned(FannedNotice)
-    /// What was asked for of versions that the gateway has at hand.
+    /// The versions that were asked for, which the gateway has at hand.
     case recent(RecentStretch)
     /// A notice of a flexible realm that concerns the session.
     case viewed(ViewedNotice)
@@ -58,7 +58,7 @@ enum SessionEvent: Sendable {
     case settings(AppRecord?)
     /// Whether clients of the app may recover in a reset, as the settings say now.
     case recovery(Bool)
-    /// What the user may do was decided again.
+    /// The user's rights were decided again.
     case judged(SessionRights, roles: String? = nil, home: String? = nil)
     /// The socket has taken everything.
     case drained
@@ -74,7 +74,7 @@ enum SessionEvent: Sendable {
     }
 }
 
-/// What a session wants done, in this order.
+/// An action that a session wants done; they are done in the order in which it gives them.
 enum SessionAction: Sendable {
     case send(ServerMessage)
     /// A DOWNLOAD whose entries are encoded already.

@@ -5,8 +5,8 @@ import Storage
 import SyncModel
 import SyncProtocol
 
-/// What the log says of something that happens in a session, or that the session has done: at level debug what moves the session on, at trace
-/// what happens besides. Read one after the other, the lines of a session tell its life (docs/runbook.md, "Following one session").
+/// A line of the log on an event of a session, or on an action of its: at level debug what moves the session on, at trace what happens
+/// besides. Read one after the other, the lines of a session tell its life (docs/runbook.md, "Following one session").
 struct SessionLine {
     var level = Logger.Level.debug
     var message: Logger.Message
@@ -151,14 +151,14 @@ extension SessionAction {
 }
 
 extension IntegratedNotice {
-    /// What a line about the notice says beside its realm.
+    /// The details of a line about the notice, beside its realm.
     var details: Logger.Metadata {
         ["follows": "\(follows)", "server_version": "\(latest.version)"]
     }
 }
 
 extension JSONErrorBody {
-    /// What a line about the error says beside its session.
+    /// Makes the details of a line about the error, beside its session.
     func details(of code: ErrorCode) -> Logger.Metadata {
         ["code": "\(code.rawValue)", "action": "\(action.wireName)", "reason": "\(message)"]
     }

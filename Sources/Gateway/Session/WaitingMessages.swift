@@ -2,7 +2,7 @@ import DequeModule
 import SyncModel
 import SyncProtocol
 
-/// What a client has sent in a session and what is not dealt with yet, since what it sent before has to be first (docs/protocol.md, "The
+/// The messages of a session that are not dealt with yet, since what the client sent before has to be first (docs/protocol.md, "The
 /// order of a session's messages"). Pure.
 struct WaitingMessages: Sendable {
     enum Message: Sendable {
@@ -15,7 +15,7 @@ struct WaitingMessages: Sendable {
         /// A message that breaks the rules.
         case violation(SyncProtocolError)
 
-        /// What may be large of it.
+        /// The size of the part that may be large.
         fileprivate var bytes: Int {
             switch self {
             case .upload(_, let bytes): bytes
@@ -38,7 +38,7 @@ struct WaitingMessages: Sendable {
     private var uploads = 0
     /// When the first one began to be the first.
     private var since: UInt64 = 0
-    /// What was here was let go, and so is what comes: the client sends it again in another session.
+    /// The messages were let go, and so are those that come: the client sends them again in another session.
     private(set) var isLetGo = false
 
     var isEmpty: Bool { messages.isEmpty }
@@ -53,7 +53,7 @@ struct WaitingMessages: Sendable {
         messages.append(message)
     }
 
-    /// What is so of the session.
+    /// The situation of the session, by which messages may go or have to wait.
     struct Situation: Sendable {
         /// The owner knows the client.
         var isLive = true

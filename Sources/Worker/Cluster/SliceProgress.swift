@@ -1,6 +1,6 @@
 import Messages
 
-/// What a slice's runner has in hand, and how it gets on with it. Pure; uptimes are in milliseconds.
+/// The deliveries that a slice's runner has in hand, and how it gets on with them. Pure; uptimes are in milliseconds.
 struct SliceProgress {
     /// Messages that were dealt with since the runner began.
     private(set) var handled = 0
@@ -37,7 +37,7 @@ struct SliceProgress {
         handled += done
     }
 
-    /// What was in hand is not any more, and was not dealt with.
+    /// Notes that the deliveries in hand go back, and were not dealt with.
     mutating func giveBack() {
         inHand = 0
         oldestAt = nil

@@ -55,7 +55,7 @@ actor SliceRunner {
     var isConsuming: Bool { consumer != nil }
     /// The apps whose clients must wait until an operator lets them reset.
     var heldResets: [ResetHoldRecord] { owner?.heldResets ?? [] }
-    /// What the slice is busy with; nil if with nothing, or if it is not owned.
+    /// The realms and apps that the slice is busy with; nil if with none, or if it is not owned.
     var activity: SliceActivity? { owner?.activity(at: with.clock.uptime()) }
     /// Deliveries that the broker has given and that are not acknowledged yet.
     var unacknowledged: Int { progress.inHand + (consumer?.bufferedCount ?? 0) }
@@ -391,7 +391,7 @@ actor SliceRunner {
         }
     }
 
-    /// What was held went back to the queue with the channel; the rest of the slice is forgotten.
+    /// Forgets the slice: the messages that were held went back to the queue with the channel.
     private func drop(_ error: any Error, advice: String?) async {
         let lost = (error as? StoreError)?.code == .fenced
         if lost { with.metrics.lostSlice() }

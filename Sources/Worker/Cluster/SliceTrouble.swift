@@ -3,7 +3,7 @@ import SyncModel
 
 /// Why a slice is not served at the moment, as `/ready` and the log say it.
 struct SliceTrouble: Sendable, Equatable, CustomStringConvertible {
-    /// What has to be mended.
+    /// The part that has to be mended.
     enum Cause: Sendable, Equatable {
         case store, broker
         /// An operator has to decide.

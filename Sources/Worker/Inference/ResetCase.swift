@@ -3,7 +3,7 @@ import Messages
 import Storage
 import SyncModel
 
-/// What is known of one client realm's reset from its traffic alone: stock clients cannot report (docs/resets.md,
+/// One client realm's reset, as far as it is known from its traffic alone: stock clients cannot report (docs/resets.md,
 /// "Inference").
 ///
 /// Pure: events go in, the state changes, and now and then a conclusion comes out. Partition sync has no marker for a reset's
@@ -54,7 +54,7 @@ struct ResetCase: Codable, Equatable {
     /// cases stored by earlier versions.
     var mayRecover: Bool?
     var recovered = 0
-    /// What was reported last.
+    /// The outcome that was reported last.
     var conclusion: Conclusion?
     /// Milliseconds of Unix time.
     var openedAt: UInt64

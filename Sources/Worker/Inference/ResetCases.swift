@@ -41,7 +41,7 @@ struct ResetCases {
             .map(\.key).sorted { $0.ident > $1.ident }
     }
 
-    /// What the next commit writes.
+    /// Returns the rows that the next commit writes.
     func records() throws -> [ResetCaseRecord] {
         try changed.sorted { ($0.realm, $0.ident) < ($1.realm, $1.ident) }
             .compactMap { key in try known[key]?.record(realm: key.realm) }

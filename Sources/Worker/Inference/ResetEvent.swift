@@ -1,7 +1,7 @@
 import Messages
 import SyncModel
 
-/// What a realm's traffic says about a reset. Each event is about the old or the new client file of one case.
+/// An event in a realm's traffic that says something about a reset. Each event is about the old or the new client file of one case.
 enum ResetEvent: Equatable {
     /// The old ident presented itself, or uploaded, and was told to reset.
     case refused(connection: String)

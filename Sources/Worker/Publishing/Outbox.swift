@@ -1,4 +1,4 @@
-/// What an owner knows of its slice's outbox.
+/// The knowledge that an owner has of its slice's outbox.
 struct Outbox {
     /// The store may hold messages that were never published, or whose arrival nobody has noted: an earlier owner's, or those
     /// of a commit before a failure.

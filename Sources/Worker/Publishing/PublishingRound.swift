@@ -1,6 +1,6 @@
 import AMQP
 
-/// What of some publications has to be published again, by what the broker said of each. Pure.
+/// One attempt at publishing: tells which publications have to be published again, by what the broker said of each. Pure.
 struct PublishingRound {
     /// A publication that the broker has not taken.
     struct Failure {
@@ -10,7 +10,7 @@ struct PublishingRound {
         var isExpendable: Bool
     }
 
-    /// What the broker has not taken, in order.
+    /// The publications that the broker has not taken, in order.
     private(set) var failures: [Failure] = []
     /// What is to be published next, in order: what must arrive and has not, and every change behind a change that has not. Whoever missed that
     /// one then gets all of them in order, some of them twice.

@@ -22,10 +22,10 @@ struct QuietRealms {
         telling[name] = nil
     }
 
-    /// What was handed out is on its way.
+    /// Notes that what was handed out is on its way.
     mutating func told() { telling = [:] }
 
-    /// What was handed out has been dropped: it is for the next tick.
+    /// Notes that what was handed out has been dropped: it is for the next tick.
     mutating func dropped() {
         resting.merge(telling) { newer, _ in newer }
         telling = [:]

@@ -6,7 +6,7 @@ import Storage
 import SyncModel
 import Views
 
-/// What an owner holds of one realm between batches. Confined to its slice's actor.
+/// One realm, as its owner holds it between batches. Confined to its slice's actor.
 ///
 /// A message changes a realm only after `begin`, and `keep` or `undo` ends that: what the message appends to the history waits
 /// aside until then, and what it changes in place is remembered as it was. Caches, and the book of sessions, which records what
@@ -360,13 +360,13 @@ final class RealmContext {
 
     func tellAgain() { draft?.isToldAgain = true }
 
-    /// What the message in hand has appended so far.
+    /// The versions that the message in hand has appended so far.
     var drafted: [HistoryRecord] { draft?.history.map(\.record) ?? [] }
 
-    /// What the before images take of what the message in hand has appended so far.
+    /// The bytes that before images take of the versions that the message in hand has appended so far.
     var draftedImageBytes: Int { draft?.history.reduce(0) { $0 + $1.record.images.count } ?? 0 }
 
-    /// What the message in hand has made of a client's reciprocals so far.
+    /// A client's reciprocals, as the message in hand has made them so far.
     func draftedReciprocals(of ident: FileIdent) -> [ServerVersion: [UInt8]] {
         var found: [ServerVersion: [UInt8]] = [:]
         for upload in draft?.uploads ?? [] where upload.clientFile == ident {
@@ -447,7 +447,7 @@ extension RealmContext {
         recent.records(after: unsaved.start, through: record.latest.version)
     }
 
-    /// What is to be told of documents with the next commit; it is nowhere else afterwards.
+    /// Takes the changes of documents that are told with the next commit; they are nowhere else afterwards.
     func takeChanges() -> [PlacedChange] {
         defer { unsaved.changes = [] }
         return unsaved.changes
@@ -456,7 +456,7 @@ extension RealmContext {
     /// The bytes of what the message in hand has done to documents, as it is told.
     var draftedChangeBytes: Int { draft?.changeBytes ?? 0 }
 
-    /// What gateways are told about the realm after the commit.
+    /// Makes the notice by which gateways are told about the realm after the commit.
     func notice(limits: WorkerLimits) -> IntegratedNotice? {
         let maxBytes = name.isFlexible ? limits.maxViewNoticeBytes : limits.maxNoticeBytes
         let latest = record.latest

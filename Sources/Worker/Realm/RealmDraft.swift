@@ -4,7 +4,7 @@ import Storage
 import SyncModel
 import Views
 
-/// What the message in hand changes of a realm: how that was before, and what waits until the message is through.
+/// The changes of the message in hand to a realm: how that was before, and what waits until the message is through.
 struct RealmDraft {
     /// What indexes had of objects before these were first changed; nothing for one that is new.
     typealias IndexedValues = [ObjectSlot: [ColumnID: [UInt8]]]
@@ -18,7 +18,7 @@ struct RealmDraft {
     var uploads: [(clientFile: FileIdent, outcome: UploadOutcome, isAcknowledged: Bool)] = []
     var isToldAgain = false
     var indexedBefore: IndexedValues = [:]
-    /// What was done to documents, for those who follow the app.
+    /// The changes of documents, for those who follow the app.
     var changes: [PlacedChange] = []
     /// The bytes of these changes, and of those that have no version yet.
     var changeBytes = 0

@@ -44,6 +44,6 @@ struct RecentHistory {
 }
 
 extension HistoryRecord {
-    /// What it takes in memory, about.
+    /// The bytes that it takes in memory, about.
     fileprivate var bytes: Int { entry.changeset.count + images.count + 64 }
 }

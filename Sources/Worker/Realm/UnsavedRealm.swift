@@ -3,7 +3,7 @@ import Storage
 import SyncModel
 import Views
 
-/// What the messages that are through have changed of a realm since the last commit, beside its state.
+/// The changes to a realm since the last commit, by messages that are through, beside its state.
 struct UnsavedRealm {
     /// The version that the last commit left.
     var start: ServerVersion
@@ -18,6 +18,6 @@ struct UnsavedRealm {
     var isListed = false
     var indexedBefore: RealmDraft.IndexedValues = [:]
     var imageRoom: ImageRoom
-    /// What was done to documents, for those who follow the app.
+    /// The changes of documents, for those who follow the app.
     var changes: [PlacedChange] = []
 }

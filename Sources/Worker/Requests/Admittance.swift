@@ -4,7 +4,7 @@ import Operations
 import Storage
 import SyncModel
 
-/// What a session's page request or upload is about.
+/// The client file that a session's page request or upload is about, as the session was identified.
 struct SessionClaim {
     var clientFile: FileIdent
     /// The realm's generation in which the session was identified.

@@ -118,7 +118,7 @@ struct Refusal: Error {
                 + " its operator looks at that first, with: sluice resets list", seconds: 30, upTo: 300)
     }
 
-    /// What is stored of the realm cannot be read. That takes an operator; until then every request only costs.
+    /// The realm as it is stored cannot be read. That takes an operator; until then every request only costs.
     static func damaged(_ realm: RealmName) -> Refusal {
         later(
             "realm \(realm.partition) of app \(realm.app) cannot be read on the server; its operator looks at it"

@@ -155,7 +155,7 @@ extension SessionRequests {
             salt: try await salt(of: request.latest.version, context))
     }
 
-    /// What a version was salted with; nil if it is not in the history.
+    /// Returns the salt of a version; nil if it is not in the history.
     private func salt(of version: ServerVersion, _ context: RealmContext) async throws -> VersionSalt? {
         if version == 0 { return 0 }
         if version == context.record.latest.version { return context.record.latest.salt }

@@ -105,7 +105,7 @@ extension SessionRequests {
         return try await FlexiblePages(work: work, context: context, file: file).page(after: request.after)
     }
 
-    /// What comes next for the client: of the base that it began with, then of the history. One read of bounded size of each:
+    /// Makes the next page for the client: of the base that it began with, then of the history. One read of bounded size of each:
     /// it may hold nothing for this client, and still moves the cursor.
     private func answer(
         to request: PageRequest, _ file: ClientFileRecord, _ context: RealmContext

@@ -82,11 +82,11 @@ struct RealmReset: SlicePart {
     }
 }
 
-/// What a message asks for that has all client files of a realm reset.
+/// The request of a message to have all client files of a realm reset.
 struct ResetRequest {
     var name: RealmName
     var realm: RealmID
-    /// What the reports of the campaign say.
+    /// The campaign, as its reports name it.
     var found: FoundCampaign
 
     var campaign: String { found.campaign }

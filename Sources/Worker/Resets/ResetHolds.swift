@@ -19,7 +19,7 @@ struct ResetBrakes {
     /// The number of brakes at which those that hold nothing are forgotten.
     static let maxApps = 1_000
     var brakes: [String: ResetBrake] = [:]
-    /// What the store has was read.
+    /// The holds in the store were read.
     var isLoaded = false
 
     subscript(app: String) -> ResetBrake {

@@ -1,4 +1,4 @@
-/// What a client is told of why it must reset: the operator's words where there are any.
+/// The reason for a reset that its client is told: the operator's words where there are any.
 enum ResetReason {
     /// Bytes of UTF-8, as the admin API allows them; a message published from a shell may hold more.
     static let maxBytes = 1_000

@@ -116,7 +116,7 @@ extension SlicePart {
     }
 }
 
-/// What the reports of a campaign's client files say of the campaign.
+/// A campaign, as the reports of its client files name it.
 struct FoundCampaign {
     /// The type of the message that asked for it.
     var kind: String

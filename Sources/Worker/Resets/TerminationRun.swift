@@ -82,7 +82,7 @@ struct TerminationRun: SlicePart {
 /// The terminations of a slice that go in steps, in the order in which they began: at most one of an app.
 struct OpenTerminations {
     private var open: [TerminationSteps]
-    /// What an owner before has left to do was read.
+    /// The terminations that an owner before has left were read.
     let isLoaded: Bool
 
     /// - Parameter stored: nil before it was read.

@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What the realms that have written most of a commit owe the others, where the disk was slow.
+/// The debts of the realms that have written most of a commit to the others, where the disk was slow.
 ///
 /// Bytes alone say little of that: what is nothing to one disk holds up all of a slice for seconds on another. So a realm owes for the part
 /// of the commit's time that its bytes were of the commit's, but for no more than a slow disk takes for these bytes: where something else

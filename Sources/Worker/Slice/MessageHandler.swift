@@ -233,7 +233,7 @@ struct MessageHandler: SlicePart {
 
     /// Does what can be done for a message that cannot be dealt with.
     ///
-    /// What its sender would only send again, for as long as the damage lasts, is not kept: the queue of the dead letters would
+    /// A message that its sender would only send again, for as long as the damage lasts, is not kept: the queue of the dead letters would
     /// grow without end. A client is told to come back much later; the next tick, or the next session's end, says the same.
     private func giveUp(_ delivery: SliceDelivery, reason: String) async throws {
         let content = try? delivery.content.get()

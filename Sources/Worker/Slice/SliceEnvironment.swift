@@ -3,7 +3,7 @@ import Messages
 import Storage
 import SyncModel
 
-/// What an owner works with, the same for as long as it owns its slice.
+/// The surroundings of an owner, the same for as long as it owns its slice.
 struct SliceEnvironment: Sendable {
     let store: any SliceStore
     let epoch: Epoch

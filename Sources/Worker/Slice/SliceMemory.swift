@@ -1,7 +1,7 @@
 import Messages
 import Storage
 
-/// What an owner remembers from one batch to the next. The store or the next messages can tell all of it again.
+/// The memory of an owner from one batch to the next. The store or the next messages can tell all of it again.
 final class SliceMemory {
     var realms = RealmCache()
     var generations: [String: AppGenerationRecord] = [:]

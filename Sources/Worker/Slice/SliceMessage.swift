@@ -3,7 +3,7 @@ import Changesets
 import Messages
 import SyncModel
 
-/// What a slice's queue holds, by type.
+/// A message of a slice's queue, by type.
 enum SliceMessage: Sendable {
     case changesets(ChangesetMessage)
     case write(WriteMessage)

@@ -39,7 +39,7 @@ package actor SliceOwner {
     /// The apps whose clients must wait until an operator lets them reset.
     package nonisolated var heldResets: [ResetHoldRecord] { environment.held.current }
 
-    /// What the slice is busy with; nil if with nothing.
+    /// The realms and apps that the slice is busy with; nil if with none.
     /// - Parameter uptime: in milliseconds.
     nonisolated func activity(at uptime: UInt64) -> SliceActivity? {
         environment.activity.activity(of: slice, at: uptime)

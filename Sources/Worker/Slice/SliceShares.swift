@@ -1,6 +1,6 @@
 import SyncModel
 
-/// What apps and realms have taken of a slice, and whose turn it is.
+/// The shares of a slice that apps and realms have taken, by which it is decided whose turn it is.
 ///
 /// In a batch, all messages go in their order, but a realm or an app that has taken its share leaves the rest of its messages for later
 /// batches. What was taken is a debt, which is paid off by time: while
@@ -19,7 +19,7 @@ struct SliceShares {
 
     /// The time for which a realm counts as having had messages lately, in milliseconds.
     private static let recentMilliseconds: UInt64 = 5_000
-    /// What one debtor may take of a slice while others had messages lately: a fifth or so of what a merge takes in that time.
+    /// The cost that one debtor may take of a slice while others had messages lately: a fifth or so of what a merge takes in that time.
     private static let stepsPerMillisecond: UInt64 = 60_000
     /// The debts, in shares, up to which one goes on while others have no messages; and the part of a share that it gets in a batch.
     private static let smallDebt: UInt64 = 4
@@ -126,7 +126,7 @@ struct SliceShares {
         max(debts[.app(realm.app), default: 0], debts[.realm(realm), default: 0])
     }
 
-    /// What has to be paid off until the realm is free.
+    /// The debt that has to be paid off until the realm is free.
     private func excess(of realm: RealmName) -> UInt64 {
         func beyond(_ debt: UInt64, _ share: UInt64) -> UInt64 { debt < share ? 0 : debt - share + 1 }
         return max(

@@ -3,7 +3,7 @@ import Messages
 import Storage
 import SyncModel
 
-/// What the clock drives.
+/// The work that the clock drives.
 struct Ticks: SlicePart {
     let work: SliceWork
 

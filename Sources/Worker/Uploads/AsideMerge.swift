@@ -12,20 +12,20 @@ struct AsideMerge: AsideTask {
         var clientFile: FileIdent
         var recorded: ClientFileProgress
         var head: UploadHead
-        /// What is merged of it.
+        /// The changesets that are merged.
         var entries: [UploadedChangeset]
         /// Objects of which the client never had what others did to them up to these versions, because it made or erased them itself
         /// then (docs/flexible.md, "Which writes count"): that takes no part in the merge.
         var own: [ObjectAddress: ServerVersion] = [:]
     }
 
-    /// What became of it.
+    /// The outcome of the step.
     struct Merged: Sendable {
         var integration: UploadIntegration
         /// History merged over, and how much of it conflicted.
         var entries: Int
         var conflicts: Int
-        /// What merging the upload has taken so far, and how much of that this step.
+        /// The cost of merging the upload so far, and the part of it that this step has taken.
         var steps: UInt64
         var ownSteps: UInt64
         var duration: Duration
@@ -36,7 +36,7 @@ struct AsideMerge: AsideTask {
     let integration: UploadIntegration
     let entries: [LocalChangeset]
     let end: ServerVersion
-    /// What the steps before have taken, and what all may take.
+    /// The cost of the steps before, and the most that all may take.
     let taken: UInt64
     let limit: UInt64
 

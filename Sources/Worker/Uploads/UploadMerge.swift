@@ -15,7 +15,7 @@ struct UploadMerge: SlicePart {
     private let aside: Result<AsideMerge.Merged, MergeError>?
     /// Counts what the merge takes, and ends it where it takes too much.
     private let meter: MergeMeter
-    /// What had been taken before this batch.
+    /// The cost that had been taken before this batch.
     private let taken: UInt64
 
     /// - Parameters:
@@ -39,7 +39,7 @@ struct UploadMerge: SlicePart {
 
     private var own: [ObjectAddress: ServerVersion] { upload.own }
 
-    /// What the upload has taken so far, in steps.
+    /// The cost of the upload so far, in steps.
     var steps: UInt64 { meter.steps }
 
     /// Merges changesets with all that their client has not seen.
@@ -145,7 +145,7 @@ struct UploadMerge: SlicePart {
         }
     }
 
-    /// What a failed merge means for its upload.
+    /// Makes the error of an upload whose merge has failed.
     private func failure(_ error: MergeError) -> any Error {
         switch error.code {
         case .cancelled: CancellationError()

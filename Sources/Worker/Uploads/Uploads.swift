@@ -335,7 +335,7 @@ struct Uploads: SlicePart {
         work.change(context).append(changeset, origin: .server, clientVersion: 0, timestamp: since, as: applied)
     }
 
-    /// What applying and writing an upload takes, in steps of merging: a client can make that as dear as merging.
+    /// Returns the cost of applying and writing an upload: a client can make that as dear as merging.
     private static func cost(toApply changesets: [IncomingChangeset]) -> UInt64 {
         changesets.reduce(100_000) { $0 + cost(toApply: $1.changeset) }
     }
@@ -344,7 +344,7 @@ struct Uploads: SlicePart {
         5_000 + 1_000 * UInt64(changeset.instructions.count)
     }
 
-    /// What a message takes at least if it is an upload, in steps of merging: with others, and without merging.
+    /// Returns the least cost of a message if it is an upload: with others, and without merging.
     static func leastCost(of delivery: SliceDelivery) -> UInt64 {
         guard delivery.upload != nil else { return 0 }
         return delivery.changesets.reduce(0) { $0 + ((try? cost(toApply: $1.get())) ?? 0) }

@@ -3,7 +3,7 @@ import Messages
 import Storage
 import SyncModel
 
-/// What a batch's messages name and memory does not hold, as far as it was read before the batch is gone through. It shows the
+/// The rows that a batch's messages name and memory does not hold, as far as they were read before the batch is gone through. It shows the
 /// store as the last commit left it.
 struct ReadAhead {
     private(set) var found = SliceFindings()

@@ -16,10 +16,10 @@ import SyncModel
 final class SliceWork {
     let environment: SliceEnvironment
     let memory: SliceMemory
-    /// What is to be published, as far as it is durable.
+    /// The publications whose commit is through.
     private(set) var published: [Publication] = []
     var cases = ResetCases()
-    /// What messages have taken so far of what clients can make dear, in steps of merging (`MergeMeter`).
+    /// The cost of the messages so far, as far as clients can make that dear, in steps of merging (`MergeMeter`).
     var cost: UInt64 = 0
     /// The part of the cost that was or is to be done beside the slice: owed like the others, though nobody waits for it.
     var costAside: UInt64 = 0
@@ -30,7 +30,7 @@ final class SliceWork {
     /// Whether a look at views that takes long goes on beside the slice.
     var looksMayWait = false
 
-    /// What is changed beside realms and reset cases, and what is to be published for it.
+    /// Changes beside realms and reset cases, and the publications that belong to them.
     private struct Effects {
         var batch = SliceBatch()
         var publications: [Publication] = []
@@ -45,7 +45,7 @@ final class SliceWork {
     /// Users whose additions the next commit writes.
     private var usersDue: Set<AppUser> = []
     private var settings: [String: AppRecord] = [:]
-    /// What was read ahead; it holds until the next commit.
+    /// The rows that were read ahead; they hold until the next commit.
     private(set) var ahead = ReadAhead()
 
     init(_ environment: SliceEnvironment, _ memory: SliceMemory) {
@@ -98,7 +98,7 @@ final class SliceWork {
         return (false, try await store.isSeen(messageID: id))
     }
 
-    /// What a user of a realm has to do with resets; those included that the steps of a termination have not come to.
+    /// Returns the client files of a user that have to do with resets; those included that a termination's job has not come to.
     func resets(of user: String, in context: RealmContext) async throws -> SliceFindings.UserResets {
         let user = RealmUser(realm: context.record.id, user: user)
         var found = if let known = ahead.found.users[user] { known } else { try await store.resets(of: user) }
