@@ -1,4 +1,5 @@
 import Logging
+import Operations
 import Storage
 import SyncModel
 import Synchronization
@@ -94,9 +95,7 @@ struct Compaction: SlicePart {
             if state.damaged.count < CompactionState.maxDamaged { state.damaged.insert(record.id) }
             logger.error(
                 "a realm's history is damaged and is not compacted",
-                metadata: [
-                    "app": "\(record.name.app)", "realm": "\(record.name.partition)", "error": "\(error)",
-                ])
+                metadata: .about(record.name, ["error": "\(error)"]))
             return true
         }
     }
@@ -159,16 +158,18 @@ struct Compaction: SlicePart {
                     metrics.baseWritten(base.bytes, app: name.app)
                     logger.info(
                         "base of a realm's history written",
-                        metadata: [
-                            "app": "\(name.app)", "realm": "\(name.partition)", "version": "\(base.version)",
-                            "changesets": "\(base.entries)", "bytes": "\(base.bytes)",
-                        ])
+                        metadata: .about(
+                            name,
+                            [
+                                "version": "\(base.version)",
+                                "changesets": "\(base.entries)", "bytes": "\(base.bytes)",
+                            ]))
                 }
             } catch {
                 let isExpected = error is CancellationError || (error as? StoreError)?.code == .fenced
                 logger.log(
                     level: isExpected ? .debug : .warning, "base of a realm's history not written",
-                    metadata: ["app": "\(name.app)", "realm": "\(name.partition)", "error": "\(error)"])
+                    metadata: .about(name, ["error": "\(error)"]))
             }
         }
         state.writing = BaseWriting(realm: record.id, task: task, isDone: isDone)

@@ -1,5 +1,6 @@
 import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 
@@ -46,7 +47,7 @@ struct ErasureJob: SlicePart {
         try await work.flush()
         logger.info(
             "erased realm is gone from the store",
-            metadata: ["app": "\(record.name.app)", "realm": "\(record.name.partition)"])
+            metadata: .about(record.name))
     }
 
     /// Reports the next client realms to the campaign. Their rows go in the same commit, with what earlier resets of theirs were

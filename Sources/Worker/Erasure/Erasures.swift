@@ -1,5 +1,6 @@
 import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 
@@ -92,10 +93,12 @@ struct Erasures: SlicePart {
         metrics.erased(app: realm.name.app)
         logger.notice(
             "realm erased",
-            metadata: [
-                "app": "\(realm.name.app)", "realm": "\(realm.name.partition)", "campaign": "\(campaign ?? "")",
-                "version": "\(realm.latest.version)",
-            ])
+            metadata: .about(
+                realm.name,
+                [
+                    "campaign": "\(campaign ?? "")",
+                    "version": "\(realm.latest.version)",
+                ]))
     }
 
     // MARK: Telling

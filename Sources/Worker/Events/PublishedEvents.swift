@@ -3,6 +3,7 @@ import Changesets
 import Documents
 import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 
@@ -139,10 +140,9 @@ struct PublishedEvents: SlicePart {
         metrics.eventRefused(app: refusal.realm.app)
         logger.notice(
             "event refused",
-            metadata: [
-                "app": "\(refusal.realm.app)", "realm": "\(refusal.realm.partition)",
-                "message": "\(delivery.id ?? "")", "code": "\(refusal.code)", "reason": "\(refusal.reason)",
-            ])
+            metadata: .about(
+                refusal.realm,
+                ["message": "\(delivery.id ?? "")", "code": "\(refusal.code)", "reason": "\(refusal.reason)"]))
         try answer(refusal, delivery)
     }
 }

@@ -1,5 +1,6 @@
 import Changesets
 import Logging
+import Operations
 import RealmState
 import Storage
 import SyncModel
@@ -46,11 +47,12 @@ extension FlexibleUploads {
     private func reportLeftOut(_ addresses: [ObjectAddress], _ entry: UploadedChangeset, by file: ClientFileRecord) {
         logger.notice(
             "recovered writes left out: they do not fit what others have made of the objects",
-            metadata: [
-                "app": "\(app.id)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
-                "client_version": "\(entry.clientVersion)",
-                "classes": "\(Set(addresses.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
-                "objects": "\(addresses.count)",
-            ])
+            metadata: .about(
+                context.name, clientFile: file.ident,
+                [
+                    "client_version": "\(entry.clientVersion)",
+                    "classes": "\(Set(addresses.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
+                    "objects": "\(addresses.count)",
+                ]))
     }
 }

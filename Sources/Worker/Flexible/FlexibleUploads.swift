@@ -1,6 +1,7 @@
 import Changesets
 import Logging
 import Merge
+import Operations
 import RealmState
 import Storage
 import SyncModel
@@ -344,10 +345,12 @@ struct FlexibleUploads: SlicePart {
         metrics.denied(app: app.id, reason: "misfit")
         logger.notice(
             "writes refused that stock clients cannot apply",
-            metadata: [
-                "app": "\(app.id)", "realm": "\(context.name.partition)", "user": "\(file.user)",
-                "client_file": "\(file.ident)", "count": "\(count)", "first": "\(misfit)",
-            ])
+            metadata: .about(
+                context.name, clientFile: file.ident,
+                [
+                    "user": "\(file.user)",
+                    "count": "\(count)", "first": "\(misfit)",
+                ]))
     }
 
     /// Makes the version by which the author is told that writes to asymmetric classes do not count.
@@ -359,11 +362,12 @@ struct FlexibleUploads: SlicePart {
         metrics.denied(app: app.id, reason: "asymmetric")
         logger.notice(
             "writes to asymmetric classes refused",
-            metadata: [
-                "app": "\(app.id)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
-                "classes": "\(Set(refused.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
-                "objects": "\(refused.count)",
-            ])
+            metadata: .about(
+                context.name, clientFile: file.ident,
+                [
+                    "classes": "\(Set(refused.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
+                    "objects": "\(refused.count)",
+                ]))
     }
 
     /// Says what of asymmetric classes was left out since it was there. Its author is not told.
@@ -372,11 +376,12 @@ struct FlexibleUploads: SlicePart {
         metrics.denied(app: app.id, reason: "asymmetricKey")
         logger.notice(
             "objects of asymmetric classes left out, since others have their keys",
-            metadata: [
-                "app": "\(app.id)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
-                "classes": "\(Set(late.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
-                "objects": "\(late.count)",
-            ])
+            metadata: .about(
+                context.name, clientFile: file.ident,
+                [
+                    "classes": "\(Set(late.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
+                    "objects": "\(late.count)",
+                ]))
     }
 
     /// Makes the version by which the client is told of writes that do not count, and its copies of some objects are put right.

@@ -1,4 +1,5 @@
 import Logging
+import Operations
 import RealmState
 import Storage
 import SyncModel
@@ -42,7 +43,7 @@ struct ImageTrimming: SlicePart {
             work.memory.realms[name]?.flexible.trim = nil
             logger.error(
                 "it cannot be told which properties a damaged realm's clients look at",
-                metadata: ["app": "\(name.app)", "realm": "\(name.partition)", "error": "\(error)"])
+                metadata: .about(name, ["error": "\(error)"]))
         }
         return true
     }
@@ -84,9 +85,7 @@ struct ImageTrimming: SlicePart {
         try await work.flush()
         logger.info(
             "properties have no before images any more that no client looks at",
-            metadata: [
-                "app": "\(name.app)", "realm": "\(name.partition)", "count": "\(before - columns.count)",
-            ])
+            metadata: .about(name, ["count": "\(before - columns.count)"]))
     }
 }
 

@@ -1,4 +1,5 @@
 import Logging
+import Operations
 import RealmState
 import Storage
 import SyncModel
@@ -24,7 +25,7 @@ struct IndexFilling: SlicePart {
             work.memory.indexes.end(name)
             logger.error(
                 "a damaged realm's indexes cannot be filled",
-                metadata: ["app": "\(name.app)", "realm": "\(name.partition)", "error": "\(error)"])
+                metadata: .about(name, ["error": "\(error)"]))
         }
         return true
     }
@@ -55,7 +56,7 @@ struct IndexFilling: SlicePart {
         guard !indexed.isBehind else { return }
         work.memory.indexes.end(name)
         logger.info(
-            "a realm's indexes are filled", metadata: ["app": "\(name.app)", "realm": "\(name.partition)"])
+            "a realm's indexes are filled", metadata: .about(name))
     }
 
     private func entries(

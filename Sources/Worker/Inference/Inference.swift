@@ -1,5 +1,6 @@
 import Logging
 import Messages
+import Operations
 import Storage
 import SyncModel
 
@@ -254,11 +255,9 @@ struct Inference: SlicePart {
     private func report(_ conclusion: ResetCase.Conclusion, of resetCase: ResetCase) throws {
         logger.info(
             "reset outcome inferred",
-            metadata: [
-                "app": "\(resetCase.name.app)", "realm": "\(resetCase.name.partition)",
-                "client_file": "\(resetCase.identOld)", "campaign": "\(resetCase.campaign)",
-                "result": "\(conclusion.result.rawValue)", "confidence": "\(conclusion.confidence)",
-            ])
+            metadata: .about(
+                resetCase.name, clientFile: resetCase.identOld, campaign: resetCase.campaign,
+                ["result": "\(conclusion.result.rawValue)", "confidence": "\(conclusion.confidence)"]))
         metrics.outcome(app: resetCase.name.app)
         try work.reportOnce(resetCase.report(conclusion, at: clock.now()))
     }

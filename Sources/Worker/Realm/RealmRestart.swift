@@ -1,4 +1,5 @@
 import Logging
+import Operations
 import RealmState
 import Storage
 import SyncModel
@@ -35,7 +36,7 @@ struct RealmRestart: SlicePart {
         }
         logger.info(
             "realm's history restarts in steps",
-            metadata: ["app": "\(context.name.app)", "realm": "\(context.name.partition)"])
+            metadata: .about(context.name))
         throw WaitsForJob()
     }
 
@@ -51,7 +52,7 @@ struct RealmRestart: SlicePart {
             work.memory.restarts.fail(run.name, "\(error)", at: clock.uptime())
             logger.error(
                 "a damaged realm's history cannot be restarted",
-                metadata: ["app": "\(run.name.app)", "realm": "\(run.name.partition)", "error": "\(error)"])
+                metadata: .about(run.name, ["error": "\(error)"]))
         }
         return true
     }
@@ -128,10 +129,12 @@ struct RealmRestart: SlicePart {
 
         logger.info(
             "realm's history restarted from its state",
-            metadata: [
-                "app": "\(record.name.app)", "realm": "\(record.name.partition)", "generation": "\(run.generation)",
-                "versions": "\(record.latest.version)",
-            ])
+            metadata: .about(
+                record.name,
+                [
+                    "generation": "\(run.generation)",
+                    "versions": "\(record.latest.version)",
+                ]))
         let fresh = RealmContext(
             record: record, schema: run.walk.schema, limits: limits, sessions: context.sessions)
         work.memory.realms.use(fresh)

@@ -1,5 +1,6 @@
 import Changesets
 import Logging
+import Operations
 import RealmState
 import Storage
 import SyncModel
@@ -26,10 +27,7 @@ struct RealmMending: SlicePart {
         try await work.flush()
         logger.notice(
             "realm mended",
-            metadata: [
-                "app": "\(context.name.app)", "realm": "\(context.name.partition)", "objects": "\(objects)",
-                "campaign": "\(campaign)",
-            ])
+            metadata: .about(context.name, campaign: campaign, ["objects": "\(objects)"]))
     }
 
     /// - Returns: how many objects had something that stock clients cannot apply.

@@ -1,4 +1,5 @@
 import Logging
+import Operations
 import Storage
 import SyncModel
 
@@ -26,9 +27,7 @@ struct RealmReset: SlicePart {
             RealmResetRun(request: request, phase: isMarked ? .reporting(chunk: 0, chunks: nil) : .marking))
         logger.info(
             "all client files of a realm are reset in steps",
-            metadata: [
-                "app": "\(context.name.app)", "realm": "\(context.name.partition)", "campaign": "\(request.campaign)",
-            ])
+            metadata: .about(context.name, campaign: request.campaign))
         throw WaitsForJob()
     }
 

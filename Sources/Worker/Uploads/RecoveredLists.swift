@@ -1,6 +1,7 @@
 import Changesets
 import Logging
 import Merge
+import Operations
 import RealmState
 import Storage
 import SyncModel
@@ -125,11 +126,12 @@ struct RecoveredLists: SlicePart {
     private func report(_ addresses: Set<ObjectAddress>, of entry: UploadedChangeset) {
         logger.notice(
             "list operations left out that a client has recovered without having them",
-            metadata: [
-                "app": "\(context.name.app)", "realm": "\(context.name.partition)", "client_file": "\(file.ident)",
-                "client_version": "\(entry.clientVersion)", "objects": "\(addresses.count)",
-                "classes": "\(Set(addresses.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
-            ])
+            metadata: .about(
+                context.name, clientFile: file.ident,
+                [
+                    "client_version": "\(entry.clientVersion)", "objects": "\(addresses.count)",
+                    "classes": "\(Set(addresses.map(\.className.string)).sorted().prefix(10).joined(separator: ", "))",
+                ]))
     }
 }
 

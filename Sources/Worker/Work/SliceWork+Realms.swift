@@ -1,5 +1,6 @@
 import Changesets
 import Logging
+import Operations
 import RealmState
 import Storage
 import SyncModel
@@ -78,7 +79,7 @@ extension SliceWork {
         var first = generation
         first.campaign = nil
         stage { $0.terminations.append(first) }
-        environment.logger.info("realm created", metadata: ["app": "\(name.app)", "realm": "\(name.partition)"])
+        environment.logger.info("realm created", metadata: .about(name))
         _ = change(context)
         // The realm's base must be in the store before anybody begins with it.
         if record.latest.version > 0 { try await flush() }
