@@ -14,32 +14,32 @@ extension ClientConnection {
 
     /// Nothing in here waits: what one event draws happens before the next event of this connection.
     func perform(_ event: SessionEvent, on session: SessionIdent) {
-        guard var entry = sessions[session] else { return }
+        guard var machine = sessions[session] else { return }
         let link = environment.link
-        let before = entry.machine.unacknowledgedBytes
-        let generation = entry.machine.generation
+        let before = machine.unacknowledgedBytes
+        let generation = machine.generation
         let log = SessionLog(logger: logger)
-        log.note(event.line, of: entry.machine)
-        let actions = entry.machine.handle(
+        log.note(event.line, of: machine)
+        let actions = machine.handle(
             event,
             SessionEnvironment(
                 now: environment.clock.unixMilliseconds(), isCongested: isCongested, isLinkUp: link.isUp,
                 isAlone: sessions.count == 1))
-        sessions[session] = entry
-        budget(entry.machine.unacknowledgedBytes - before)
-        if entry.machine.generation != generation {
-            link.sessions.bound(entry.number, generation: entry.machine.generation)
+        sessions[session] = machine
+        budget(machine.unacknowledgedBytes - before)
+        if machine.generation != generation {
+            link.sessions.bound(machine.number, generation: machine.generation)
         }
         for action in actions {
-            log.note(action.line, of: entry.machine)
-            act(action, session, entry.number, entry.machine.context.realm)
+            log.note(action.line, of: machine)
+            act(action, session, machine.number, machine.context.realm)
         }
         if !readers.isEmpty { resumeReaders() }
     }
 
     /// Makes the metadata of a line about a session.
     func about(_ session: SessionIdent, _ details: Logger.Metadata) -> Logger.Metadata {
-        SessionLog.about(session, sessions[session]?.machine, details)
+        SessionLog.about(session, sessions[session], details)
     }
 
     private func act(_ action: SessionAction, _ session: SessionIdent, _ number: UInt64, _ realm: RealmName) {
@@ -80,7 +80,7 @@ extension ClientConnection {
         case .recorded(let upload, let locked):
             checker.identified(session, upload: upload, lockedServerVersion: locked)
         case .forget:
-            let machine = sessions.removeValue(forKey: session)?.machine
+            let machine = sessions.removeValue(forKey: session)
             budget(-(machine?.unacknowledgedBytes ?? 0))
             numbers[number] = nil
             subscriptions[number] = nil
@@ -174,7 +174,7 @@ extension ClientConnection {
         if let upload, !environment.budget.hasRoom(for: upload, of: upgrade.app) { return true }
         // Asked before every message: with little under way no session needs a look.
         guard budgeted > environment.limits.sessionUnacknowledgedBytes || !environment.link.isUp else { return false }
-        return sessions.values.contains { _, machine in
+        return sessions.values.contains { machine in
             // One session's uploads hold up the socket: its other sessions and PINGs wait behind them.
             machine.unacknowledgedBytes > environment.limits.sessionUnacknowledgedBytes
                 || (!environment.link.isUp && machine.hasUnconfirmedUploads)

@@ -119,12 +119,9 @@ extension ClientConnection {
             connection: upgrade.connectionID, protocolVersion: upgrade.version.rawValue, userAgent: upgrade.userAgent,
             isOurs: upgrade.compatibility != nil, schemaVersion: target.schemaVersion,
             migratedPartition: target.migratedPartition, limits: limits)
-        sessions[bind.session] = (
-            number,
-            GatewaySession(
-                session: bind.session, context: context, rights: judgement.session, roles: judgement.roles,
-                home: judgement.home)
-        )
+        sessions[bind.session] = GatewaySession(
+            session: bind.session, context: context, rights: judgement.session, roles: judgement.roles,
+            home: judgement.home)
         numbers[number] = bind.session
         if environment.link.sessions.add(number, realm: realm, user: user, sink: self, judged: JudgedBy(judgement)) {
             environment.watch.look(at: app.id)
@@ -168,7 +165,7 @@ extension ClientConnection {
             }
         }
         for number in judged {
-            guard let session = numbers[number], let context = sessions[session]?.machine.context else { continue }
+            guard let session = numbers[number], let context = sessions[session]?.context else { continue }
             switch try await environment.rights.judge(app, wish(context.realm, context.migratedPartition)) {
             case .noUser(let reason): return close(CloseCode.unauthorized.rawValue, reason)
             case .judged(let judgement):

@@ -37,7 +37,7 @@ extension ClientConnection {
         case .settings(let app): await settingsChanged(app)
         case .tick: await tick()
         case .drained:
-            for (session, entry) in sessions where entry.machine.wantsPage { perform(.drained, on: session) }
+            for (session, machine) in sessions where machine.wantsPage { perform(.drained, on: session) }
         case .close(let code, let reason): close(code, reason)
         case .shutdown: shutdown()
         case .hangUp: hangUp()

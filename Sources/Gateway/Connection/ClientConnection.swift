@@ -14,7 +14,8 @@ actor ClientConnection {
     var checker: ServerConnectionChecker
     let parser: ClientMessageParser
     let encoder: MessageEncoder
-    var sessions: [SessionIdent: (number: UInt64, machine: GatewaySession)] = [:]
+    var sessions: [SessionIdent: GatewaySession] = [:]
+    /// The client's idents of the sessions, by the gateway's numbers.
     var numbers: [UInt64: SessionIdent] = [:]
     /// The subscription of each session that has told its owner of its bind, or is about to, by number.
     var subscriptions: [UInt64: Subscription] = [:]

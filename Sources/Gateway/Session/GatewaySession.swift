@@ -91,6 +91,8 @@ struct GatewaySession: Sendable {
         if context.realm.isFlexible { subscriptions = FlexibleSubscriptions(roles: roles ?? "") }
     }
 
+    /// The gateway's number for the session.
+    var number: UInt64 { context.reference.number }
     /// Bytes of uploads that no owner has acknowledged.
     var unacknowledgedBytes: Int { uploads.unacknowledgedBytes + waiting.bytes }
     var hasUnconfirmedUploads: Bool { uploads.hasUnconfirmed || waiting.hasUploads }
