@@ -6,7 +6,7 @@ import SyncProtocol
 
 // Doing what the sessions' machines decide.
 extension ClientConnection {
-    var isCongested: Bool { outbox.bytes > environment.limits.connectionOutboundBytes / 8 }
+    var isCongested: Bool { output.bytes > environment.limits.connectionOutboundBytes / 8 }
 
     func performOnAll(_ event: SessionEvent) {
         for session in sessions.keys.sorted() { perform(event, on: session) }
@@ -139,8 +139,8 @@ extension ClientConnection {
                 metadata: about(message.session ?? .connection, body.details(of: code)))
         }
         let isUrgent = if case .pong = message { true } else { false }
-        if outbox.push(Outbox.Item(output: .message(bytes), report: report), isUrgent: isUrgent) { startWriting() }
-        if outbox.bytes > environment.limits.connectionOutboundBytes * 16 {
+        if output.push(OutputQueue.Item(output: .message(bytes), report: report), isUrgent: isUrgent) { startWriting() }
+        if output.bytes > environment.limits.connectionOutboundBytes * 16 {
             logger.warning("a client takes nothing")
             hangUp()
         }

@@ -9,7 +9,7 @@ import SyncProtocol
 actor ClientConnection {
     nonisolated let upgrade: SyncUpgrade
     nonisolated let mailbox: Mailbox
-    nonisolated let outbox = Outbox()
+    nonisolated let output = OutputQueue()
     let environment: ConnectionEnvironment
     var checker: ServerConnectionChecker
     let parser: ClientMessageParser
@@ -99,7 +99,7 @@ actor ClientConnection {
         }
     }
 
-    /// Starts the task that writes. To be called when `outbox` says so: one task writes at a time.
+    /// Starts the task that writes. To be called when `output` says so: one task writes at a time.
     func startWriting() {
         guard let outbound else { return }
         Task { await write(to: outbound) }
@@ -108,10 +108,10 @@ actor ClientConnection {
     /// Writes until nothing waits.
     private nonisolated func write(to outbound: NIOAsyncChannelOutboundWriter<SocketOutput>) async {
         do {
-            while case let items = outbox.take(), !items.isEmpty {
+            while case let items = output.take(), !items.isEmpty {
                 try await outbound.write(contentsOf: items.lazy.map(\.output))
                 for item in items { if let report = item.report { environment.link.notify(report) } }
-                if outbox.written(items) { post(.drained) }
+                if output.written(items) { post(.drained) }
                 // The handler lets the client read the end, then closes.
                 if items.last?.endsSocket == true { return }
             }
@@ -125,7 +125,7 @@ actor ClientConnection {
     /// to hear of clients that leave at once, too. The reader comes to the end of it soon.
     private func lost() {
         isLost = true
-        outbox.finish()
+        output.finish()
         resumeReaders()
     }
 
@@ -137,7 +137,7 @@ actor ClientConnection {
 
     private func stop() {
         isClosing = true
-        outbox.finish()
+        output.finish()
         mailbox.finish()
         resumeReaders()
     }
@@ -160,8 +160,8 @@ actor ClientConnection {
 
     private func finish(with last: SocketOutput, report: NotifiedReport? = nil) {
         isClosing = true
-        if outbox.push(Outbox.Item(output: last, report: report)) { startWriting() }
-        outbox.finish()
+        if output.push(OutputQueue.Item(output: last, report: report)) { startWriting() }
+        output.finish()
         resumeReaders()
     }
 }

@@ -82,8 +82,8 @@ struct Admittance: SlicePart {
         _ claim: SessionClaim, of session: SessionReference, app: AppRecord, in context: RealmContext
     ) async throws -> ClientFileRecord {
         let file = try await clientFile(claim.clientFile, of: app, in: context)
-        let admission = Admission(file: file, generation: context.record.generation)
-        if let objection = admission.objection(campaign: try await resets.reason(for: file)) {
+        let check = ClientFileCheck(file: file, generation: context.record.generation)
+        if let objection = check.objection(campaign: try await resets.reason(for: file)) {
             throw try await resets.require(
                 of: file, code: objection.code, objection.reason, app: app, in: context, session: session,
                 integrated: file.upload.clientVersion)

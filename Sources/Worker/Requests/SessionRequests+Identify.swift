@@ -30,12 +30,12 @@ extension SessionRequests {
                 isNewAttempt: true)
         }
         let file = try await admittance.clientFile(ident, of: app, in: context)
-        let admission = Admission(file: file, generation: context.record.generation)
-        if let objection = admission.objection(toClient: request.clientFile, of: request.user) {
+        let check = ClientFileCheck(file: file, generation: context.record.generation)
+        if let objection = check.objection(toClient: request.clientFile, of: request.user) {
             throw try await resets.refusal(of: ident, code: objection.code, objection.reason, app: app, in: context)
         }
-        if let objection = try await objection(to: request, admission, context) {
-            return try await requireReset(request, objection, app, admission, standing, in: context, to: address)
+        if let objection = try await objection(to: request, check, context) {
+            return try await requireReset(request, objection, app, check, standing, in: context, to: address)
         }
         var begun = ViewIdentification()
         if context.name.isFlexible {
@@ -79,10 +79,10 @@ extension SessionRequests {
 
     /// Has the client reset once it is certain that the request says how the client is now. Until then nothing is recorded.
     private func requireReset(
-        _ request: IdentifyRequest, _ objection: Admission.Objection, _ app: AppRecord, _ admission: Admission,
+        _ request: IdentifyRequest, _ objection: ClientFileCheck.Objection, _ app: AppRecord, _ check: ClientFileCheck,
         _ standing: SessionBook.Standing, in context: RealmContext, to address: ReplyAddress
     ) async throws {
-        let file = admission.file
+        let file = check.file
         let changesNothing = objection.isOfFile ? try await !inference.hasGoneOn(file, in: context) : false
         guard
             try changesNothing
@@ -94,7 +94,7 @@ extension SessionRequests {
         try await inference.observeIdentify(request, in: context)
         throw try await resets.require(
             of: file, code: objection.code, objection.reason, app: app, in: context, session: request.context.session,
-            integrated: admission.integrated(at: request.download), isNewAttempt: true, opening: request.schemaVersion)
+            integrated: check.integrated(at: request.download), isNewAttempt: true, opening: request.schemaVersion)
     }
 
     /// Whether the client of a flexible realm can be taken to have the subscription set that it names, and nothing that it was sent after that. Taken for
@@ -144,14 +144,14 @@ extension SessionRequests {
 
     /// Why the client file must reset; nil if it may go on.
     private func objection(
-        to request: IdentifyRequest, _ admission: Admission, _ context: RealmContext
-    ) async throws -> Admission.Objection? {
-        if let objection = admission.objection(campaign: try await resets.reason(for: admission.file)) {
+        to request: IdentifyRequest, _ check: ClientFileCheck, _ context: RealmContext
+    ) async throws -> ClientFileCheck.Objection? {
+        if let objection = check.objection(campaign: try await resets.reason(for: check.file)) {
             return objection
         }
-        return admission.objection(
+        return check.objection(
             to: request.download, latest: request.latest, current: context.record.latest.version,
-            isKept: try await work.isKept(after: request.download.serverVersion, for: admission.file, in: context),
+            isKept: try await work.isKept(after: request.download.serverVersion, for: check.file, in: context),
             salt: try await salt(of: request.latest.version, context))
     }
 

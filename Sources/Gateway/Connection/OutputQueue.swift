@@ -4,7 +4,7 @@ import Synchronization
 
 /// The bytes that wait for one socket to drain: PONGs first, then everything in order. The machine stops producing bulk data
 /// long before this is full; a client that takes nothing at all is dropped.
-final class Outbox: Sendable {
+final class OutputQueue: Sendable {
     struct Item: Sendable {
         var output: SocketOutput
         /// Told to the coordinator once the item is written.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Worker
 
-@Suite struct AdmissionTests {
+@Suite struct ClientFileCheckTests {
     private func file(
         _ state: ClientFileRecord.State = .live, generation: UInt64 = 1,
         upload: UploadCursor = UploadCursor(clientVersion: 4, serverVersion: 7)
@@ -18,11 +18,11 @@ import Testing
     }
 
     @Test func onlyItsOwnClientMayUseAFile() {
-        let admission = Admission(file: file(), generation: 1)
-        expectTrue(admission.objection(toClient: ClientFileIdent(ident: 2, salt: 9), of: "u") == nil)
+        let check = ClientFileCheck(file: file(), generation: 1)
+        expectTrue(check.objection(toClient: ClientFileIdent(ident: 2, salt: 9), of: "u") == nil)
         expectEqual(
-            admission.objection(toClient: ClientFileIdent(ident: 2, salt: 8), of: "u")?.code, .divergingHistories)
-        expectEqual(admission.objection(toClient: ClientFileIdent(ident: 2, salt: 9), of: "v")?.code, .userMismatch)
+            check.objection(toClient: ClientFileIdent(ident: 2, salt: 8), of: "u")?.code, .divergingHistories)
+        expectEqual(check.objection(toClient: ClientFileIdent(ident: 2, salt: 9), of: "v")?.code, .userMismatch)
     }
 
     @Test(arguments: [
@@ -31,7 +31,7 @@ import Testing
         (.expired, 1, .clientFileExpired),
     ])
     func aFileThatIsNotLiveHasToReset(_ state: ClientFileRecord.State, _ generation: UInt64, _ code: ErrorCode?) {
-        let objection = Admission(file: file(state), generation: generation).objection(campaign: "new schema")
+        let objection = ClientFileCheck(file: file(state), generation: generation).objection(campaign: "new schema")
         expectEqual(objection?.code, code)
         expectEqual(objection?.isOfFile, (code == nil ? nil : true))
         if state == .resetRequired { expectEqual(objection?.reason, "new schema") }
@@ -41,7 +41,7 @@ import Testing
         _ download: (ServerVersion, ClientVersion), latest: ServerVersion = 9, isKept: Bool = true,
         salt: VersionSalt? = 5
     ) -> ErrorCode? {
-        Admission(file: file(), generation: 1).objection(
+        ClientFileCheck(file: file(), generation: 1).objection(
             to: DownloadCursor(serverVersion: download.0, clientVersion: download.1),
             latest: SaltedServerVersion(version: latest, salt: 5), current: 9, isKept: isKept, salt: salt)?.code
     }
@@ -59,9 +59,9 @@ import Testing
     }
 
     @Test func howFarUploadsCountedIsSaidToAClientThatWasNotPutBack() {
-        let admission = Admission(file: file(), generation: 1)
-        expectEqual(admission.integrated(at: DownloadCursor(serverVersion: 7, clientVersion: 4)), 4)
-        expectTrue(admission.integrated(at: DownloadCursor(serverVersion: 6, clientVersion: 4)) == nil)
-        expectTrue(admission.integrated(at: DownloadCursor(serverVersion: 9, clientVersion: 5)) == nil)
+        let check = ClientFileCheck(file: file(), generation: 1)
+        expectEqual(check.integrated(at: DownloadCursor(serverVersion: 7, clientVersion: 4)), 4)
+        expectTrue(check.integrated(at: DownloadCursor(serverVersion: 6, clientVersion: 4)) == nil)
+        expectTrue(check.integrated(at: DownloadCursor(serverVersion: 9, clientVersion: 5)) == nil)
     }
 }

@@ -3,7 +3,7 @@ import Storage
 import SyncModel
 
 /// The rules by which an owner lets the sessions of a client file in: its row against what the client says. Pure.
-struct Admission {
+struct ClientFileCheck {
     let file: ClientFileRecord
     /// The sync generation of the realm's history.
     let generation: UInt64
