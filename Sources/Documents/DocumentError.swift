@@ -16,6 +16,10 @@ package struct DocumentError: Error, Hashable, Sendable, CustomStringConvertible
         case unknownField = "unknown_field"
         /// A property that the user may not read.
         case unreadableField = "unreadable_field"
+        /// Something that the user for whom it is written may not do.
+        case forbidden
+        /// Rules or the user have changed since it was decided what the user may do.
+        case stale
         /// A value of another type than the property's.
         case wrongType = "wrong_type"
         /// A new object without a property that it has to have.

@@ -8,6 +8,27 @@ package enum SchemaAddition: Hashable, Sendable {
     case column(ByteString, ByteString, ElementType, CollectionType)
 }
 
+extension SchemaAddition {
+    /// What is added, for people: `class Note (_id: objectId)`, `Note.tags: list<string>`.
+    package var text: String {
+        switch self {
+        case .table(let name, let key):
+            return "class \(name) (\(key.name): \(key.type.documentName))"
+        case .column(let className, let name, let element, let collection):
+            let isMixed = element.type == .null
+            let type = element.type.documentName + (element.nullable && !isMixed ? "?" : "")
+            let whole =
+                switch collection {
+                case .single: type
+                case .list: "list<\(type)>"
+                case .set: "set<\(type)>"
+                case .dictionary: "dictionary<\(type)>"
+                }
+            return "\(className).\(name): \(whole)"
+        }
+    }
+}
+
 /// Classes and properties as documents suggest them, for development mode.
 ///
 /// | in documents | property |

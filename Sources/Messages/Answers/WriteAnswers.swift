@@ -29,8 +29,14 @@ package struct WrittenAnswer: Message, Equatable {
     package var results: [Result]
     /// An event with the message id had its effect before; this one had none.
     package var isRepetition: Bool
+    /// The classes and properties that the documents have made, in words; nil if they have made none.
+    package var declared: [String]?
 
-    package init(realm: RealmName, version: ServerVersion, results: [Result] = [], isRepetition: Bool = false) {
+    package init(
+        realm: RealmName, version: ServerVersion, results: [Result] = [], isRepetition: Bool = false,
+        declared: [String]? = nil
+    ) {
+        self.declared = declared
         self.realm = realm
         self.version = version
         self.results = results
@@ -38,11 +44,12 @@ package struct WrittenAnswer: Message, Equatable {
     }
 
     package func jsonBody() -> [UInt8] {
-        ExtendedJSONWriter.bytes(
-            of: [
-                "realm": .document(realm.document), "version": BSONValue(Int64(clamping: version.rawValue)),
-                "results": .array(results.map(\.document)), "isRepetition": .bool(isRepetition),
-            ])
+        var body: BSONDocument = [
+            "realm": .document(realm.document), "version": BSONValue(Int64(clamping: version.rawValue)),
+            "results": .array(results.map(\.document)), "isRepetition": .bool(isRepetition),
+        ]
+        body["declared"] = declared.map { .array($0.map { BSONValue($0) }) }
+        return ExtendedJSONWriter.bytes(of: .document(body))
     }
 
     package init(jsonBody: [UInt8]) throws {
@@ -50,6 +57,7 @@ package struct WrittenAnswer: Message, Equatable {
         realm = try body.realm("realm")
         version = ServerVersion(try body.number("version"))
         isRepetition = try body.value("isRepetition").bool ?? false
+        declared = body.document["declared"]?.array?.compactMap { $0.string?.string }
         results = try (try body.value("results").array ?? []).map { result in
             let result = DocumentBody(result.document ?? [:], of: Self.type)
             return Result(

@@ -14,8 +14,10 @@ package enum MessageVersion {
     package static let documents: Int64 = 4
     /// The first that knows of what shells have done with dead letters.
     package static let letters: Int64 = 5
+    /// The first that knows writes on documents for a user.
+    package static let authors: Int64 = 6
     /// The newest that this program reads.
-    package static let known: Int64 = 5
+    package static let known: Int64 = 6
     /// The header with a message's version. A message without the header is of version 1.
     package static let header = "x-sluice-version"
 }

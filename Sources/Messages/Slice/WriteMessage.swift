@@ -12,28 +12,34 @@ package struct WriteMessage: Message, Equatable {
     package var realm: RealmName
     package var writes: BSONValue
     package var onlyIf: BSONValue?
+    /// The user for whom it is written; nil: nobody, who may do what an operator may.
+    package var author: WriteAuthor?
 
-    package init(realm: RealmName, writes: BSONValue, onlyIf: BSONValue? = nil) {
+    package init(realm: RealmName, writes: BSONValue, onlyIf: BSONValue? = nil, author: WriteAuthor? = nil) {
         self.realm = realm
         self.writes = writes
         self.onlyIf = onlyIf
+        self.author = author
     }
 
-    package var messageVersion: Int64 { MessageVersion.documents }
+    /// An owner that knows no authors must not overlook one.
+    package var messageVersion: Int64 { author == nil ? MessageVersion.documents : MessageVersion.authors }
 
     package func jsonBody() -> [UInt8] {
         var body = BSONDocument()
         body["realm"] = .document(realm.document)
         body["writes"] = writes
         body["onlyIf"] = onlyIf
+        body["author"] = (author?.document).map { .document($0) }
         return ExtendedJSONWriter.bytes(of: .document(body))
     }
 
     package init(jsonBody: [UInt8]) throws {
         let body = try DocumentBody(jsonBody, of: Self.type)
-        try body.requireKeys(among: ["type", "id", "realm", "writes", "onlyIf"])
+        try body.requireKeys(among: ["type", "id", "realm", "writes", "onlyIf", "author"])
         realm = try body.realm("realm")
         writes = try body.value("writes")
         onlyIf = body.document["onlyIf"]
+        author = try body.document["author"].map { try WriteAuthor($0, of: Self.type) }
     }
 }

@@ -13,11 +13,15 @@ struct DocumentWriting: SlicePart {
     let work: SliceWork
     let app: AppRecord
     let context: RealmContext
+    /// What the author may do; nil: all.
+    var rights: AuthorRights?
 
     struct Recorded {
         /// What to append: a declaration, if one is needed, and what the writes do, if they do anything.
         var changesets: [Changeset] = []
         var results: [WrittenAnswer.Result] = []
+        /// What the documents add to the schema, in words; nil if that is nothing.
+        var declared: [String]?
     }
 
     /// How many objects one batch may look through for its filters. The slice does nothing else meanwhile.
@@ -38,6 +42,8 @@ struct DocumentWriting: SlicePart {
             schema = state.schema
         }
         try await load(batch.addresses(in: schema, infersSchema: app.developmentMode))
+        let roles = try rights?.roles(in: schema)
+        try rights?.check(batch, on: context, in: schema, roles)
         let candidates = try await candidates(of: batch, in: schema)
         var options = WriteOptions(
             infersSchema: app.developmentMode, newObjectID: { [clock] in ObjectIDValue.made(at: clock.now()) },
@@ -50,19 +56,23 @@ struct DocumentWriting: SlicePart {
             }
             var found: [ObjectKey] = []
             for key in keys.sorted() where found.count < limit {
-                guard let object = state.object(ObjectAddress(filter.query.className, key)) else { continue }
+                let address = ObjectAddress(filter.query.className, key)
+                guard let object = state.object(address), AuthorRights.sees(object, address, roles) else { continue }
                 if filter.matches(object, key: key) { found.append(key) }
             }
             return found
         }
         var state = context.state
         for declaration in recorded.changesets { try state.apply(declaration) }
+        let before = rights.map { _ in state }
         let writes = try batch.record(on: &state, version: context.record.latest.version.rawValue, options)
+        if let before { try rights?.check(writes.changeset, of: batch, on: before) }
         work.cost += Uploads.cost(toApply: writes.changeset)
         if !writes.bytes.isEmpty { recorded.changesets.append(writes.changeset) }
         recorded.results = writes.results.map {
             WrittenAnswer.Result(matched: $0.matched, modified: $0.modified, inserted: $0.inserted)
         }
+        if !writes.additions.isEmpty { recorded.declared = writes.additions.map(\.text) }
         return recorded
     }
 

@@ -21,18 +21,28 @@ struct PublishedEvents: SlicePart {
             try await append(
                 changesets, of: delivery.id, to: context, of: app, timestamps: message.entries.map(\.timestamp),
                 refusingMisfits: app.migration?.isUnderWay != true)
-            return []
+            return Written()
         }
     }
 
     func integrate(_ message: WriteMessage, _ delivery: SliceDelivery) async throws {
         try await take(delivery, of: message.realm, entries: 1) { context, app in
             let batch = try WriteBatch(writes: message.writes, onlyIf: message.onlyIf)
-            let writing = DocumentWriting(work: work, app: app, context: context)
+            var writing = DocumentWriting(work: work, app: app, context: context)
+            if let author = message.author {
+                writing.rights = try await AuthorRights(author, in: context, of: app, work: work)
+            }
             let recorded = try await writing.record(batch)
-            try await append(recorded.changesets, of: delivery.id, to: context, of: app)
-            return recorded.results
+            try await append(
+                recorded.changesets, of: delivery.id, by: message.author?.user, to: context, of: app)
+            return Written(results: recorded.results, declared: recorded.declared)
         }
+    }
+
+    /// The results of an event, for its sender.
+    private struct Written {
+        var results: [WrittenAnswer.Result] = []
+        var declared: [String]?
     }
 
     /// Has an event written, unless it was before, and tells its sender.
@@ -40,20 +50,22 @@ struct PublishedEvents: SlicePart {
     /// - Parameter write: returns the results of what a `write` message asks for.
     private func take(
         _ delivery: SliceDelivery, of realm: RealmName, entries: Int,
-        _ write: (RealmContext, AppRecord) async throws -> [WrittenAnswer.Result]
+        _ write: (RealmContext, AppRecord) async throws -> Written
     ) async throws {
         do {
             let app = try await app(of: realm, id: delivery.id)
             let mark = delivery.id.map { ChangesetMessage.mark(ofEvent: $0, in: realm) }
             if let mark, try await isRepetition(mark, of: realm, entries: entries, app, delivery) { return }
             let context = try await work.realm(realm, of: app)
-            let results = try await write(context, app)
+            let written = try await write(context, app)
             // With what it stands for, in one commit: the realm may have been restarted, and committed, on the way here.
             if let mark { work.stage { $0.seenMessages.append(mark) } }
             metrics.integrated(entries, app: app.id)
             activity.integrated(entries, into: context.name, at: clock.uptime())
             try answer(
-                WrittenAnswer(realm: realm, version: context.record.latest.version, results: results), delivery)
+                WrittenAnswer(
+                    realm: realm, version: context.record.latest.version, results: written.results,
+                    declared: written.declared), delivery)
         } catch let error as DocumentError {
             let answer = WriteRefusedAnswer(
                 realm: realm, code: error.code.rawValue, reason: error.description, write: error.write)
@@ -101,20 +113,26 @@ struct PublishedEvents: SlicePart {
         return app
     }
 
-    /// Appends versions. The operator may always.
+    /// Appends versions.
     ///
     /// - Parameters:
     ///   - event: the message's id.
+    ///   - user: for whom it is written; nil: the operator, who may always change the schema.
     ///   - timestamps: when each was written; 0, or none: now.
     private func append(
-        _ changesets: [Changeset], of event: String?, to context: RealmContext, of app: AppRecord,
-        timestamps: [SyncTimestamp] = [], refusingMisfits: Bool = true
+        _ changesets: [Changeset], of event: String?, by user: String? = nil, to context: RealmContext,
+        of app: AppRecord, timestamps: [SyncTimestamp] = [], refusingMisfits: Bool = true
     ) async throws {
         guard !changesets.isEmpty else { return }
         let applied = try await ChangesetApplication(work: work).apply(
             changesets, to: context, refusingMisfits: refusingMisfits
         ) {
-            try await SchemaAdmission(work: work).extend(app, by: $0)
+            let admission = SchemaAdmission(work: work)
+            if let user {
+                try await admission.admit($0, of: user, from: app)
+            } else {
+                try await admission.extend(app, by: $0)
+            }
         }
         for (index, (changeset, applied)) in applied.enumerated() {
             let timestamp = index < timestamps.count ? timestamps[index] : 0

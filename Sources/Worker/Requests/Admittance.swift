@@ -44,8 +44,15 @@ struct Admittance: SlicePart {
 
     /// Checks that a user is as it was when its session was let in.
     func requireUnchanged(_ user: String, since rights: SessionRights?, of app: AppRecord) async throws {
+        guard try await !isCurrent(user, at: rights?.usersVersion, of: app) else { return }
+        metrics.stale(app: app.id, reason: "user")
+        throw Refusal.changedUser(at: work.memory.users.newest(of: app.id), app: app.id)
+    }
+
+    /// Whether a user is as it was at a version of the app's users.
+    func isCurrent(_ user: String, at version: UInt64?, of app: AppRecord) async throws -> Bool {
         // A gateway of an earlier version does not say.
-        guard let version = rights?.usersVersion else { return }
+        guard let version else { return true }
         var verdict = work.memory.users.verdict(on: user, of: app.id, at: version)
         if case .unknown(let start) = verdict {
             var changed: Set<String>?
@@ -61,9 +68,7 @@ struct Admittance: SlicePart {
             work.memory.users.learn(changed, of: app.id, after: start)
             verdict = work.memory.users.verdict(on: user, of: app.id, at: version)
         }
-        guard verdict != .current else { return }
-        metrics.stale(app: app.id, reason: "user")
-        throw Refusal.changedUser(at: work.memory.users.newest(of: app.id), app: app.id)
+        return verdict == .current
     }
 
     /// Returns a client file's row, whatever its state.

@@ -10,12 +10,13 @@ struct DocumentsGet: AdminCommand {
     @OptionGroup var common: ReportOptions
     @OptionGroup var wanted: DocumentClassOptions
     @OptionGroup var form: DocumentOutputOptions
+    @Option(help: "Only if this user may read it: the user's id.") var user: String?
     @Argument(help: "The primary key: a number, a word, or extended JSON such as {\"$oid\":\"...\"}.") var id:
         DocumentKey
 
     func run(_ admin: AdminClient) async throws {
         let page = try await admin.documents(
-            of: wanted.app, wanted.query, id: id.value, limit: 1, canonical: form.canonical)
+            of: wanted.app, wanted.query + [(.user, user)], id: id.value, limit: 1, canonical: form.canonical)
         guard let document = page.documents.first else {
             throw CommandFailure(
                 .notFound, "there is no \(wanted.className) \(ExtendedJSONWriter.text(of: id.value)) in the realm")

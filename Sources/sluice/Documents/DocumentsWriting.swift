@@ -9,6 +9,7 @@ import NIOHTTP1
 struct DocumentWriteOptions: ParsableArguments {
     @Option(help: "An id of the write: the same write with the same id is done once. Random by default.") var id:
         String?
+    @Option(help: "Only if this user may write it, by the rules in force: the user's id.") var user: String?
 }
 
 /// A command that writes one document of a class.
@@ -25,7 +26,8 @@ extension DocumentWriteCommand {
 
     func run(_ admin: AdminClient) async throws {
         let answer = try await admin.write(
-            [.document(write)], app: wanted.app, partition: wanted.partition, id: options.id)
+            [.document(write)], app: wanted.app, partition: wanted.partition, id: options.id,
+            user: options.user)
         let result = answer["results"]?.array?.first?.document
         let isRepetition = answer["isRepetition"]?.bool ?? false
         if let target, !isRepetition, result?["matched"]?.integer ?? 0 == 0 {
@@ -34,6 +36,7 @@ extension DocumentWriteCommand {
                 "there is no \(wanted.className) \(ExtendedJSONWriter.text(of: target)) in the realm: nothing was written"
             )
         }
+        Printing.declared(answer)
         if output.json { return Printing.line(ExtendedJSONWriter.text(of: .document(answer))) }
         let version = answer["version"].map { ExtendedJSONWriter.text(of: $0) } ?? "?"
         if isRepetition { return Printing.line("written before; the realm is at version \(version)") }
@@ -143,10 +146,22 @@ struct DocumentsWrite: AdminCommand {
             }
         }
         let answer = try await admin.write(
-            writes, app: app, partition: partition, id: options.id, ifVersion: ifVersion)
+            writes, app: app, partition: partition, id: options.id, ifVersion: ifVersion, user: options.user)
+        Printing.declared(answer)
         if output.json { return Printing.line(ExtendedJSONWriter.text(of: .document(answer))) }
         let version = answer["version"].map { ExtendedJSONWriter.text(of: $0) } ?? "?"
         Printing.line("\(writes.count) writes integrated as version \(version)")
+    }
+}
+
+extension Printing {
+    /// Says what documents that were written have added to the schema.
+    static func declared(_ answer: BSONDocument) {
+        declared(answer["declared"]?.array?.compactMap { $0.string?.string } ?? [])
+    }
+
+    static func declared(_ elements: [String]) {
+        if !elements.isEmpty { note("made as the documents suggest: \(elements.joined(separator: ", "))") }
     }
 }
 
@@ -155,11 +170,13 @@ extension AdminClient {
     ///
     /// - Throws: `RefusedWrite` if one of them is at fault.
     @discardableResult func write(
-        _ writes: [BSONValue], app: String, partition: String?, id: String? = nil, ifVersion: UInt64? = nil
+        _ writes: [BSONValue], app: String, partition: String?, id: String? = nil, ifVersion: UInt64? = nil,
+        user: String? = nil
     ) async throws -> BSONDocument {
         var body: BSONDocument = ["writes": .array(writes)]
         body["partition"] = partition.map { BSONValue($0) }
         body["id"] = id.map { BSONValue($0) }
+        body["user"] = user.map { BSONValue($0) }
         body["onlyIf"] = ifVersion.map { ["version": BSONValue(Int64(clamping: $0))] }
         return try await document(
             AdminRoute.documents.path(app), .POST, body: ExtendedJSONWriter.bytes(of: .document(body)))

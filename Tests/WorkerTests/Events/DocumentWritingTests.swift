@@ -175,6 +175,8 @@ import Testing
         guard case .objectID? = answer.results.first?.inserted else {
             return expectTrue(false, "expected a new object id, found \(answer.results)")
         }
+        expectEqual(answer.declared, ["class Note (_id: objectId)", "Note.text: string?", "Note.stars: int?"])
+        expectEqual(try WrittenAnswer(jsonBody: answer.jsonBody()), answer)
         let elements = try await harness.control.schema(ofApp: OwnerHarness.app)
         expectTrue(elements.contains { $0.className == "Note" && $0.property == "stars" })
     }
