@@ -49,6 +49,36 @@ extension WriteRecorder {
         }
     }
 
+    /// Makes sure that updates, which have found nothing, go with the class: a mistake is told whether or not there is an object.
+    func check(_ updates: [FieldUpdate], of table: TableSchema) throws(DocumentError) {
+        for update in updates where update.path.first != table.key?.name {
+            do throws(DocumentError) {
+                try check(update, of: table)
+            } catch {
+                throw error.within(update.place)
+            }
+        }
+    }
+
+    private func check(_ update: FieldUpdate, of table: TableSchema) throws(DocumentError) {
+        let name = update.path.first
+        guard let column = table.column(name) else { throw mapping.unknownField(name, table) }
+        // What a longer path leads to hangs on the object.
+        guard update.path.elements.count == 1 else { return }
+        switch update.op {
+        case .set(let value), .increment(let value), .multiply(let value), .min(let value), .max(let value):
+            _ = try mapping.value(value, of: column)
+        case .push(let values, _), .addToSet(let values):
+            guard [.list, .set].contains(column.collection) || column.collection == .single && column.element.isMixed
+            else {
+                throw DocumentError(
+                    .unsupportedOperator, "\(update.op.name) does not go with \(mapping.schema.text(of: column))")
+            }
+            for value in values { _ = try mapping.value(value, column.element, inList: true, depth: 1) }
+        case .unset, .pull: break
+        }
+    }
+
     private func check(
         _ update: FieldUpdate, leaves key: ObjectKey, _ table: TableSchema
     ) throws(DocumentError) {

@@ -41,9 +41,11 @@ struct WriteRecorder {
         case .upsert(let document): return try upsert(document, table, write.onlyIf)
         case .replace(let id, let document): return try replace(id, document, table, write.onlyIf)
         case .update(let target, let updates):
-            return try change(target, table, write.onlyIf) { recorder, address throws(DocumentError) in
+            let result = try change(target, table, write.onlyIf) { recorder, address throws(DocumentError) in
                 for update in updates { try recorder.apply(update, to: address, table) }
             }
+            if result.matched == 0 { try check(updates, of: table) }
+            return result
         case .delete(let target):
             return try change(target, table, write.onlyIf) { recorder, address throws(DocumentError) in
                 try recording { () throws(RecordingError) in try recorder.transaction.eraseObject(address) }
@@ -115,7 +117,7 @@ struct WriteRecorder {
                 }
             }
         }
-        guard condition == nil else { throw absent(table) }
+        try requireNone(condition, table)
         return try at(.key("document")) { () throws(DocumentError) in try insert(document, table) }
     }
 
@@ -134,7 +136,7 @@ struct WriteRecorder {
         }
         let address = ObjectAddress(table.name, key)
         guard let object = try object(address) else {
-            guard condition == nil else { throw absent(table) }
+            try requireNone(condition, table)
             return WriteResult()
         }
         try check(condition, address, object, table)
@@ -162,7 +164,7 @@ struct WriteRecorder {
             let key = try at(.key("id")) { () throws(DocumentError) in try mapping.key(id, of: table) }
             let address = ObjectAddress(table.name, key)
             guard let object = try object(address) else {
-                guard condition == nil else { throw absent(table) }
+                try requireNone(condition, table)
                 return WriteResult()
             }
             try check(condition, address, object, table)
@@ -215,10 +217,16 @@ struct WriteRecorder {
         return made
     }
 
-    private func absent(_ table: TableSchema) -> DocumentError {
-        DocumentError(
-            .conflict, "expected the \(table.name) to be there, but there is none with this primary key",
-            at: .root.key("onlyIf"))
+    /// Makes sure that nothing is asked of an object that is not there.
+    ///
+    /// - Throws: also what is wrong with the condition itself.
+    private mutating func requireNone(_ condition: BSONDocument?, _ table: TableSchema) throws(DocumentError) {
+        guard let condition else { return }
+        try at(.key("onlyIf")) { () throws(DocumentError) in
+            _ = try DocumentFilter(condition, on: table, mapping, querySchema(), limits)
+            throw DocumentError(
+                .conflict, "expected the \(table.name) to be there, but there is none with this primary key")
+        }
     }
 
     /// Runs a change of one object that is there.
