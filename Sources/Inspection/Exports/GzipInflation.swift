@@ -15,6 +15,8 @@ package final class GzipInflation {
     private var hasMore = false
     private var input: [UInt8] = []
     private var used = 0
+    /// The bytes of the file before `input`.
+    private var taken = 0
 
     package init() throws(ExportProblem) {
         stream.initialize(to: z_stream())
@@ -31,6 +33,7 @@ package final class GzipInflation {
 
     /// Takes the next bytes of the file. What was added before must have been taken out by `next`.
     package func add(_ bytes: [UInt8]) {
+        taken += input.count
         input = bytes
         used = 0
     }
@@ -57,7 +60,10 @@ package final class GzipInflation {
 
     /// - Throws: `ExportProblem` if the file ended inside a part.
     package func finish() throws(ExportProblem) {
-        guard isBetweenParts else { throw ExportProblem("the gzip file is cut off") }
+        guard isBetweenParts else {
+            throw ExportProblem(
+                "byte \(taken + input.count): expected the rest of the gzip file, came its end")
+        }
     }
 
     private func inflatePiece() throws(ExportProblem) -> [UInt8] {
@@ -84,5 +90,7 @@ package final class GzipInflation {
         return piece
     }
 
-    private var damaged: ExportProblem { ExportProblem("the gzip file is damaged") }
+    private var damaged: ExportProblem {
+        ExportProblem("byte \(taken + used): expected content of a gzip file: it is damaged")
+    }
 }

@@ -76,5 +76,79 @@ extension SharedClusterTests {
             try await expectTrue(found(cluster, "north").contains("\"_id\":\"7\""))
             try await expectTrue(found(cluster, "south").contains("\"_id\":\"9\""))
         }
+
+        /// What an import that fails prints.
+        private func complaint(_ cluster: LocalCluster, _ arguments: String...) async -> String {
+            do {
+                return "done: \(try await cluster.operate(["documents", "import", "--app", cluster.app] + arguments))"
+            } catch {
+                return "\(error)"
+            }
+        }
+
+        @Test func filesThatAreBrokenSayWhereAndHowFarTheImportCame() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            for number in 0..<3 { try device.create("i-\(number)", name: "pen", stock: number) }
+            try await device.upload()
+            let folder = try folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            _ = try await cluster.operate(
+                "documents", "export", "--app", cluster.app, "--partition", Device.partition, "--to", folder,
+                "--format", "bson")
+            let file = "\(folder)/Item.bson"
+            let whole = try Data(contentsOf: URL(fileURLWithPath: file))
+            try whole.dropLast(3).write(to: URL(fileURLWithPath: file))
+            let cut = await complaint(cluster, "--partition", "copy", file)
+            for words in [
+                "exited with 65", "Item.bson, byte", "expected the rest of a document", "0 documents are written",
+            ] {
+                expectTrue(cut.contains(words), "\(cut)")
+            }
+            try whole.write(to: URL(fileURLWithPath: file))
+            _ = try await cluster.shell("gzip", [file])
+            let packed = try Data(contentsOf: URL(fileURLWithPath: file + ".gz"))
+            try packed.dropLast(9).write(to: URL(fileURLWithPath: file + ".gz"))
+            let cutPack = await complaint(cluster, "--partition", "copy", file + ".gz")
+            expectTrue(cutPack.contains("expected the rest of the gzip file"), "\(cutPack)")
+            // A folder within itself has its files once.
+            try packed.write(to: URL(fileURLWithPath: file + ".gz"))
+            try FileManager.default.createSymbolicLink(atPath: "\(folder)/again", withDestinationPath: folder)
+            let totals = try await cluster.operateJSON(
+                Totals.self, "documents", "import", "--app", cluster.app, "--partition", "copy", folder)
+            expectTrue(totals.written == 3 && totals.rejected == 0, "\(totals)")
+        }
+
+        @Test func aClassThatTheAppLacksIsShownBeforeAnythingIsWritten() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            try device.create("a")
+            try await device.upload()
+            _ = try await cluster.operate("apps", "set", cluster.app, "--no-development-mode")
+            let folder = try folder()
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            let text = "{\"_id\": 1, \"text\": \"x\", \"stars\": 2}\n{\"_id\": 2, \"text\": 7}\n"
+            try text.write(toFile: "\(folder)/Note.ndjson", atomically: true, encoding: .utf8)
+            // Before it in the folder's order.
+            try "{\"_id\": \"b\", \"name\": \"x\", \"stock\": 1}\n".write(
+                toFile: "\(folder)/Item.ndjson", atomically: true, encoding: .utf8)
+            let refusal = await complaint(cluster, "--partition", "copy", folder)
+            for words in [
+                "nothing was written", "Note: 2 documents; the app's schema has no such class",
+                "text: int (1), string (1)",
+            ] {
+                expectTrue(refusal.contains(words), "\(refusal)")
+            }
+            let after = await complaint(cluster, "--partition", "copy", "\(folder)/none.ndjson")
+            expectTrue(after.contains("none.ndjson"), "\(after)")
+            try await expectTrue(
+                cluster.operate("documents", "count", "--app", cluster.app, "--all-partitions", "Item").contains("1"))
+            _ = try await cluster.operate("apps", "set", cluster.app, "--development-mode")
+            let totals = try await cluster.operateJSON(
+                Totals.self, "documents", "import", "--app", cluster.app, "--partition", "copy", folder)
+            expectTrue(totals.written == 3, "\(totals)")
+        }
     }
 }

@@ -124,6 +124,9 @@ struct DocumentImporter {
         return handle
     }
 
+    /// How many documents are written, by the import that broke off, too.
+    var written: Int { progress.written }
+
     /// Begins a file.
     mutating func begin(_ path: String) throws {
         self.path = path
@@ -217,9 +220,10 @@ struct DocumentImporter {
         while let first = left.first {
             let part = left.prefix(size)
             do {
-                try await admin.write(
+                let answer = try await admin.write(
                     part.map { write($0) }, app: target.app, partition: partition,
                     id: resume.map { _ in "import \(progress.run) \(source.number) \(first.number) \(part.count)" })
+                Printing.declared(answer)
                 progress.written += part.count
                 left = left.dropFirst(part.count)
                 size = min(size * 2, Self.batchCount)

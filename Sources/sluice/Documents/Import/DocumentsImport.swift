@@ -68,13 +68,14 @@ struct DocumentsImport: AdminCommand {
         let schema = ImportSchema(try await admin.ask(AdminRoute.schema.path(app)))
         let paths = try files.flatMap { try ImportFile.paths(at: $0) }
         if dryRun { return try await survey(paths, schema) }
+        try await showNewClasses(paths, schema, admin)
         var importer = try DocumentImporter(
             admin: admin, target: ImportTarget(app: app, partition: partition, partitionKey: partitionKey, mode: mode),
             className: className, schema: schema, rejects: rejects, resume: resume, paths: paths)
         for path in paths {
             var file = try file(path, schema)
             try importer.begin(path)
-            while let found = try await file.next() {
+            while let found = try await next(in: &file, importer) {
                 try await importer.add(found, of: try className(of: found, in: file), bytesRead: file.bytesRead)
             }
             try await importer.end(bytesRead: file.bytesRead)
@@ -83,6 +84,18 @@ struct DocumentsImport: AdminCommand {
         try output.show(
             totals, "\(totals.written.counted("document")) written, \(totals.rejected) rejected, in \(totals.seconds) s"
         )
+    }
+
+    /// The next document of a file; one that cannot be read on tells how far the import has come.
+    private func next(
+        in file: inout ImportFile, _ importer: DocumentImporter
+    ) async throws -> SourceDocument? {
+        do {
+            return try await file.next()
+        } catch let failure as CommandFailure {
+            let written = importer.written.counted("document is", "documents are")
+            throw CommandFailure(failure.kind, "\(failure.message); \(written) written")
+        }
     }
 
     private func file(_ path: String, _ schema: ImportSchema) throws -> ImportFile {
@@ -97,6 +110,48 @@ struct DocumentsImport: AdminCommand {
     }
 
     // MARK: Looking first
+
+    /// How many documents of a new class are looked at before anything is written, and how many of one file.
+    private static let lookedAtOfClass = 500
+    private static let lookedAtOfFile = 20_000
+
+    /// Shows what classes that the app's schema lacks are going to be made of, before anything is written.
+    ///
+    /// - Throws: `badInput` where the app makes no classes of documents, unless what does not fit is to be rejected.
+    private func showNewClasses(_ paths: [String], _ schema: ImportSchema, _ admin: AdminClient) async throws {
+        var surveys: [String: FieldSurvey] = [:]
+        // Standard input is read once.
+        for path in paths where path != "-" {
+            var file = try file(path, schema)
+            let only = className ?? file.className
+            if let only, schema.has(only) { continue }
+            var count = 0
+            while count < Self.lookedAtOfFile, let found = try await file.next() {
+                count += 1
+                let name = try className(of: found, in: file)
+                if !schema.has(name), surveys[name]?.documents ?? 0 < Self.lookedAtOfClass {
+                    if case .success(let document) = found.content {
+                        surveys[name, default: FieldSurvey()].add(document)
+                    }
+                } else if only != nil, found.collection == nil {
+                    break
+                }
+            }
+        }
+        guard !surveys.isEmpty else { return }
+        let app: AppDocument = try await admin.ask(AdminRoute.app.path(app))
+        let text = surveys.sorted { $0.key < $1.key }.flatMap { lines(of: $0.key, $0.value, 0, schema) }
+            .joined(separator: "\n")
+        guard !app.developmentMode else {
+            return Printing.note("classes are made of what the first documents have:\n\(text)")
+        }
+        let advice =
+            "development mode is off: let a client or a changeset declare what is missing, or turn it on (sluice apps set \(app.id) --development-mode)"
+        guard rejects == nil else {
+            return Printing.note("these documents are going to be rejected, since \(advice)\n\(text)")
+        }
+        throw CommandFailure(.badInput, "nothing was written, since \(advice)\n\(text)")
+    }
 
     private struct Survey: Encodable {
         struct Field: Encodable {
