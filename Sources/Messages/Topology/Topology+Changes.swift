@@ -64,6 +64,18 @@ extension Topology {
         ]
     }
 
+    /// A feed's stream: changes stay there when they are read, and several read each by itself, from any of them on. What is older than `keep`, or beyond
+    /// `maxBytes`, goes a segment at a time, so segments are small.
+    ///
+    /// - Parameter keep: milliseconds.
+    package func feedStreamArguments(keep: Int64, maxBytes: Int64) -> AMQPTable {
+        [
+            "x-queue-type": "stream", "x-max-age": .string("\(max(1, keep / 1_000))s"),
+            "x-max-length-bytes": .int(maxBytes),
+            "x-stream-max-segment-size-bytes": .int(min(max(maxBytes / 8, 1_000_000), 100_000_000)),
+        ]
+    }
+
     package var lostQueueArguments: AMQPTable {
         ["x-queue-type": "quorum", "x-max-length": 1, "x-overflow": "drop-head"]
     }

@@ -126,6 +126,27 @@ struct ManagementClient {
         }
     }
 
+    /// Puts a message into a queue.
+    func publish(_ payload: String, to queue: String, inVirtualHost host: String) async throws {
+        struct Publication: Encodable {
+            struct Properties: Encodable { var delivery_mode = 2 }
+            var properties = Properties()
+            var routing_key: String
+            var payload: String
+            var payload_encoding = "string"
+        }
+        let path = "exchanges/\(Self.segment(host))/amq.default/publish"
+        var request = request(path)
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/json")
+        request.body = .bytes(
+            ByteBuffer(bytes: try JSONEncoder().encode(Publication(routing_key: queue, payload: payload))))
+        let answer = try await send(request, timeout: .seconds(60))
+        guard (200..<300).contains(answer.status.code) else {
+            throw failure(.badInput, "it does not put a message into \(queue): \(answer.status.code)")
+        }
+    }
+
     /// A name as a part of a path.
     static func segment(_ name: String) -> String {
         name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? name

@@ -51,26 +51,28 @@ struct FeedReport: Encodable {
     var queue: String
     /// The patterns by which it gets changes.
     var keys: [String]
+    /// Whether it is a stream, in which changes stay that were read.
+    var isStream: Bool
     /// Seconds.
     var keep: Int64?
     var maxBytes: Int64?
-    /// Changes that wait.
+    /// Changes that wait; of a stream, that it has.
     var waiting: Int
     var consumers: Int
     /// Seconds since the first change that waits was published; nil while a consumer has it, or if none waits.
     var oldestSeconds: Double?
-    /// Changes were lost, too old or too many: whoever follows has to start anew.
+    /// Changes were lost, too old or too many: whoever follows has to start anew. A stream does not tell.
     var hasLost: Bool
 
     static func table(_ reports: [FeedReport]) -> Table {
         Table(
-            "FEED", "CHANGES OF", "KEEP", "WAITING", "OLDEST", "CONSUMERS", "LOST",
+            "FEED", "KIND", "CHANGES OF", "KEEP", "WAITING", "OLDEST", "CONSUMERS", "LOST",
             rows: reports.map { report in
                 [
-                    report.feed, report.keys.joined(separator: " "),
+                    report.feed, report.isStream ? "stream" : "queue", report.keys.joined(separator: " "),
                     report.keep.map { KeepingTime.text($0 * 1_000) }.cell, "\(report.waiting)",
                     report.oldestSeconds.map { "\(Int($0)) s" }.cell, "\(report.consumers)",
-                    report.hasLost ? "yes" : "no",
+                    report.isStream ? "-" : report.hasLost ? "yes" : "no",
                 ]
             })
     }
@@ -97,18 +99,21 @@ extension ClusterSettings {
         let info = try await channel.declareQueue(AMQPQueueDeclaration(name: queue, passive: true), record: false)
         await channel.close()
         return FeedReport(
-            feed: feed.name, queue: queue, keys: feed.keys, keep: feed.keep.map { $0 / 1_000 },
+            feed: feed.name, queue: queue, keys: feed.keys, isStream: feed.isStream, keep: feed.keep.map { $0 / 1_000 },
             maxBytes: feed.maxBytes, waiting: info.messageCount, consumers: info.consumerCount,
-            oldestSeconds: info.messageCount > 0 && info.consumerCount == 0
-                ? try await Self.oldest(in: queue, on: connection) : nil,
-            hasLost: await Self.hasMessages(topology.lostOfFeed(feed.name), on: connection))
+            oldestSeconds: info.messageCount > 0 && (info.consumerCount == 0 || feed.isStream)
+                ? try await Self.oldest(in: queue, isStream: feed.isStream, on: connection) : nil,
+            hasLost: feed.isStream
+                ? false : await Self.hasMessages(topology.lostOfFeed(feed.name), on: connection))
     }
 
     /// The age of the first message, which is looked at and given back. The queue hands its messages to one consumer at a time: one that comes
     /// meanwhile gets them afterwards, in order.
-    private static func oldest(in queue: String, on connection: AMQPConnection) async throws -> Double? {
+    private static func oldest(
+        in queue: String, isStream: Bool, on connection: AMQPConnection
+    ) async throws -> Double? {
         let channel = try await connection.openChannel(prefetch: 1)
-        let consumer = try await channel.consume(queue: queue)
+        let consumer = try await channel.consume(queue: queue, arguments: isStream ? ["x-stream-offset": "first"] : [:])
         await consumer.waitForDelivery(upTo: .seconds(2))
         let first = consumer.bufferedCount > 0 ? try await consumer.nextBatch(max: 1)?.first : nil
         await channel.close()
@@ -169,9 +174,16 @@ extension ManagementClient {
     func feed(_ name: String, _ settings: ClusterSettings) async throws -> FoundFeed {
         let host = try settings.amqp(name: "feeds").virtualHost
         let facts = try await facts(ofVirtualHost: host).facts
-        guard let feed = facts.host.map({ FoundFeed.all(in: $0, settings.topology) })?.first(where: { $0.name == name })
-        else { throw CommandFailure(.notFound, "there is no feed \(name): sluice feeds list") }
-        return feed
+        if let feed = facts.host.map({ FoundFeed.all(in: $0, settings.topology) })?.first(where: { $0.name == name }) {
+            return feed
+        }
+        guard let host = facts.host, FoundFeed.isBroken(name, in: host, settings.topology) else {
+            throw CommandFailure(.notFound, "there is no feed \(name): sluice feeds list")
+        }
+        throw CommandFailure(
+            .notFound,
+            "the queue of feed \(name) was deleted, and what was told since is lost: make it again as it was (sluice feeds create), and whoever follows has to start anew"
+        )
     }
 }
 

@@ -15,6 +15,9 @@ struct FeedsCreate: ReportingCommand {
             The user's password is made, and kept in feed-NAME.password in the folder of credentials; feed-NAME.env beside it has the
             address that the user logs in at. Given twice nothing changes but the user's rights; other limits or another class are
             refused, since a queue keeps those that it was made with.
+
+            With --stream it is a stream: what is read stays, as long as --keep says, and any number of programs read, each from where it
+            wants to.
             """)
 
     @OptionGroup var common: ReportOptions
@@ -26,6 +29,7 @@ struct FeedsCreate: ReportingCommand {
         milliseconds: 7 * 86_400_000)
     @Option(name: .customLong("max-mib"), help: "What waits at most, in MiB; beyond, the oldest changes go.")
     var maxMiB: Int64 = 1024
+    @Flag(help: "Make a stream, from which several read, each by itself and from any change on.") var stream = false
     @Option(help: "The folder of the users' passwords.") var credentials = "sluice-broker"
 
     private struct Report: Encodable {
@@ -54,7 +58,7 @@ struct FeedsCreate: ReportingCommand {
         let host = try settings.amqp(name: "feeds").virtualHost
         let plan = FeedPlan(
             name: name, app: app, className: className.map { ByteString($0) }, keep: keep.milliseconds,
-            maxBytes: maxMiB << 20, topology: settings.topology, virtualHost: host)
+            maxBytes: maxMiB << 20, isStream: stream, topology: settings.topology, virtualHost: host)
         let facts = try await client.facts(ofVirtualHost: host).facts
         guard facts.host?.exchanges.contains(where: { $0.name == settings.topology.changes }) == true else {
             throw CommandFailure(
@@ -62,6 +66,7 @@ struct FeedsCreate: ReportingCommand {
         }
         let known = facts.host.map { FoundFeed.all(in: $0, settings.topology) }?.first { $0.name == name }
         if let known { try refuse(unless: known, plan) }
+        let isBroken = facts.host.map { FoundFeed.isBroken(name, in: $0, settings.topology) } ?? false
         let file = "\(credentials)/feed-\(name).password"
         let hasUser = facts.accounts?.users.contains { $0.name == plan.user } == true
         var password: String?
@@ -74,6 +79,13 @@ struct FeedsCreate: ReportingCommand {
             password = made
         }
         try await client.make(BrokerDefinitions(plan, password: password))
+        if isBroken, !stream {
+            // The word of what was lost reaches whoever follows; nothing else would tell.
+            try await client.publish(
+                #"{"lost": "the queue was deleted, and made anew"}"#, to: settings.topology.lostOfFeed(name),
+                inVirtualHost: host)
+            Printing.note("the feed's queue had been deleted: whoever follows has to start anew (docs/change-feed.md)")
+        }
         let report = Report(
             feed: name, queue: settings.topology.feed(name), user: plan.user, passwordFile: file,
             keys: plan.bindings.map(\.routingKey))
@@ -81,7 +93,7 @@ struct FeedsCreate: ReportingCommand {
             report,
             """
             feed      \(report.feed)
-            queue     \(report.queue)
+            \(stream ? "stream   " : "queue    ") \(report.queue)
             changes   \(report.keys.joined(separator: " "))
             keep      \(KeepingTime.text(plan.keep)), \(maxMiB) MiB
             user      \(report.user)
@@ -91,10 +103,12 @@ struct FeedsCreate: ReportingCommand {
 
     private func refuse(unless known: FoundFeed, _ plan: FeedPlan) throws {
         let keys = plan.bindings.map(\.routingKey).sorted()
-        guard known.keys.isEmpty || known.keys == keys, known.keep == plan.keep, known.maxBytes == plan.maxBytes else {
+        guard known.keys.isEmpty || known.keys == keys, known.keep == plan.keep, known.maxBytes == plan.maxBytes,
+            known.isStream == plan.isStream
+        else {
             throw CommandFailure(
                 .badInput,
-                "feed \(name) is there with changes of \(known.keys.joined(separator: " ")), kept for "
+                "feed \(name) is there\(known.isStream ? " as a stream" : "") with changes of \(known.keys.joined(separator: " ")), kept for "
                     + "\(known.keep.map(KeepingTime.text) ?? "-") and \((known.maxBytes ?? 0) >> 20) MiB: delete it first, or choose another name"
             )
         }

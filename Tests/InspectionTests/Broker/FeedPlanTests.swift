@@ -10,10 +10,22 @@ import Testing
 @testable import Messages
 
 @Suite(.hangGuard) struct FeedPlanTests {
-    private func plan(_ topology: Topology, keep: Int64 = 60_000, class className: ByteString? = nil) -> FeedPlan {
+    private func plan(
+        _ topology: Topology, keep: Int64 = 60_000, class className: ByteString? = nil, isStream: Bool = false
+    ) -> FeedPlan {
         FeedPlan(
-            name: "warehouse", app: "tasks", className: className, keep: keep, maxBytes: 1 << 20, topology: topology,
-            virtualHost: "/")
+            name: "warehouse", app: "tasks", className: className, keep: keep, maxBytes: 1 << 20, isStream: isStream,
+            topology: topology, virtualHost: "/")
+    }
+
+    private func host(_ plan: FeedPlan) -> BrokerFacts.VirtualHost {
+        BrokerFacts.VirtualHost(
+            exchanges: [],
+            queues: plan.queues.map { .init(name: $0.name, arguments: .init($0.arguments)) },
+            bindings: plan.bindings.map {
+                .init(source: $0.exchange, destination: $0.queue, routing_key: $0.routingKey)
+            },
+            policies: [])
     }
 
     @Test func aFeedsUserReadsItsQueuesAlone() throws {
@@ -39,16 +51,55 @@ import Testing
 
     @Test func aFeedIsKnownByItsQueueAndBindings() throws {
         let plan = plan(Topology(), class: "Task")
-        let host = BrokerFacts.VirtualHost(
-            exchanges: [],
-            queues: plan.queues.map { .init(name: $0.name, arguments: .init($0.arguments)) },
-            bindings: plan.bindings.map {
-                .init(source: $0.exchange, destination: $0.queue, routing_key: $0.routingKey)
-            },
-            policies: [])
+        let found = FoundFeed(name: "warehouse", keys: ["tasks.%.*", "tasks.Task.*"], keep: 60_000, maxBytes: 1 << 20)
+        expectEqual(FoundFeed.all(in: host(plan), Topology()), [found])
+        var stream = found
+        stream.isStream = true
         expectEqual(
-            FoundFeed.all(in: host, Topology()),
-            [FoundFeed(name: "warehouse", keys: ["tasks.%.*", "tasks.Task.*"], keep: 60_000, maxBytes: 1 << 20)])
+            FoundFeed.all(in: host(self.plan(Topology(), class: "Task", isStream: true)), Topology()), [stream])
+    }
+
+    @Test func aFeedWhoseQueueWasDeletedIsNotOneThatNeverWas() {
+        var host = host(plan(Topology()))
+        expectTrue(!FoundFeed.isBroken("warehouse", in: host, Topology()))
+        host.queues.removeAll { $0.name == "sluice.feed.warehouse" }
+        expectTrue(FoundFeed.isBroken("warehouse", in: host, Topology()))
+        expectTrue(!FoundFeed.isBroken("other", in: host, Topology()))
+    }
+
+    @Test func aStreamKeepsWhatWasReadAndGivesItToEachReader() async throws {
+        try await TestTopology.with("stream") { opened in
+            let plan = plan(opened.topology, keep: 600_000, class: "Task", isStream: true)
+            for queue in plan.queues { try await opened.channel.declareQueue(queue.declaration) }
+            for binding in plan.bindings {
+                try await opened.channel.bindQueue(
+                    binding.queue, exchange: binding.exchange, routingKey: binding.routingKey)
+            }
+            for number in 0..<5 {
+                try await opened.channel.publish(
+                    AMQPMessage(body: Array("\(number)".utf8)), exchange: opened.topology.changes,
+                    routingKey: Topology.changeKey(app: "tasks", class: "Task", operation: "insert"))
+            }
+            // Twice all of them, and then those from an offset on, each as it was told.
+            for (offset, expected) in [(AMQPValue.string("first"), 0), (.string("first"), 0), (.int(3), 3)] {
+                let channel = try await opened.connection.openChannel(prefetch: 10)
+                let consumer = try await channel.consume(
+                    queue: opened.topology.feed("warehouse"), arguments: ["x-stream-offset": offset])
+                var read: [String] = []
+                var offsets: [Int64?] = []
+                while read.count < 5 - expected, let batch = try await consumer.nextBatch(max: 10) {
+                    for delivery in batch {
+                        read.append(String(decoding: delivery.message.body, as: UTF8.self))
+                        offsets.append(delivery.message.properties.headers["x-stream-offset"]?.intValue)
+                    }
+                    if let last = batch.last { try await consumer.ack(upTo: last) }
+                }
+                expectEqual(read, (expected..<5).map { "\($0)" })
+                expectEqual(offsets, (expected..<5).map { Int64($0) })
+                await channel.close()
+            }
+            for queue in plan.queues { _ = try await opened.channel.deleteQueue(queue.name) }
+        }
     }
 
     @Test func whatIsTooOldLeavesAWordBehind() async throws {
