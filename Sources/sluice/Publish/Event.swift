@@ -1,5 +1,6 @@
 import AMQP
 import Changesets
+import Documents
 import ExtendedJSON
 import Foundation
 import Messages
@@ -49,9 +50,13 @@ struct Event {
         }
     }
 
-    /// What the event does to clients, if it makes them reset.
-    var resetting: String? {
+    /// What the event does that nobody can undo: it makes clients reset, or takes away what all objects of a class have.
+    var destruction: String? {
         switch content {
+        case let message as ChangesetMessage:
+            message.erasedSchema.map { "erasing \($0) of a realm of app \(app), with all that is in it," }
+        case let message as WriteMessage:
+            message.emptiedClass.map { "deleting all objects of class \($0) in a realm of app \(app)" }
         case is TerminationMessage: "a termination of app \(app)"
         case let message as ResetMessage:
             message.clientFile.map { "a reset of client file \($0) of app \(app)" }
@@ -137,7 +142,35 @@ struct EventLine {
     }
 }
 
+extension WriteMessage {
+    /// The first class of which a write deletes everything.
+    fileprivate var emptiedClass: String? {
+        guard let batch = try? WriteBatch(writes: writes, onlyIf: onlyIf) else { return nil }
+        for write in batch.writes {
+            if case .delete(.filter(let filter, many: true)) = write.operation, filter.isEmpty {
+                return write.className.string
+            }
+        }
+        return nil
+    }
+}
+
 extension ChangesetMessage {
+    /// The first class or property that the changesets take away.
+    fileprivate var erasedSchema: String? {
+        for changeset in entries.lazy.compactMap({ try? Changeset(parsing: $0.changeset) }) {
+            for instruction in changeset.instructions {
+                switch instruction {
+                case .eraseTable(let table): return "class \(changeset.strings[table]?.string ?? "")"
+                case .eraseColumn(let table, let field):
+                    return "\(changeset.strings[table]?.string ?? "").\(changeset.strings[field]?.string ?? "")"
+                default: continue
+                }
+            }
+        }
+        return nil
+    }
+
     /// - Parameter place: where they were given.
     /// - Throws: `badInput` for what no worker could read: it would go to the dead letters.
     func requireChangesets(in place: String) throws {

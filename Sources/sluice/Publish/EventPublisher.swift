@@ -15,7 +15,8 @@ struct EventPublisher {
     private static let patience: Duration = .seconds(20)
 
     func publishAll(fromArguments: () throws -> Event, fromJSON: (EventLine) throws -> Event) async throws {
-        if options.check, let file = options.file { try await check(file, fromJSON) }
+        var apps = options.unchecked ? nil : AppCheck(settings)
+        if options.check, let file = options.file { try await check(file, fromJSON, &apps) }
         let slices = try settings.sliceCount()
         try await settings.withBroker(name: "publish") { connection in
             let channel = try await connection.openChannel(confirms: true)
@@ -24,7 +25,6 @@ struct EventPublisher {
             let listening = inbox.map { inbox in Task { try await inbox.run() } }
             defer { listening?.cancel() }
             var count = 0
-            var apps = options.unchecked ? nil : AppCheck(settings)
             var confirmed: Set<String> = []
             func publish(_ event: Event, id given: String?) async throws {
                 try await apps?.require(event)
@@ -60,8 +60,12 @@ struct EventPublisher {
                     try await publish(try fromJSON(line), id: try line.id)
                 } catch {
                     let failure = CommandFailure(describing: error)
-                    throw CommandFailure(
-                        failure.kind, "published \(count), stopped at line \(line.number): \(failure.message)")
+                    // A line that is no event is named by its own error.
+                    let place = "line \(line.number): "
+                    let why =
+                        failure.message.hasPrefix(place)
+                        ? String(failure.message.dropFirst(place.count)) : failure.message
+                    throw CommandFailure(failure.kind, "published \(count), stopped at \(place)\(why)")
                 }
             }
             guard count > 0 else {
@@ -71,16 +75,18 @@ struct EventPublisher {
         }
     }
 
-    /// Has the operator say that clients may reset, once for each app.
+    /// Has the operator say that what cannot be undone may be done, once for each app.
     private func confirm(_ event: Event, _ confirmed: inout Set<String>) async throws {
-        guard let what = event.resetting, !options.yes, !options.dryRun, !confirmed.contains(event.app) else { return }
+        guard let what = event.destruction, !options.yes, !options.dryRun, !confirmed.contains(event.app) else {
+            return
+        }
         // Standard input has either the events or the name.
         guard options.file != "-" else {
             throw CommandFailure(
                 .badInput, "\(what) cannot be undone: add --yes, or --dry-run to see what would be done")
         }
         var words = what
-        if event.realm == nil, let admin = try? AdminClient(settings),
+        if event.content is TerminationMessage, let admin = try? AdminClient(settings),
             let preview = try? await ResetPreview.termination(of: event.app, admin)
         {
             words += " (\(preview.text))"
@@ -89,12 +95,20 @@ struct EventPublisher {
         confirmed.insert(event.app)
     }
 
-    /// Reads all lines as events.
-    private func check(_ file: String, _ fromJSON: (EventLine) throws -> Event) async throws {
+    /// Reads all lines as events, of apps that there are.
+    private func check(
+        _ file: String, _ fromJSON: (EventLine) throws -> Event, _ apps: inout AppCheck?
+    ) async throws {
         var lines = try EventLines(file: file)
         while let line = try await lines.next() {
-            _ = try fromJSON(line)
+            let event = try fromJSON(line)
             _ = try line.id
+            do {
+                try await apps?.require(event)
+            } catch {
+                let failure = CommandFailure(describing: error)
+                throw CommandFailure(failure.kind, "line \(line.number): \(failure.message)")
+            }
         }
     }
 
@@ -114,6 +128,7 @@ struct EventPublisher {
         switch answer {
         case .refused(let refusal): throw CommandFailure(.badInput, "refused: \(refusal.reason)")
         case .written(let written):
+            Printing.declared(written.declared ?? [])
             if options.json {
                 struct Written: Encodable {
                     var messageId: String

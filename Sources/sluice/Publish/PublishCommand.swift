@@ -12,7 +12,7 @@ struct PublishCommand: AsyncParsableCommand {
 
               sluice publish write --app tasks --partition store-nw '{"insert": "Task", "document": {"_id": 7}}' --wait
               sluice publish changeset --app tasks --partition store-nw --hex 3f0003466f6f...
-              sluice publish changeset --app tasks --partition store-nw --instructions '[{"op": "EraseTable", "class": "Dog"}]'
+              sluice publish changeset --app tasks --partition store-nw --instructions '[{"op": "EraseObject", "class": "Dog", "key": 7}]'
               sluice publish changeset --file recording.ndjson
               sluice publish reset --app tasks --partition store-nw --client-file 7
               sluice publish termination --app tasks --reason "schema change"
@@ -24,7 +24,8 @@ struct PublishCommand: AsyncParsableCommand {
             reset or a termination until the coordinator has its campaign. The exit code is 65 if it was refused, 75 if nobody has
             answered.
 
-            Resets and terminations want the app's id typed, once for each app, or --yes.
+            Resets, terminations, and what takes away a class, a property or all objects of a class want the app's id typed, once for
+            each app, or --yes.
 
             The coordinator is asked whether the app exists; where there is none, --unchecked publishes all the same.
             """,
@@ -53,7 +54,7 @@ struct EventOptions: ParsableArguments {
     @Flag(help: "Wait until the events are written, or refused, or their campaigns are open.")
     var wait = false
 
-    @Flag(help: "Publish resets and terminations without asking.")
+    @Flag(help: "Publish without asking what cannot be undone, such as resets and terminations.")
     var yes = false
 
     @Flag(help: "Say where each event would go, and publish nothing.")

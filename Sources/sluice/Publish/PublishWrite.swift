@@ -1,6 +1,7 @@
 import AMQP
 import ArgumentParser
 import Changesets
+import Documents
 import ExtendedJSON
 import Messages
 import SyncModel
@@ -17,6 +18,7 @@ struct PublishWrite: PublishingCommand {
     @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var events: EventOptions
     @OptionGroup var realm: EventRealmOptions
+    @Option(help: "Only if the realm is at this version.") var ifVersion: UInt64?
     @Argument(help: "A write, such as {\"delete\": \"Task\", \"id\": 7}; repeat it for several.") var writes: [String] =
         []
 
@@ -25,7 +27,8 @@ struct PublishWrite: PublishingCommand {
             throw CommandFailure(.badInput, "give --app, --partition or --flexible, and a write; or --file")
         }
         let writes = try writes.map { text throws(CommandFailure) in try Self.read(text, "the write") }
-        return Event(WriteMessage(realm: realm, writes: .array(writes)))
+        let onlyIf: BSONValue? = ifVersion.map { ["version": BSONValue(Int64(clamping: $0))] }
+        return try Self.event(WriteMessage(realm: realm, writes: .array(writes), onlyIf: onlyIf), nil)
     }
 
     func event(from line: EventLine) throws -> Event {
@@ -34,7 +37,18 @@ struct PublishWrite: PublishingCommand {
         }
         if let name = realm.name { body["realm"] = .document(name.document) }
         let text = ExtendedJSONWriter.text(of: .document(body))
-        return Event(try EventLine(number: line.number, text: text).decode() as WriteMessage)
+        return try Self.event(EventLine(number: line.number, text: text).decode(), "line \(line.number)")
+    }
+
+    /// - Parameter place: where the event was given; nil: in the arguments.
+    /// - Throws: `badInput` for writes that no owner could read: where nobody waits, they would go to the dead letters.
+    private static func event(_ message: WriteMessage, _ place: String?) throws -> Event {
+        do {
+            _ = try WriteBatch(writes: message.writes, onlyIf: message.onlyIf)
+        } catch {
+            throw CommandFailure(.badInput, (place.map { "\($0): " } ?? "") + "\(error)")
+        }
+        return Event(message)
     }
 
     private static func read(_ text: String, _ place: String) throws(CommandFailure) -> BSONValue {

@@ -159,5 +159,70 @@ extension SharedClusterTests {
             await expect(65, "$near", "find", "Item", "--filter", #"{"name": {"$near": 1}}"#)
             await expect(65, "Thing", "count", "Thing")
         }
+
+        @Test func whatAUserMayNotWriteIsNotWritten() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            try device.create("a", stock: 1)
+            try await device.upload()
+            func update(_ stock: Int, for user: String) async throws -> String {
+                try await documents(
+                    cluster, "update", "Item", "a", "--user", user, "--values", #"{"stock": \#(stock)}"#)
+            }
+            func complaint(for user: String) async -> String {
+                do { return "done: \(try await update(9, for: user))" } catch { return "\(error)" }
+            }
+            let written = try await update(2, for: device.user.id)
+            expectTrue(written.contains("integrated as version"), "\(written)")
+            let nobody = await complaint(for: "0000000000000001000000ab")
+            expectTrue(nobody.contains("exited with 66:"), "\(nobody)")
+            // Rules that let nobody write.
+            let file = FileManager.default.temporaryDirectory.appending(path: "rules-\(UUID().uuidString)").path
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            try #"{"partition": {"read": true, "write": false}}"#.write(
+                toFile: file, atomically: true, encoding: .utf8)
+            _ = try await cluster.operate("rules", "set", cluster.app, file)
+            let forbidden = await complaint(for: device.user.id)
+            expectTrue(forbidden.contains("exited with 65:") && forbidden.contains("may not write"), "\(forbidden)")
+            _ = try await documents(cluster, "update", "Item", "a", "--values", #"{"stock": 3}"#)
+            let found = try await documents(cluster, "get", "Item", "a", "--user", device.user.id)
+            expectTrue(found.contains("\"stock\":3"), "\(found)")
+        }
+
+        @Test func whatTakesAClassAwayIsAskedForAndACheckedFileIsPublishedAsAWholeOrNot() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            try device.create("a")
+            try await device.upload()
+            let realm = ["--app", cluster.app, "--partition", Device.partition]
+            func complaint(_ arguments: [String]) async -> String {
+                do { return "done: \(try await cluster.operate(["publish"] + arguments + realm))" } catch {
+                    return "\(error)"
+                }
+            }
+            for event in [
+                ["changeset", "--instructions", #"[{"op": "EraseTable", "class": "Item"}]"#],
+                ["write", #"{"delete": "Item", "filter": {}, "many": true}"#],
+            ] {
+                let words = await complaint(event)
+                expectTrue(words.contains("cannot be undone: add --yes"), "\(words)")
+            }
+            // What no owner could read is not published at all; with --check nothing before it is.
+            let file = FileManager.default.temporaryDirectory.appending(path: "writes-\(UUID().uuidString)").path
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            let good = #"{"id": "w-1", "writes": [{"delete": "Item", "id": "a"}]}"#
+            let bad = #"{"id": "w-2", "writes": [{"update": "Item", "id": "a", "apply": {"$rename": {}}}]}"#
+            try (good + "\n" + bad + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+            let checked = await complaint(["write", "--check", "--wait", "--file", file])
+            expectTrue(checked.contains("line 2: writes[0].apply.$rename"), "\(checked)")
+            try await expectEqual(documents(cluster, "count", "Item"), "1")
+            let stopped = await complaint(["write", "--wait", "--file", file])
+            expectTrue(stopped.contains("published 1, stopped at line 2: writes[0]"), "\(stopped)")
+            try await expectEqual(documents(cluster, "count", "Item"), "0")
+            let stale = await complaint(["write", "--wait", "--if-version", "1", #"{"delete": "Item", "id": "a"}"#])
+            expectTrue(stale.contains("exited with 65:") && stale.contains("refused: onlyIf.version"), "\(stale)")
+        }
     }
 }
