@@ -69,6 +69,7 @@ struct FireRun: Sendable {
         DocumentRun(
             writers: settings.writers,
             partitions: (0..<settings.partitions).filter { $0 % 3 != 2 }.map { "p\($0)" }, of: Self.steady,
+            views: settings.views > 0,
             following: [Self.steady, Self.resetting] + (settings.views > 0 ? [ViewWorld.app] : []),
             cluster: cluster.cluster, journal: journal)
     }
@@ -245,6 +246,12 @@ struct FireRun: Sendable {
         if !missing.isEmpty {
             report.findings.append(
                 "\(partition): \(missing.count) entries are lost, such as \(missing.sorted().prefix(3))")
+        }
+        let revived = writers.flatMap(\.deleted).filter { copy.entries[$0] != nil }
+        report.duplicated += revived.count
+        if !revived.isEmpty {
+            report.findings.append(
+                "\(partition): \(revived.count) deleted entries are there, such as \(revived.sorted().prefix(3))")
         }
         guard app == Self.steady else { return }
         let increments = (members.map(\.increments) + writers.map(\.increments)).reduce(0, +)

@@ -15,21 +15,27 @@ struct DocumentRun: Sendable {
 
     /// - Parameters:
     ///   - partitions: those of `app` in which nothing is ever reset, where writes are counted.
+    ///   - views: whether as many write to the app in flexible mode.
     ///   - apps: whose changes are followed.
     init(
-        writers count: Int, partitions: [String], of app: String, following apps: [String], cluster: LocalCluster,
+        writers count: Int, partitions: [String], of app: String, views: Bool, following apps: [String],
+        cluster: LocalCluster,
         journal: Journal
     ) {
         self.cluster = cluster
         self.journal = journal
         followers = apps.map { FeedFollower(app: $0, cluster: cluster) }
         writers =
-            partitions.isEmpty
-            ? []
-            : (0..<count).map { number in
-                let partition = RealmName.partition(fromText: partitions[number % partitions.count])
-                return DocumentWriter(
-                    name: "writer-\(number)", realm: RealmName(app: app, partition: partition), cluster: cluster)
+            (partitions.isEmpty
+                ? []
+                : (0..<count).map { number in
+                    let partition = RealmName.partition(fromText: partitions[number % partitions.count])
+                    return DocumentWriter(
+                        name: "writer-\(number)", realm: RealmName(app: app, partition: partition), cluster: cluster)
+                })
+            + (0..<(views ? count : 0)).map { number in
+                DocumentWriter(
+                    name: "card-writer-\(number)", realm: RealmName(flexible: ViewWorld.app), cluster: cluster)
             }
     }
 
@@ -48,6 +54,9 @@ struct DocumentRun: Sendable {
         let realm = RealmName(app: app, partition: RealmName.partition(fromText: partition))
         return writers.filter { $0.realm == realm }
     }
+
+    /// The writers of the app in flexible mode.
+    var cardWriters: [DocumentWriter] { writers.filter { $0.realm.isFlexible } }
 
     /// Follows until it is cancelled.
     func follow(_ random: SeededGenerator) async {
@@ -139,7 +148,8 @@ extension ViewWorld {
         for (key, document) in replayed.documents["Card"] ?? [:] {
             guard let id = key.string?.string else { continue }
             cards[id] = Card(
-                group: document["group"]?.string?.string ?? "", text: document["text"]?.string?.string ?? "")
+                group: document["group"]?.string?.string ?? "", text: document["text"]?.string?.string ?? "",
+                hits: Int(document["hits"]?.integer ?? 0))
         }
         return cards
     }

@@ -9,14 +9,18 @@ import SeededRandom
 import SyncModel
 import Synchronization
 
-/// A backend that writes documents beside a partition's devices, each write again and again with the same id until its realm's owner has answered.
+/// A backend that writes documents beside devices, each message again and again with the same id until its realm's owner has answered.
 final class DocumentWriter: Sendable {
     private struct Ledger {
         var attempted = 0
         var acknowledged = 0
         /// Answered as written before.
         var repetitions = 0
+        /// What it has made, and not deleted: entries, or cards.
         var entries: Set<String> = []
+        var deleted: Set<String> = []
+        /// How often it has raised the count of each of its cards.
+        var hits: [String: Int] = [:]
         var increments = 0
         var lines: Set<String> = []
         /// What is not answered yet.
@@ -51,7 +55,10 @@ final class DocumentWriter: Sendable {
     var attempted: Int { ledger.withLock { $0.attempted } }
     var acknowledged: Int { ledger.withLock { $0.acknowledged } }
     var repetitions: Int { ledger.withLock { $0.repetitions } }
+    /// What it has made, and not deleted.
     var entries: Set<String> { ledger.withLock { $0.entries } }
+    var deleted: Set<String> { ledger.withLock { $0.deleted } }
+    var hits: [String: Int] { ledger.withLock { $0.hits } }
     var increments: Int { ledger.withLock { $0.increments } }
     var lines: Set<String> { ledger.withLock { $0.lines } }
     var refusals: [String] { ledger.withLock { $0.refusals } }
@@ -63,7 +70,7 @@ final class DocumentWriter: Sendable {
         while !Task.isCancelled {
             await connected { [self] channel, inbox in
                 while !Task.isCancelled {
-                    if ledger.withLock({ $0.open }) == nil { begin(Int.random(in: 0..<100, using: &random)) }
+                    if ledger.withLock({ $0.open }) == nil { begin(&random) }
                     try await send(on: channel, inbox)
                     try await Task.sleep(for: pace * Double.random(in: 0.5...1.5, using: &random))
                 }
@@ -103,31 +110,76 @@ final class DocumentWriter: Sendable {
         }
     }
 
-    /// Chooses the next write.
-    private func begin(_ die: Int) {
+    /// Chooses the next message: one write, or several that are written together.
+    private func begin(_ random: inout SeededGenerator) {
+        let count = Int.random(in: 0..<10, using: &random) < 7 ? 1 : Int.random(in: 2...5, using: &random)
+        let dice = (0..<count).map { _ in Int.random(in: 0..<100, using: &random) }
         ledger.withLock { ledger in
             let id = "\(name)/\(ledger.attempted)"
-            let text = BSONValue(id)
-            let write: BSONDocument
-            switch die {
-            case 50..<65 where !ledger.entries.isEmpty:
-                write = [
-                    "update": "Entry", "id": BSONValue(ledger.entries.min() ?? ""),
-                    "set": ["text": BSONValue("rewritten by \(id)")],
-                ]
-            case 65..<82:
-                write = ["update": "Shared", "id": "shared", "apply": ["$inc": ["count": 1]]]
-                ledger.increments += 1
-            case 82...:
-                write = ["update": "Shared", "id": "shared", "apply": ["$push": ["lines": text]]]
-                ledger.lines.insert(id)
-            default:
-                write = ["upsert": "Entry", "document": ["_id": text, "text": BSONValue("written by \(name)")]]
-                ledger.entries.insert(id)
+            let writes = dice.enumerated().map { number, die in
+                let part = count == 1 ? id : "\(id)/\(number)"
+                return BSONValue.document(
+                    realm.isFlexible ? card(die, part, &ledger) : entry(die, part, &ledger))
             }
             ledger.attempted += 1
-            ledger.open = Write(id: id, writes: [.document(write)])
+            ledger.open = Write(id: id, writes: .array(writes))
         }
+    }
+
+    /// A write beside devices that share a partition.
+    private func entry(_ die: Int, _ id: String, _ ledger: inout Ledger) -> BSONDocument {
+        let own = ledger.entries.min()
+        switch die {
+        case 45..<57:
+            guard let own else { break }
+            return ["update": "Entry", "id": BSONValue(own), "set": ["text": BSONValue("rewritten by \(id)")]]
+        case 57..<65:
+            guard let own else { break }
+            return delete(own, "Entry", &ledger)
+        case 65..<82:
+            ledger.increments += 1
+            return ["update": "Shared", "id": "shared", "apply": ["$inc": ["count": 1]]]
+        case 82...:
+            ledger.lines.insert(id)
+            return ["update": "Shared", "id": "shared", "apply": ["$push": ["lines": BSONValue(id)]]]
+        default: break
+        }
+        ledger.entries.insert(id)
+        return ["upsert": "Entry", "document": ["_id": BSONValue(id), "text": BSONValue("written by \(name)")]]
+    }
+
+    /// A write beside devices in flexible mode.
+    private func card(_ die: Int, _ id: String, _ ledger: inout Ledger) -> BSONDocument {
+        let own = ledger.entries.min()
+        // Any group: a backend may what an operator may, whatever the roles are just then.
+        let group = ViewWorld.groups.sorted()[die % ViewWorld.groups.count]
+        switch die {
+        case 45..<80:
+            guard let own else { break }
+            ledger.hits[own, default: 0] += 1
+            return [
+                "update": "Card", "id": BSONValue(own),
+                "apply": ["$inc": ["hits": 1], "$set": ["group": BSONValue(group)]],
+            ]
+        case 80..<90:
+            guard let own else { break }
+            return delete(own, "Card", &ledger)
+        default: break
+        }
+        ledger.entries.insert(id)
+        return [
+            "insert": "Card",
+            "document": [
+                "_id": BSONValue(id), "group": BSONValue(group), "text": BSONValue("written by \(name)"), "hits": 0,
+            ],
+        ]
+    }
+
+    private func delete(_ id: String, _ className: String, _ ledger: inout Ledger) -> BSONDocument {
+        ledger.entries.remove(id)
+        ledger.hits[id] = nil
+        ledger.deleted.insert(id)
+        return ["delete": BSONValue(className), "id": BSONValue(id)]
     }
 
     private func send(on channel: AMQPChannel, _ inbox: AnswerInbox) async throws {

@@ -60,7 +60,8 @@ final class ViewClient: Sendable {
             for card in try realm.freeze().dynamicObjects("Card") {
                 guard let id = card["_id"] as? String else { continue }
                 cards[id] = ViewWorld.Card(
-                    group: card["group"] as? String ?? "", text: card["text"] as? String ?? "")
+                    group: card["group"] as? String ?? "", text: card["text"] as? String ?? "",
+                    hits: card["hits"] as? Int ?? -1)
             }
             return cards
         }
@@ -87,7 +88,8 @@ final class ViewClient: Sendable {
     private func make(in group: String, _ realm: Realm) throws {
         let id = "\(name)/\(attempted)"
         try realm.write {
-            _ = realm.dynamicCreate("Card", value: ["_id": id, "group": group, "text": "written by \(name)"])
+            _ = realm.dynamicCreate(
+                "Card", value: ["_id": id, "group": group, "text": "written by \(name)", "hits": 0])
         }
         ledger.withLock {
             $0.attempted += 1

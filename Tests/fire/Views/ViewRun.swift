@@ -83,8 +83,11 @@ final class ViewRun: Sendable {
             await documents?.compare(
                 RealmName(flexible: ViewWorld.app), { ViewWorld.cards($0) }, with: all,
                 difference: { "\($0.count) and \($1.count) cards" }, &report)
-            let made = clients.reduce(into: Set<String>()) { $0.formUnion($1.made) }
-            let lost = made.subtracting(all.keys).subtracting(undone.all)
+            let writers = documents?.cardWriters ?? []
+            let made = (clients.map(\.made) + writers.map(\.entries)).reduce(into: Set<String>()) { $0.formUnion($1) }
+            // What a role has forbidden is undone; nobody forbids a backend anything.
+            let forbidden = undone.all.subtracting(writers.flatMap(\.entries))
+            let lost = made.subtracting(all.keys).subtracting(forbidden)
             report.lost += lost.count
             if !lost.isEmpty {
                 report.findings.append(
@@ -94,6 +97,7 @@ final class ViewRun: Sendable {
             if !strange.isEmpty {
                 report.findings.append("\(ViewWorld.app): nobody made \(strange.sorted().prefix(3))")
             }
+            reckon(writers, all, &report)
             // The same cards under narrower roles: nobody writes any more.
             let some = try await settled(under: ViewWorld.common, &report)
             if some != all.filter({ ViewWorld.common.contains($0.value.group) }) {
@@ -117,6 +121,24 @@ final class ViewRun: Sendable {
                     "\(client.name): \(client.attempted - client.acknowledged) changes are not acknowledged; errors: "
                         + "\(client.errors)")
             }
+        }
+    }
+
+    /// Counts what backends have done to cards: each acknowledged write once.
+    private func reckon(_ writers: [DocumentWriter], _ all: [String: ViewWorld.Card], _ report: inout FireReport) {
+        let hits = writers.reduce(into: [String: Int]()) { $0.merge($1.hits) { $1 } }
+        for (id, card) in all {
+            let expected = hits[id] ?? 0
+            guard card.hits != expected else { continue }
+            report.lost += max(0, expected - card.hits)
+            report.duplicated += max(0, card.hits - expected)
+            report.findings.append("\(ViewWorld.app): card \(id) was raised \(expected) times, and says \(card.hits)")
+        }
+        let revived = writers.flatMap(\.deleted).filter { all[$0] != nil }
+        report.duplicated += revived.count
+        if !revived.isEmpty {
+            report.findings.append(
+                "\(ViewWorld.app): \(revived.count) deleted cards are there, such as \(revived.sorted().prefix(3))")
         }
     }
 

@@ -7,6 +7,8 @@ enum ViewWorld {
     struct Card: Equatable, Sendable {
         var group: String
         var text: String
+        /// How often backends have raised it.
+        var hits: Int
     }
 
     static let groups: Set<String> = ["g0", "g1", "g2", "g3", "g4"]
@@ -16,7 +18,10 @@ enum ViewWorld {
     static let classes = [
         ObjectSchemaDescription(
             "Card", primaryKey: PropertyDescription("_id", .string),
-            properties: [PropertyDescription("group", .string), PropertyDescription("text", .string)])
+            properties: [
+                PropertyDescription("group", .string), PropertyDescription("text", .string),
+                PropertyDescription("hits", .int),
+            ])
     ]
 
     static func query(_ groups: Set<String>) -> String {
