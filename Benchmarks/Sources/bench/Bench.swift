@@ -12,6 +12,7 @@ struct Bench: AsyncParsableCommand {
             Latency.self, Bootstrap.self, QueryChange.self, CommitCost.self,
             Sessions.self, Termination.self, Failover.self, Reconnect.self, OfflineClientBench.self, OfflineServer.self,
             OfflineUpload.self,
-            LocalBench.self, ScaleCommand.self, SimulateTermination.self, GenerateCommand.self,
+            DocumentLatency.self, FeedCost.self, DocumentFiles.self, LocalBench.self, ScaleCommand.self,
+            SimulateTermination.self, GenerateCommand.self,
         ])
 }
