@@ -9,14 +9,15 @@ struct Sluice: AsyncParsableCommand {
             Start with everything in one process, create an app, and point a client at the gateway:
 
               sluice up
-              sluice apps create tasks --rules open    # who may read and write what: docs/rules.md
-              sluice sync terminate tasks --enable     # every client realm must reset ...
-              sluice campaigns watch                   # ... and this is how each one ends
+              sluice apps create tasks --rules open    # who may do what: docs/rules.md
+              sluice sync terminate tasks --enable     # every client realm must reset
+              sluice campaigns watch                   # and this is how each one ends
 
-            Settings come from flags, then from the environment (SLUICE_AMQP_URL ...), then from a YAML file named by
-            --config or SLUICE_CONFIG. Commands print tables; --json prints one JSON document, or one a line when live.
+            Settings come from flags, then from the environment (SLUICE_AMQP_URL ...), then from a YAML file named \
+            by --config or SLUICE_CONFIG. Commands print tables; --json prints one JSON document, or one a line when \
+            live.
 
-            Exit codes: 0 done, 64 wrong usage, 65 bad input, 66 not found, 69 broker or coordinator not reachable,
+            Exit codes: 0 done, 1 and 2 something is wrong (checks), 64 wrong usage, 65 bad input, 66 not found, 69 broker or coordinator not reachable, \
             70 internal error, 75 try again later, 77 not allowed.
             """,
         version: Version.current,

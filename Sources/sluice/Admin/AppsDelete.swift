@@ -9,9 +9,9 @@ struct AppsDelete: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete an app with its realms, users, rules and campaigns.",
         discussion: """
-            There is no such app any more as soon as the command is confirmed, and there will not be another one with this id. \
-            What belonged to it goes in steps; the command waits for that, and may be interrupted and given again to see how \
-            far it is.
+            There is no such app any more as soon as the command is confirmed, and there will not be another one \
+            with this id. What belonged to it goes in steps; the command waits for that, and may be interrupted and \
+            given again to see how far it is.
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var confirmation: ConfirmationOptions

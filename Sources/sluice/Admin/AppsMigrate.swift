@@ -8,10 +8,10 @@ struct AppsMigrate: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Move an app from partition to flexible sync, or back.",
         discussion: """
-            While the app moves its clients wait and keep what they write; then each of them resets onto the other mode by itself. \
-            What the partitions' realms hold comes into the flexible one, with a property that says which partition an object is of, \
-            and back. What is left behind stays stored until it is erased. The command waits for the end, and may be interrupted and given again to see how \
-            far it is.
+            While the app moves its clients wait and keep what they write; then each of them resets onto the other \
+            mode by itself. What the partitions' realms hold comes into the flexible one, with a property that says \
+            which partition an object is of, and back. What is left behind stays stored until it is erased. The \
+            command waits for the end, and may be interrupted and given again to see how far it is.
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var confirmation: ConfirmationOptions

@@ -116,8 +116,9 @@ struct CampaignsWatch: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Follow a campaign until every reset has ended.",
         discussion: """
-            Says which campaign of which app it follows, and prints a line whenever a count changes. Ends with exit code 0 once
-            nothing is pending. A campaign that was published a moment ago may not be open yet: it is waited for.
+            Says which campaign of which app it follows, and prints a line whenever a count changes. Ends with exit \
+            code 0 once nothing is pending. A campaign that was published a moment ago may not be open yet: it is \
+            waited for.
             """)
     @OptionGroup var common: ReportOptions
     @Argument(help: "The campaign's id; the newest that is open if left out.", completion: .campaigns) var campaign:

@@ -8,9 +8,10 @@ struct CampaignsPlan: AdminCommand {
         commandName: "plan",
         abstract: "Show whom a termination would make reset, and what is known to be at risk. Changes nothing.",
         discussion: """
-            The server knows which client realms there are, when each was last heard of, and what waits in the queues. It does
-            not know what a device that is offline has written since: only the device does, until it resets and says how that
-            ended. An idle session is heard of when it begins and when it uploads, not in between.
+            The server knows which client realms there are, when each was last heard of, and what waits in the \
+            queues. It does not know what a device that is offline has written since: only the device does, until it \
+            resets and says how that ended. An idle session is heard of when it begins and when it uploads, not in \
+            between.
             """)
     @OptionGroup var common: ReportOptions
     @Option(help: "The app.", completion: .apps) var app: String

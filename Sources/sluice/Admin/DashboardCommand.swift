@@ -7,9 +7,9 @@ struct DashboardCommand: AdminCommand {
         commandName: "dashboard",
         abstract: "Print a link to the coordinator's dashboard that logs in once.",
         discussion: """
-            The link is good for ten minutes and for one browser, which then has the rights of your admin token for twelve hours. \
-            It begins with coordinator.public_url, else with where the admin API was asked.
-            The coordinator that was asked serves the dashboard at its address, and takes an admin token there, too.
+            The link is good for ten minutes and for one browser, which then has the rights of your admin token for \
+            twelve hours. It begins with coordinator.public_url, else with where the admin API was asked. The \
+            coordinator that was asked serves the dashboard at its address, and takes an admin token there, too.
             """)
     @OptionGroup var common: ReportOptions
     @Option(help: "The page to begin with, such as campaigns or slices/5.") var page: String?

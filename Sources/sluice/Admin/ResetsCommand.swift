@@ -8,9 +8,9 @@ struct ResetsCommand: AsyncParsableCommand {
         commandName: "resets",
         abstract: "Show and release resets that wait for an operator.",
         discussion: """
-            A slice that would ask many of an app's clients to reset within a minute, without a termination, stops and waits: its
-            store may not be what it was. Look at that first (sluice store show, sluice doctor, sluice realms verify). What a
-            client resets onto is what the slice has now.
+            A slice that would ask many of an app's clients to reset within a minute, without a termination, stops \
+            and waits: its store may not be what it was. Look at that first (sluice store show, sluice doctor, \
+            sluice realms verify). What a client resets onto is what the slice has now.
 
               sluice resets list
               sluice resets allow tasks --slice 3

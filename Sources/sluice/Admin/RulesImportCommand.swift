@@ -8,8 +8,8 @@ struct RulesImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Make a rules document of an exported App Services app.",
         discussion: """
-            Prints the document, and what is wrong with it on standard error; asks no coordinator. sluice rules set APP - puts it in \
-            force.
+            Prints the document, and what is wrong with it on standard error; asks no coordinator. sluice rules set \
+            APP - puts it in force.
             """)
     @Argument(help: "The export: its folder, or a zip file of it.") var export: String
     @Option(help: "The environment whose values count; the one that the app was in if left out.")

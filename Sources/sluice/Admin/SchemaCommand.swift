@@ -14,8 +14,9 @@ struct SchemaPrune: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune", abstract: "Take back the classes and properties that no object uses.",
         discussion: """
-            Clients that have them go on as they are: their realms keep them. In development mode a client that declares one \
-            again brings it back. With development mode off it could not, so what some realm declares is kept, but with --declared.
+            Clients that have them go on as they are: their realms keep them. In development mode a client that \
+            declares one again brings it back. With development mode off it could not, so what some realm declares \
+            is kept, but with --declared.
             """)
     @OptionGroup var common: ReportOptions
     @Option(help: "The app's id.", completion: .apps) var app: String
@@ -60,9 +61,10 @@ struct SchemaStage: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "stage", abstract: "Say what an app's schema is to be, and hear what would change.",
         discussion: """
-            Nothing changes before `sluice schema deploy`. The file is what `sluice schema versions --version N --json` prints, \
-            changed. What only adds goes to all clients. What takes something away, or gives a property another type, makes a \
-            version beside those that there are: clients whose configuration names it have the new schema, the others theirs.
+            Nothing changes before `sluice schema deploy`. The file is what `sluice schema versions --version N \
+            --json` prints, changed. What only adds goes to all clients. What takes something away, or gives a \
+            property another type, makes a version beside those that there are: clients whose configuration names it \
+            have the new schema, the others theirs.
             """)
     @OptionGroup var common: ReportOptions
     @Option(help: "The app's id.", completion: .apps) var app: String

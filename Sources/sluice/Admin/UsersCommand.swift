@@ -148,8 +148,9 @@ struct UsersDelete: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete", abstract: "Delete a user with its logins and its address; what it has synced stays.",
         discussion: """
-            With --with-realm the realms go as well that are the user's own by the app's rules: those of the partition that is \
-            the user's id, if nobody else may open it. What the user has written to shared realms stays.
+            With --with-realm the realms go as well that are the user's own by the app's rules: those of the \
+            partition that is the user's id, if nobody else may open it. What the user has written to shared realms \
+            stays.
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var confirmation: ConfirmationOptions

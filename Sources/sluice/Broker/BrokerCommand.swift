@@ -9,8 +9,9 @@ struct BrokerCommand: AsyncParsableCommand {
         commandName: "broker",
         abstract: "Make what a cluster needs at RabbitMQ, or say what is wrong there.",
         discussion: """
-            A broker user for each role, with the rights of that role and no more, and the exchanges and queues, which such users may
-            not make. With one user that may do everything none of this is needed: processes declare what they need.
+            A broker user for each role, with the rights of that role and no more, and the exchanges and queues, \
+            which such users may not make. With one user that may do everything none of this is needed: processes \
+            declare what they need.
 
               sluice broker init                                     # print the commands
               sluice broker init --management-url http://broker:15672
@@ -24,8 +25,8 @@ struct BrokerCheck: ReportingCommand {
         commandName: "check",
         abstract: "Compare the broker with what the cluster needs there: exchanges, queues, bindings, users, nodes.",
         discussion: """
-            Changes nothing. Without --management-url only what AMQP tells is looked at.
-            Exit codes: 0 all well, 1 something to look at or to mend.
+            Changes nothing. Without --management-url only what AMQP tells is looked at. Exit codes: 0 all well, 1 \
+            something to look at or to mend.
             """)
 
     @OptionGroup var common: ReportOptions

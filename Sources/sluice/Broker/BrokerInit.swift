@@ -11,15 +11,18 @@ struct BrokerInit: ReportingCommand {
         commandName: "init",
         abstract: "Make the exchanges, queues and bindings of a cluster, and a broker user for each role.",
         discussion: """
-            With --management-url everything is made through the broker's management plugin, by a user with the tag administrator.
-            Without it nothing is changed at the broker: the commands that do it are printed, and the definitions written that they
-            import. What is there already stays; what is there and is something else is named, and nothing is changed.
+            With --management-url everything is made through the broker's management plugin, by a user with the tag \
+            administrator. Without it nothing is changed at the broker: the commands that do it are printed, and the \
+            definitions written that they import. What is there already stays; what is there and is something else \
+            is named, and nothing is changed.
 
-            Each role's password is taken from SLUICE_BROKER_GATEWAY_PASSWORD (and so on), else from ROLE.password in the folder of
-            credentials, else made. ROLE.env beside it has the role's SLUICE_AMQP_URL. Only their owner may read these files.
+            Each role's password is taken from SLUICE_BROKER_GATEWAY_PASSWORD (and so on), else from ROLE.password \
+            in the folder of credentials, else made. ROLE.env beside it has the role's SLUICE_AMQP_URL. Only their \
+            owner may read these files.
 
-            With --new-passwords the users get other passwords, also where the folder has theirs: one role after the other, each
-            followed by a restart of its processes (docs/operations.md, "Changing the broker's passwords").
+            With --new-passwords the users get other passwords, also where the folder has theirs: one role after the \
+            other, each followed by a restart of its processes \
+            (docs/operations.md, "Changing the broker's passwords").
             """)
 
     @OptionGroup var common: ReportOptions

@@ -16,10 +16,11 @@ struct ChangesFollow: AdminCommand {
         commandName: "follow",
         abstract: "Print an app's changes as they come.",
         discussion: """
-            The app's change feed has to be on: sluice apps set APP --change-feed keys, or documents. With --from start all documents
-            come first, then what is done to them since, without a gap or an overlap. With a place, the last that was dealt with, come
-            the documents that were touched since; a place is one of a realm, so an app in partition mode needs --partition with it.
-            What has to outlive this shell needs a feed: sluice feeds (docs/change-feed.md).
+            The app's change feed has to be on: sluice apps set APP --change-feed keys, or documents. With --from \
+            start all documents come first, then what is done to them since, without a gap or an overlap. With a \
+            place, the last that was dealt with, come the documents that were touched since; a place is one of a \
+            realm, so an app in partition mode needs --partition with it. What has to outlive this shell needs a \
+            feed: sluice feeds (docs/change-feed.md).
 
             Exit codes: 66 the place is gone, start anew; 75 the stream ended, go on from the last place.
             """)

@@ -7,12 +7,14 @@ struct ContextCommand: AsyncParsableCommand {
         commandName: "context",
         abstract: "Say where your clusters are, to name one of them with --context.",
         discussion: """
-            A context names a cluster's coordinators, and where the token is with which one asks them: a file, or an environment variable.
-            With a file of settings it is for the commands, too, that read the broker or the store themselves.
+            A context names a cluster's coordinators, and where the token is with which one asks them: a file, or an \
+            environment variable. With a file of settings it is for the commands, too, that read the broker or the \
+            store themselves.
 
-            A command takes the context that --context names, else SLUICE_CONTEXT, else the current one (`sluice context use`), unless
-            flags or the environment say which cluster it is for. Whatever a context leaves open is not looked for in the environment,
-            where it may be another cluster's; flags of the command win. Processes (`sluice worker` ...) take no context.
+            A command takes the context that --context names, else SLUICE_CONTEXT, else the current one (`sluice \
+            context use`), unless flags or the environment say which cluster it is for. Whatever a context leaves \
+            open is not looked for in the environment, where it may be another cluster's; flags of the command win. \
+            Processes (`sluice worker` ...) take no context.
 
             Contexts are in ~/.config/sluice/contexts.json, or where SLUICE_CONTEXTS says, and hold no secrets.
             """,

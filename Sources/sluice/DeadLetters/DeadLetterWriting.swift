@@ -9,8 +9,9 @@ struct DeadLettersRequeue: DeadLetterCommand {
         commandName: "requeue",
         abstract: "Publish dead letters again to the queue that they died in.",
         discussion: """
-            Each is published, confirmed and known to have reached its queue before it leaves this one; a command that dies in
-            between leaves it in both, and what it does has its effect once. One that still cannot be used comes back.
+            Each is published, confirmed and known to have reached its queue before it leaves this one; a command \
+            that dies in between leaves it in both, and what it does has its effect once. One that still cannot be \
+            used comes back.
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var options: DeadLetterOptions

@@ -9,9 +9,10 @@ struct DeadLettersCommand: AsyncParsableCommand {
         commandName: "dead-letters",
         abstract: "List, show, requeue or drop messages that nobody could use.",
         discussion: """
-            A dead letter is named by what its content makes, at each look the same, or by its message id. The coordinator looks;
-            looking takes nothing out: what was fetched goes back to its place, even if the coordinator is killed. A letter
-            leaves the queue only after the broker has confirmed its copy (requeue), or by drop --yes.
+            A dead letter is named by what its content makes, at each look the same, or by its message id. The \
+            coordinator looks; looking takes nothing out: what was fetched goes back to its place, even if the \
+            coordinator is killed. A letter leaves the queue only after the broker has confirmed its copy (requeue), \
+            or by drop --yes.
 
               sluice dead-letters list --app tasks --sort bytes
               sluice dead-letters count

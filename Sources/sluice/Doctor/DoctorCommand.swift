@@ -11,11 +11,11 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Look at settings, broker, store, clocks and processes: what is wrong, and what to do.",
         discussion: """
-            Looks with the settings that this shell has, which should be those of the processes. Changes nothing: queues that
-            are missing are not made.
+            Looks with the settings that this shell has, which should be those of the processes. Changes nothing: \
+            queues that are missing are not made.
 
-            With --management-url the broker's management plugin is asked too: version, alarms of every node, policies.
-            With --operations-url the readiness of a process is asked; repeat it for several.
+            With --management-url the broker's management plugin is asked too: version, alarms of every node, \
+            policies. With --operations-url the readiness of a process is asked; repeat it for several.
 
             Exit codes: 0 all well, 1 warnings, 2 faults. What could not be looked at does not count.
             """)

@@ -9,14 +9,17 @@ struct DocumentsCommand: AsyncParsableCommand {
         commandName: "documents",
         abstract: "Read and write an app's objects as Extended JSON.",
         discussion: """
-            The realm is --partition of an app in partition mode; an app in flexible mode has one. Values keep the types of the
-            app's schema: {"$oid": "..."} and the like stand for what JSON has no type for (docs/documents.md).
+            The realm is --partition of an app in partition mode; an app in flexible mode has one. Values keep the \
+            types of the app's schema: {"$oid": "..."} and the like stand for what JSON has no type for \
+            (docs/documents.md).
 
-              sluice documents insert --app tasks --partition store-nw Task '{"_id": 7, "title": "buy milk"}'
-              sluice documents find   --app tasks --partition store-nw Task --filter '{"done": false}' --limit 10
+              sluice documents insert --app tasks --partition nw Task '{"_id": 7}'
+              sluice documents find   --app tasks --partition nw Task \\
+                  --filter '{"done": false}' --limit 10
               sluice documents count  --app tasks --all-partitions Task
-              sluice documents update --app tasks --partition store-nw Task 7 --apply '{"$inc": {"count": 1}}'
-              sluice documents delete --app tasks --partition store-nw Task 7
+              sluice documents update --app tasks --partition nw Task 7 \\
+                  --apply '{"$inc": {"count": 1}}'
+              sluice documents delete --app tasks --partition nw Task 7
 
             What is written merges with what devices have done offline, as if another device had written it.
             """,

@@ -15,8 +15,9 @@ struct DocumentsExport: AdminCommand {
         commandName: "export",
         abstract: "Write a realm's documents to files, one for each class.",
         discussion: """
-            The files hold canonical Extended JSON, one document a line, or BSON as mongodump has it; `documents import` and mongorestore \
-            read them. Each page of documents is read as it is then: while devices write, a file is no picture of one moment.
+            The files hold canonical Extended JSON, one document a line, or BSON as mongodump has it; `documents \
+            import` and mongorestore read them. Each page of documents is read as it is then: while devices write, a \
+            file is no picture of one moment.
 
               sluice documents export --app tasks --to dump
             """)

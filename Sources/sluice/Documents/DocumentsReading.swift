@@ -44,11 +44,12 @@ struct DocumentsFind: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "find", abstract: "Print documents, one a line.",
         discussion: """
-            Without --sort they come in an order that is always the same, and all of them come unless --limit says how many. With
-            --sort the first 1,000 come. With --snapshot all of them are of one moment; else each page of them is.
+            Without --sort they come in an order that is always the same, and all of them come unless --limit says \
+            how many. With --sort the first 1,000 come. With --snapshot all of them are of one moment; else each \
+            page of them is.
 
-            With several --partition, or --all-partitions, each is printed as {"realm": ..., "document": ...}; those of each
-            partition are of one moment.
+            With several --partition, or --all-partitions, each is printed as {"realm": ..., "document": ...}; those \
+            of each partition are of one moment.
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var wanted: DocumentRealmsOptions
@@ -127,8 +128,8 @@ struct DocumentsCount: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "count", abstract: "Count documents.",
         discussion: """
-            Several --partition, or --all-partitions, are counted together, each as it is at one moment; this holds for distinct and
-            aggregate, too.
+            Several --partition, or --all-partitions, are counted together, each as it is at one moment; this holds \
+            for distinct and aggregate, too.
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var wanted: DocumentRealmsOptions
@@ -174,8 +175,10 @@ struct DocumentsAggregate: AdminCommand {
         discussion: """
             Stages are $match, $sort, $skip, $limit, $project, $count, and $group with $sum, $avg, $min, $max, $first and $push:
 
-              sluice documents aggregate --app shops --partition store-nw Order \
-                '[{"$match": {"done": true}}, {"$group": {"_id": "$customer", "total": {"$sum": "$price"}}}, {"$sort": {"total": -1}}]'
+              sluice documents aggregate --app shops --partition store-nw Order \\
+                  '[{"$match": {"done": true}},
+                    {"$group": {"_id": "$customer", "total": {"$sum": "$price"}}},
+                    {"$sort": {"total": -1}}]'
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var wanted: DocumentRealmsOptions

@@ -12,11 +12,13 @@ struct FeedsCommand: AsyncParsableCommand {
         commandName: "feeds",
         abstract: "Queues with an app's changes: make them, see what waits in them, delete them.",
         discussion: """
-            A feed is a queue that gets what is done to an app's documents, and a broker user that may read it alone. The app's change
-            feed has to be on. All of it goes through the broker's management plugin (docs/change-feed.md).
+            A feed is a queue that gets what is done to an app's documents, and a broker user that may read it \
+            alone. The app's change feed has to be on. All of it goes through the broker's management plugin \
+            (docs/change-feed.md).
 
               sluice apps set tasks --change-feed documents
-              sluice feeds create warehouse --app tasks --class Task --keep 7d --management-url http://broker:15672
+              sluice feeds create warehouse --app tasks --class Task --keep 7d \\
+                  --management-url http://broker:15672
               sluice feeds list --management-url http://broker:15672
             """,
         subcommands: [FeedsCreate.self, FeedsList.self, FeedsShow.self, FeedsDelete.self],

@@ -12,12 +12,12 @@ struct FeedsCreate: ReportingCommand {
         commandName: "create",
         abstract: "Make a queue that gets an app's changes from now on, and a broker user that may read it alone.",
         discussion: """
-            The user's password is made, and kept in feed-NAME.password in the folder of credentials; feed-NAME.env beside it has the
-            address that the user logs in at. Given twice nothing changes but the user's rights; other limits or another class are
-            refused, since a queue keeps those that it was made with.
+            The user's password is made, and kept in feed-NAME.password in the folder of credentials; feed-NAME.env \
+            beside it has the address that the user logs in at. Given twice nothing changes but the user's rights; \
+            other limits or another class are refused, since a queue keeps those that it was made with.
 
-            With --stream it is a stream: what is read stays, as long as --keep says, and any number of programs read, each from where it
-            wants to.
+            With --stream it is a stream: what is read stays, as long as --keep says, and any number of programs read, \
+            each from where it wants to.
             """)
 
     @OptionGroup var common: ReportOptions

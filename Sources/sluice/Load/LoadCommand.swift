@@ -9,19 +9,22 @@ struct LoadCommand: ReportingCommand {
         commandName: "load",
         abstract: "Put clients on a gateway that write at a rate, and say how fast and how completely it serves them.",
         discussion: """
-            An acceptance test. Clients log in, open their sessions and write objects of the class LoadItem, each --rate times a
-            second; what is measured begins after --warm-up and goes on for --seconds. Each has a realm of its own, or --sharing
-            of them have one together and get each other's writes. Use an app of its own: its realms are called load-RUN-N.
+            An acceptance test. Clients log in, open their sessions and write objects of the class LoadItem, each \
+            --rate times a second; what is measured begins after --warm-up and goes on for --seconds. Each has a \
+            realm of its own, or --sharing of them have one together and get each other's writes. Use an app of its \
+            own: its realms are called load-RUN-N.
 
               sluice apps create load --rules open
               sluice load --app load --clients 500 --rate 0.5
-              sluice load --app load --clients 100 --sharing 20 --max-acknowledged 200 --max-delivered 300
+              sluice load --app load --clients 100 --sharing 20 \\
+                  --max-acknowledged 200 --max-delivered 300
               sluice apps create load-flexible --sync-mode flexible --rules open
               sluice load --app load-flexible --flexible --clients 50 --sharing 10 --json
 
-            A run passes if every client had a session, every changeset was acknowledged and reached whom it should, nothing went
-            wrong, and what --max-... asks for holds. Exit codes: 0 passed, 1 not. One user may begin 50 sessions and send 100
-            uploads a second, and few anonymous users may log in at once: --users, --api-key.
+            A run passes if every client had a session, every changeset was acknowledged and reached whom it should, \
+            nothing went wrong, and what --max-... asks for holds. Exit codes: 0 passed, 1 not. One user may begin \
+            50 sessions and send 100 uploads a second, and few anonymous users may log in at once: --users, \
+            --api-key.
             """)
 
     @OptionGroup var common: ReportOptions

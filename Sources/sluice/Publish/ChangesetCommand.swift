@@ -14,7 +14,8 @@ struct ChangesetCommand: AsyncParsableCommand {
 
               sluice changeset encode '[{"op": "CreateObject", "class": "Dog", "key": 7}]'
               sluice changeset decode 3f0003446f670200000107
-              sluice realms export --history ... | jq -r '.changeset // empty' | sluice changeset decode --file -
+              sluice realms export --app tasks --realm nw --history |
+                  jq -r '.changeset // empty' | sluice changeset decode --file -
 
             What documents can say is easier to write with `sluice documents` and `sluice publish write`.
             """,

@@ -7,25 +7,28 @@ struct PublishCommand: AsyncParsableCommand {
         commandName: "publish",
         abstract: "Publish events to the cluster from a shell.",
         discussion: """
-            An event is built from arguments, or read as JSON: one event a line from a file or, with -, from standard
-            input. The same JSON goes through any AMQP tool; docs/messages.md has every message with an example.
+            An event is built from arguments, or read as JSON: one event a line from a file or, with -, from \
+            standard input. The same JSON goes through any AMQP tool; docs/messages.md has every message with an \
+            example.
 
-              sluice publish write --app tasks --partition store-nw '{"insert": "Task", "document": {"_id": 7}}' --wait
-              sluice publish changeset --app tasks --partition store-nw --hex 3f0003466f6f...
-              sluice publish changeset --app tasks --partition store-nw --instructions '[{"op": "EraseObject", "class": "Dog", "key": 7}]'
+              sluice publish write --app tasks --partition store-nw --wait \\
+                  '{"insert": "Task", "document": {"_id": 7}}'
+              sluice publish changeset --app tasks --partition nw --hex 3f000346...
+              sluice publish changeset --app tasks --partition store-nw \\
+                  --instructions '[{"op": "EraseObject", "class": "Dog", "key": 7}]'
               sluice publish changeset --file recording.ndjson
               sluice publish reset --app tasks --partition store-nw --client-file 7
               sluice publish termination --app tasks --reason "schema change"
               echo '{"app":"tasks"}' | sluice publish termination --file - --yes
 
-            Each event is confirmed by the broker before the next is sent. An event with the same message id as an
-            earlier one has no second effect, so a file that broke off can be published again if its lines have an "id", or
-            with --id-prefix. With --wait each event is waited for, too: one that writes until its realm's owner has answered, a
-            reset or a termination until the coordinator has its campaign. The exit code is 65 if it was refused, 75 if nobody has
-            answered.
+            Each event is confirmed by the broker before the next is sent. An event with the same message id as an \
+            earlier one has no second effect, so a file that broke off can be published again if its lines have an \
+            "id", or with --id-prefix. With --wait each event is waited for, too: one that writes until its realm's \
+            owner has answered, a reset or a termination until the coordinator has its campaign. The exit code is 65 \
+            if it was refused, 75 if nobody has answered.
 
-            Resets, terminations, and what takes away a class, a property or all objects of a class want the app's id typed, once for
-            each app, or --yes.
+            Resets, terminations, and what takes away a class, a property or all objects of a class want the app's id \
+            typed, once for each app, or --yes.
 
             The coordinator is asked whether the app exists; where there is none, --unchecked publishes all the same.
             """,
@@ -178,8 +181,8 @@ struct PublishTermination: PublishingCommand {
         commandName: "termination",
         abstract: "Terminate an app's sync at every worker: each client realm of it must reset.",
         discussion: """
-            `sluice sync terminate` does the same through the coordinator and can wait for the campaign. This one goes
-            straight to the workers; the coordinator opens the campaign when the first of them reports.
+            `sluice sync terminate` does the same through the coordinator and can wait for the campaign. This one \
+            goes straight to the workers; the coordinator opens the campaign when the first of them reports.
             """)
 
     @OptionGroup(title: "The cluster") var cluster: ClusterOptions

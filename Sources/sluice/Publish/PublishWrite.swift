@@ -11,8 +11,9 @@ struct PublishWrite: PublishingCommand {
         commandName: "write",
         abstract: "Publish writes on documents of a realm: one version, all of them or none.",
         discussion: """
-            The writes of the arguments are one event; docs/documents.md says what a write may be. With --file each line is an event,
-            {"id": "w-1", "realm": {"app": "tasks", "partition": "store-nw"}, "writes": [...]}, without the realm where arguments name it.
+            The writes of the arguments are one event; docs/documents.md says what a write may be. With --file each \
+            line is an event, {"id": "w-1", "realm": {"app": "tasks", "partition": "store-nw"}, "writes": [...]}, \
+            without the realm where arguments name it.
             """)
 
     @OptionGroup(title: "The cluster") var cluster: ClusterOptions

@@ -135,8 +135,8 @@ struct RealmsList: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List realms, and say how many there are.",
         discussion: """
-            App by app, slice by slice, or with --sort by partition, version, historyBytes or slice; -version is the other way round. The
-            coordinator counts and sorts up to 50,000 realms.
+            App by app, slice by slice, or with --sort by partition, version, historyBytes or slice; -version is the \
+            other way round. The coordinator counts and sorts up to 50,000 realms.
             """
     )
     @OptionGroup var common: ReportOptions

@@ -7,8 +7,9 @@ struct RealmsCommand: AsyncParsableCommand {
         commandName: "realms",
         abstract: "List, show, verify, mend, export or erase what is stored of realms.",
         discussion: """
-            List, show, verify and erase ask the coordinator, and mend the realm's owner. Export reads the store itself, beside a
-            running cluster or without one, and changes nothing; what is read of a realm is as it was at one moment.
+            List, show, verify and erase ask the coordinator, and mend the realm's owner. Export reads the store \
+            itself, beside a running cluster or without one, and changes nothing; what is read of a realm is as it \
+            was at one moment.
 
               sluice realms list --app tasks
               sluice realms verify --all

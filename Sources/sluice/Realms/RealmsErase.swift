@@ -8,8 +8,8 @@ struct RealmsErase: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase", abstract: "Take a realm away, with everything that is stored of it.",
         discussion: """
-            Its clients reset onto an empty realm; what they have not uploaded they bring along, in mode recover. A campaign
-            accounts for each.
+            Its clients reset onto an empty realm; what they have not uploaded they bring along, in mode recover. A \
+            campaign accounts for each.
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var confirmation: ConfirmationOptions

@@ -9,9 +9,10 @@ struct RealmsExport: ClusterCommand {
         commandName: "export",
         abstract: "Write a realm's objects, or its history, as lines of JSON.",
         discussion: """
-            The first line names the realm and its version. Then follow one line a class ("schema") and one line an object
-            ("class", "object") as MongoDB extended JSON; or, with --history, one line a version with its changeset in
-            hexadecimal digits, as `sluice publish changeset --hex` and `conformance` take it. Users' data, all of it.
+            The first line names the realm and its version. Then follow one line a class ("schema") and one line an \
+            object ("class", "object") as MongoDB extended JSON; or, with --history, one line a version with its \
+            changeset in hexadecimal digits, as `sluice publish changeset --hex` and `conformance` take it. Users' \
+            data, all of it.
             """)
     @OptionGroup(title: "The cluster") var cluster: ClusterOptions
     @OptionGroup var realm: RealmOptions

@@ -8,11 +8,11 @@ struct RealmsMend: ReportingCommand {
         commandName: "mend",
         abstract: "Take out of a realm what stock clients cannot apply, which ends them at each launch.",
         discussion: """
-            Such are entries of dictionaries whose keys begin with $ or contain a dot, and texts that are not UTF-8; a release
-            before this one took them, and `sluice realms verify` names them (misfits). The entries go for good, the rest of
-            their dictionaries stays; texts are repaired. So that no client is sent the history that has them, every client realm
-            of the realm resets afterwards, onto the mended state. A campaign accounts for each. A large realm takes as long as
-            reading it once, for which its slice stands still.
+            Such are entries of dictionaries whose keys begin with $ or contain a dot, and texts that are not UTF-8; \
+            a release before this one took them, and `sluice realms verify` names them (misfits). The entries go for \
+            good, the rest of their dictionaries stays; texts are repaired. So that no client is sent the history \
+            that has them, every client realm of the realm resets afterwards, onto the mended state. A campaign \
+            accounts for each. A large realm takes as long as reading it once, for which its slice stands still.
             """)
     @OptionGroup var common: ReportOptions
     @OptionGroup var realm: RealmOptions
@@ -39,6 +39,8 @@ struct RealmsMend: ReportingCommand {
         } fromJSON: { _ in
             Event(message)
         }
-        if !output.json { Printing.note("the id is the campaign's; follow it with: sluice campaigns list \(name.app)") }
+        if !output.json {
+            Printing.note("the id is the campaign's; follow it with: sluice campaigns list --app \(name.app)")
+        }
     }
 }

@@ -10,13 +10,14 @@ struct RealmsVerify: AdminCommand {
         commandName: "verify",
         abstract: "Check realms' histories against their states.",
         discussion: """
-            Replays each history from nothing and compares what it makes with the stored state, object by object; checks that
-            versions, salts and byte counts go on without a gap, that client files' progress lies within the history, and
-            that reciprocals lie within their window. Where a history was compacted, its newest base and what follows are
-            replayed, as a new client gets them.
+            Replays each history from nothing and compares what it makes with the stored state, object by object; \
+            checks that versions, salts and byte counts go on without a gap, that client files' progress lies within \
+            the history, and that reciprocals lie within their window. Where a history was compacted, its newest \
+            base and what follows are replayed, as a new client gets them.
 
-            The coordinator reads each realm in one read transaction. Its memory is bounded; large realms are replayed into a
-            temporary folder of about their history's size (TMPDIR, else /var/tmp). Where no coordinator runs: sluice store verify.
+            The coordinator reads each realm in one read transaction. Its memory is bounded; large realms are \
+            replayed into a temporary folder of about their history's size (TMPDIR, else /var/tmp). Where no \
+            coordinator runs: sluice store verify.
 
             Exit codes: 0 all sound, 1 something is wrong, others as usual.
             """)

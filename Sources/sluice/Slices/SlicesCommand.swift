@@ -12,9 +12,10 @@ struct SlicesShow: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show who owns each slice, who stands by, and the epochs (the default).",
         discussion: """
-            With --app and --partition, or --flexible for an app in flexible mode: only the slice that the realm lives in. With --history: who owned each slice before,
-            under which epoch, and how it was taken (claimed: from nobody; released: handed over; dead: its owner had lost
-            its connection; lease: its owner had shown no life), as the slices' stores remember it.
+            With --app and --partition, or --flexible for an app in flexible mode: only the slice that the realm \
+            lives in. With --history: who owned each slice before, under which epoch, and how it was taken (claimed: \
+            from nobody; released: handed over; dead: its owner had lost its connection; lease: its owner had shown \
+            no life), as the slices' stores remember it.
             """)
 
     @OptionGroup var common: ReportOptions

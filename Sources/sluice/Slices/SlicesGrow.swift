@@ -10,13 +10,14 @@ struct SlicesGrow: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "grow", abstract: "Give the cluster more slices, and move the realms that go to them.",
         discussion: """
-            Stop the cluster's processes first: coordinators and gateways, then, when sluice broker queues shows nothing waiting, the
-            workers. As long as the command is not through, they refuse to start. When it was interrupted, the same command
-            goes on; until the cluster has the new slices, --abort leaves it with those that it has.
+            Stop the cluster's processes first: coordinators and gateways, then, when sluice broker queues shows \
+            nothing waiting, the workers. As long as the command is not through, they refuse to start. When it was \
+            interrupted, the same command goes on; until the cluster has the new slices, --abort leaves it with \
+            those that it has.
 
-            The new slices are filled and compared with the old ones before anything is removed, so there must be room for
-            about (NEW - OLD) / NEW of the slices' data once more. No client has to reset. Afterwards set the setting slices (SLUICE_SLICES)
-            to the new number in every process, and start them.
+            The new slices are filled and compared with the old ones before anything is removed, so there must be \
+            room for about (NEW - OLD) / NEW of the slices' data once more. No client has to reset. Afterwards set \
+            the setting slices (SLUICE_SLICES) to the new number in every process, and start them.
             """)
 
     @OptionGroup var common: ReportOptions

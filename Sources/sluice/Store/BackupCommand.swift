@@ -13,17 +13,18 @@ struct BackupCommand: ReportingCommand {
         abstract:
             "Copy the whole store while the cluster runs: into an empty folder, or packed to where backups are kept.",
         discussion: """
-            Everything that was acknowledged before the command began is in the copy. Each file is checked, and its checksum is
-            in manifest.json, which is written last. The copy holds password hashes and signing keys: keep it as you keep those.
+            Everything that was acknowledged before the command began is in the copy. Each file is checked, and its \
+            checksum is in manifest.json, which is written last. The copy holds password hashes and signing keys: \
+            keep it as you keep those.
 
-              sluice backup /backup/2026-11-22                        # a folder that is empty or new: files as they are
-              sluice backup /backup --keep 14                         # a packed backup in a folder of its own, of 14
-              sluice backup s3://bucket/sluice --keep 14              # backup.endpoint, ..._region, ..._access_key, ..._secret_key
+              sluice backup /backup/2026-11-22   # an empty or new folder: plain files
+              sluice backup /backup --keep 14    # packed, in a folder of its own
+              sluice backup s3://bucket/sluice --keep 14   # backup.endpoint and so on
               sluice backup s3://bucket/sluice --list
-              sluice backup --made-elsewhere                          # pg_basebackup has made one: alerts go by its age
+              sluice backup --made-elsewhere     # pg_basebackup has made one
 
-            Without a place it is backup.place. backup.key_file or backup.passphrase_file seal what is packed; without that file
-            nobody can ever read it again.
+            Without a place it is backup.place. backup.key_file or backup.passphrase_file seal what is packed; \
+            without that file nobody can ever read it again.
             """)
 
     @OptionGroup var common: ReportOptions

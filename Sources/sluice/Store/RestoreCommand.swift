@@ -13,12 +13,13 @@ struct RestoreCommand: ReportingCommand {
         commandName: "restore",
         abstract: "Make a store of a backup, in an empty folder or in the empty tables of a PostgreSQL schema.",
         discussion: """
-            Either kind of store may be made of any backup. Tables are made by sluice store init. Stop the cluster's processes first.
-            The backup is verified before anything is written. Clients that are ahead of it reset when they come back, all of an app
-            under one campaign; those with our SDK bring back what they wrote since.
+            Either kind of store may be made of any backup. Tables are made by sluice store init. Stop the cluster's \
+            processes first. The backup is verified before anything is written. Clients that are ahead of it reset \
+            when they come back, all of an app under one campaign; those with our SDK bring back what they wrote \
+            since.
 
-              sluice restore /backup/2026-11-22                           # a backup's own folder
-              sluice restore s3://bucket/sluice/20261122T020000Z          # a packed one, by its name
+              sluice restore /backup/2026-11-22   # a backup's own folder
+              sluice restore s3://bucket/sluice/20261122T020000Z   # a packed one
               sluice restore s3://bucket/sluice --latest
             """)
 

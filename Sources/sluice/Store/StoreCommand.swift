@@ -9,21 +9,21 @@ struct StoreCommand: AsyncParsableCommand {
         commandName: "store",
         abstract: "Show what belongs to the cluster, or make it take a part that it refuses.",
         discussion: """
-            Control store, slices and broker bear the id of their cluster. A process refuses parts that are missing, empty, older
-            than what the cluster has seen, or another cluster's, and says so. Mount, put back or restore what is missing; adopt
-            only what is lost for good.
+            Control store, slices and broker bear the id of their cluster. A process refuses parts that are missing, \
+            empty, older than what the cluster has seen, or another cluster's, and says so. Mount, put back or \
+            restore what is missing; adopt only what is lost for good.
 
               sluice store show
-              sluice store verify --all              # sluice realms verify, without a coordinator
-              sluice store adopt --broker            # the broker was replaced, or its prefix changed
-              sluice store adopt --slice 3           # there is no other copy of slice 3
-              sluice store adopt --new               # everything is lost: begin anew
+              sluice store verify --all      # realms verify, without a coordinator
+              sluice store adopt --broker    # the broker was replaced, or its prefix
+              sluice store adopt --slice 3   # there is no other copy of slice 3
+              sluice store adopt --new       # everything is lost: begin anew
 
             Of a store in PostgreSQL, the tables and the database roles of the cluster's processes:
 
-              sluice store init                      # make them
-              sluice store migrate                   # bring them to this version, when no older process runs any more
-              sluice store check                     # what is wrong with them
+              sluice store init       # make them
+              sluice store migrate    # bring them to this version
+              sluice store check      # what is wrong with them
               sluice store copy sqlite:/var/lib/sluice postgres://owner@db/sluice
             """,
         subcommands: [

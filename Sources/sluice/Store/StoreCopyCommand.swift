@@ -10,9 +10,10 @@ struct StoreCopyCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "copy", abstract: "Copy a whole store into an empty one of any engine, and compare the two.",
         discussion: """
-            Stop the cluster's processes first. A store in PostgreSQL must have its tables (sluice store init) and nothing in them.
-            The copy goes slice by slice; when it was interrupted, the same command goes on. Processes refuse the copy until all
-            of it has been compared with its source by digests. Then set store.url to it and start them again.
+            Stop the cluster's processes first. A store in PostgreSQL must have its tables (sluice store init) and \
+            nothing in them. The copy goes slice by slice; when it was interrupted, the same command goes on. \
+            Processes refuse the copy until all of it has been compared with its source by digests. Then set \
+            store.url to it and start them again.
 
             Passwords belong into libpq's password file or PGPASSWORD, not into the URLs: everybody on the machine sees those.
             """)

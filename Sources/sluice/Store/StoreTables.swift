@@ -19,11 +19,11 @@ struct StoreInit: ReportingCommand {
         commandName: "init",
         abstract: "Make the tables of a store in PostgreSQL, and the database roles of its processes.",
         discussion: """
-            store.url names the database with a role that may make schemas and roles. What is there already stays; rights are
-            given anew. The roles are SCHEMA_gateway, SCHEMA_worker and SCHEMA_coordinator: each may do what its processes need
-            and no more. Their passwords are read from SLUICE_STORE_GATEWAY_PASSWORD, SLUICE_STORE_WORKER_PASSWORD and
-            SLUICE_STORE_COORDINATOR_PASSWORD; the server gets their SCRAM-SHA-256 verifiers, never the passwords. A role without
-            one logs in by whatever else pg_hba.conf allows.
+            store.url names the database with a role that may make schemas and roles. What is there already stays; \
+            rights are given anew. The roles are SCHEMA_gateway, SCHEMA_worker and SCHEMA_coordinator: each may do \
+            what its processes need and no more. Their passwords are read from SLUICE_STORE_GATEWAY_PASSWORD, \
+            SLUICE_STORE_WORKER_PASSWORD and SLUICE_STORE_COORDINATOR_PASSWORD; the server gets their SCRAM-SHA-256 \
+            verifiers, never the passwords. A role without one logs in by whatever else pg_hba.conf allows.
             """)
 
     @OptionGroup var common: ReportOptions
@@ -71,9 +71,9 @@ struct StoreMigrate: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Bring the tables of a store in PostgreSQL to this version.",
         discussion: """
-            Forward only. What sluice store check calls additions is added while processes of the release before run: migrate first,
-            then replace them one by one, or go back to them. Otherwise processes of older versions refuse the tables afterwards:
-            run it when all of them are stopped.
+            Forward only. What sluice store check calls additions is added while processes of the release before \
+            run: migrate first, then replace them one by one, or go back to them. Otherwise processes of older \
+            versions refuse the tables afterwards: run it when all of them are stopped.
             """)
 
     @OptionGroup var common: ReportOptions

@@ -9,8 +9,8 @@ struct StoreVerify: ReportingCommand {
         commandName: "verify",
         abstract: "Check realms' histories against their states, also where no coordinator runs.",
         discussion: """
-            As sluice realms verify, but this command reads the store itself: beside a running cluster, or of a store that no cluster
-            runs on, such as a backup that was just restored.
+            As sluice realms verify, but this command reads the store itself: beside a running cluster, or of a \
+            store that no cluster runs on, such as a backup that was just restored.
 
             Exit codes: 0 all sound, 1 something is wrong, others as usual.
             """)

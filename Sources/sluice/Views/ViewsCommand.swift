@@ -15,11 +15,12 @@ struct ViewsExplain: AdminCommand {
         commandName: "explain",
         abstract: "Say what a user's clients would get, and why an object is in or out.",
         discussion: """
-            The coordinator reads the store, and changes nothing. Without --query, the subscriptions of each of the user's clients that
-            the store knows are taken. Rules and user are taken as they are now.
+            The coordinator reads the store, and changes nothing. Without --query, the subscriptions of each of the \
+            user's clients that the store knows are taken. Rules and user are taken as they are now.
 
               sluice views explain --app tasks --user 65f0...
-              sluice views explain --app tasks --user 65f0... --query '{"Task": "done == false"}'
+              sluice views explain --app tasks --user 65f0... \\
+                  --query '{"Task": "done == false"}'
               sluice views explain --app tasks --user 65f0... --class Task --object 42
             """)
     @OptionGroup var common: ReportOptions

@@ -7,8 +7,8 @@ struct ProcessesCommand: ReportingCommand {
         commandName: "processes",
         abstract: "Show the cluster's processes: what each is, where it runs, and what it does.",
         discussion: """
-            As the coordinator has heard from their heartbeats. A process that is silent and has said no goodbye is shown for ten
-            minutes. With --wide also the addresses, and what keeps a process from being ready.
+            As the coordinator has heard from their heartbeats. A process that is silent and has said no goodbye is \
+            shown for ten minutes. With --wide also the addresses, and what keeps a process from being ready.
             """)
 
     @OptionGroup var common: ReportOptions

@@ -8,13 +8,13 @@ struct QueuesCommand: AdminCommand {
         commandName: "queues",
         abstract: "Show the cluster's queues: what waits in them, for how long, and who works on them.",
         discussion: """
-            Ready messages and consumers are the broker's own counts. A broker does not say how old a message is, or how fast
-            a queue moves, without handing messages out or a management plugin; so the rest comes from the owner's last
-            heartbeat: the deliveries that it holds unacknowledged, the age of the oldest of them (the head of the queue, by
-            the time at which it was published), and how many it deals with per second. LAG is ready and unacknowledged
-            together. IN/S is what came in between two looks, so it needs --live.
+            Ready messages and consumers are the broker's own counts. A broker does not say how old a message is, or \
+            how fast a queue moves, without handing messages out or a management plugin; so the rest comes from the \
+            owner's last heartbeat: the deliveries that it holds unacknowledged, the age of the oldest of them (the \
+            head of the queue, by the time at which it was published), and how many it deals with per second. LAG is \
+            ready and unacknowledged together. IN/S is what came in between two looks, so it needs --live.
 
-            "-": nobody reports it. A slice without an owner has no age: what is ready there waits until one comes.
+            "-": nobody reports it. A slice without an owner has no age: what is ready there waits until one comes. \
             Where no coordinator runs, sluice broker queues has the broker's own counts.
             """)
 

@@ -10,15 +10,17 @@ struct TailCommand: ReportingCommand {
         commandName: "tail",
         abstract: "Show messages as they pass.",
         discussion: """
-            Copies of what passes the exchanges, through a queue of its own: the workers' queues get everything all the same.
-            A line shows whom a message is about and how large it is; what users wrote is shown with --bodies only.
+            Copies of what passes the exchanges, through a queue of its own: the workers' queues get everything all \
+            the same. A line shows whom a message is about and how large it is; what users wrote is shown with \
+            --bodies only.
 
-            --session follows one client's session, by the name that the logs of gateways and workers have for it: what its gateway
-            asks, uploads and tells for it. What owners answer goes past the exchanges; what they tell all gateways is the realm's.
+            --session follows one client's session, by the name that the logs of gateways and workers have for it: what \
+            its gateway asks, uploads and tells for it. What owners answer goes past the exchanges; what they tell all \
+            gateways is the realm's.
 
-            The cluster's clock passes all the time, also when nobody writes: ticks, and what follows them (generations, and where
-            realms stand that have come to rest, told once more). It is shown with --clock, or where --type names it. Heartbeats
-            likewise, with --presence.
+            The cluster's clock passes all the time, also when nobody writes: ticks, and what follows them \
+            (generations, and where realms stand that have come to rest, told once more). It is shown with --clock, \
+            or where --type names it. Heartbeats likewise, with --presence.
 
             Where the terminal is slower than the cluster, messages are left out, and a line says how many.
             """)

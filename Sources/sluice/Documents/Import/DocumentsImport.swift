@@ -25,14 +25,17 @@ struct DocumentsImport: AdminCommand {
         abstract:
             "Write documents of files: of mongodump, mongoexport, rows with commas, or what `documents find` prints.",
         discussion: """
-            A file has Extended JSON (one document a line, or an array), BSON, or rows whose first one names the properties; or it is \
-            an archive of mongodump. Each may be packed by gzip. Of a folder all such files are read, each for the class of its name. \
-            Documents that do not fit go to the file of --rejects with the reason, and the others go on.
+            A file has Extended JSON (one document a line, or an array), BSON, or rows whose first one names the \
+            properties; or it is an archive of mongodump. Each may be packed by gzip. Of a folder all such files are \
+            read, each for the class of its name. Documents that do not fit go to the file of --rejects with the \
+            reason, and the others go on.
 
               mongodump --uri $OLD --out dump
-              sluice documents import --app tasks --dry-run dump/live              # what there is, and of which types
-              sluice documents import --app tasks --rejects rejects.ndjson --resume progress.json dump/live
-              sluice documents import --app shops --partition-key _partition --class Item items.bson.gz
+              sluice documents import --app tasks --dry-run dump/live  # what is there
+              sluice documents import --app tasks --rejects rejects.ndjson \\
+                  --resume progress.json dump/live
+              sluice documents import --app shops --partition-key _partition \\
+                  --class Item items.bson.gz
 
             A column of rows may say its type, as in `age.int32()`; else it has the property's.
             """)
