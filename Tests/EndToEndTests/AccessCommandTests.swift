@@ -53,10 +53,25 @@ extension SharedClusterTests {
                 toFile: file, atomically: true, encoding: .utf8)
             try await cluster.operate("logins", "set", cluster.app, "custom-token", "--file", file)
             try await expectTrue(cluster.operate("logins", "show", cluster.app).contains("issuer https://a/"))
-            try await cluster.operate("logins", "remove", cluster.app, "custom-token")
+            // What cannot be undone says what it is about, and is done by nobody who only pressed return.
+            for (command, name, words) in [
+                (["logins", "remove", cluster.app, "custom-token"], cluster.app, "custom-token with its settings"),
+                (["admin", "tokens", "revoke", "ci"], "ci", "role read, made by bootstrap"),
+                (["users", "revoke", cluster.app, "--all"], cluster.app, "all users of app \(cluster.app) (0 users)"),
+                (["resets", "allow", cluster.app], cluster.app, "0 clients of app \(cluster.app)"),
+            ] {
+                let unsure = await #expect(throws: LocalClusterError.self) { try await cluster.operate(command) }
+                let said = unsure.map { "\($0)" } ?? ""
+                expectTrue(said.contains("exited with 65") && said.contains(words) && said.contains("--yes"), "\(said)")
+                try await expectTrue(!cluster.operate(command + ["--dry-run"]).isEmpty)
+                expectTrue(said.contains(name))
+            }
+            try await expectTrue(cluster.operate("logins", "show", cluster.app).contains("issuer https://a/"))
+            try await expectTrue(asReader("apps", "list").contains(cluster.app))
+            try await cluster.operate("logins", "remove", cluster.app, "custom-token", "--yes")
             try await expectTrue(!cluster.operate("logins", "show", cluster.app).contains("https://a/"))
 
-            try await cluster.operate("admin", "tokens", "revoke", "ci")
+            try await cluster.operate("admin", "tokens", "revoke", "ci", "--yes")
             await #expect(throws: LocalClusterError.self) { _ = try await asReader("apps", "list") }
             let audit = try await cluster.operateJSON(Audit.self, "audit", "--limit", "1000").entries
             expectTrue(audit.contains { $0.path.hasSuffix("/tokens/ci") && $0.status == 204 })

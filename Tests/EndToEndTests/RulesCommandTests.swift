@@ -141,7 +141,7 @@ extension SharedClusterTests {
                     "disabled"))
             try await cluster.operate("users", "enable", app, user)
             try await expectTrue(cluster.operate("users", "revoke", app, user).contains("1 login revoked"))
-            try await expectTrue(cluster.operate("users", "revoke", app, "--all").contains("1 login revoked"))
+            try await expectTrue(cluster.operate("users", "revoke", app, "--all", "--yes").contains("1 login revoked"))
             await expectTrue(complaint(cluster, "users", "delete", app, user).contains("--yes"))
             try await cluster.operate("users", "delete", app, user, "--yes")
             await expectTrue(complaint(cluster, "users", "show", app, user).contains("exited with 66"))

@@ -51,11 +51,24 @@ struct AdminTokensCreate: AdminCommand {
 
 struct AdminTokensRevoke: AdminCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Revoke an admin token: it opens nothing from now on.")
+        commandName: "revoke", abstract: "Revoke an admin token: it opens nothing from now on.",
+        discussion: "Says first which token that is, and wants its name typed, or --yes.")
     @OptionGroup var common: ReportOptions
+    @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "Its name.") var name: String
 
     func run(_ admin: AdminClient) async throws {
+        if confirmation.dryRun || !confirmation.yes {
+            let tokens = try await (admin.ask(AdminRoute.tokens.path()) as AdminTokenList).tokens
+            guard let token = tokens.first(where: { $0.name == name }) else {
+                throw CommandFailure(.notFound, "there is no admin token \(name)")
+            }
+            let made = Printing.time(ofUnixMilliseconds: token.createdAt)
+            let text =
+                "revoking admin token \(name) (role \(token.role.rawValue), made by \(token.createdBy) at \(made))"
+            if confirmation.dryRun { return try output.show(token, "dry run: \(text)") }
+            try confirmation.require(typed: name, text)
+        }
         try await admin.tell(AdminRoute.token.path(name), .DELETE)
         try output.show(["revoked": name], "admin token \(name) revoked")
     }

@@ -75,13 +75,17 @@ struct LoginsSet: AdminCommand {
 
 struct LoginsRemove: AdminCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Let nobody log in so any more; who is logged in stays so.")
+        commandName: "remove", abstract: "Let nobody log in so any more; who is logged in stays so.",
+        discussion: "Its settings go, a secret among them: it wants the app's id typed, or --yes.")
     @OptionGroup var common: ReportOptions
+    @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "The app's id.", completion: .apps) var app: String
     @Argument(help: "api-key, custom-token or local-userpass (what mails prove of accounts with passwords).")
     var provider: LoginProvider
 
     func run(_ admin: AdminClient) async throws {
+        if confirmation.dryRun { return try output.show(try await admin.ask(AdminRoute.logins.path(app))) }
+        try confirmation.require(typed: app, "removing \(provider.rawValue) with its settings from app \(app)")
         try output.show(try await admin.ask(AdminRoute.login.path(app, provider.rawValue), .DELETE))
     }
 }

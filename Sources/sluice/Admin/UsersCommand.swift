@@ -127,8 +127,10 @@ struct UsersCustomData: AdminCommand {
 struct UsersRevoke: AdminCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revoke the logins of a user, or of all users of an app: they must log in again.")
+        abstract: "Revoke the logins of a user, or of all users of an app: they must log in again.",
+        discussion: "With --all it says how many that concerns, and wants the app's id typed, or --yes.")
     @OptionGroup var common: ReportOptions
+    @OptionGroup var confirmation: ConfirmationOptions
     @Argument(help: "The app's id.", completion: .apps) var app: String
     @Argument(help: "The user's id.") var user: String?
     @Flag(help: "All users of the app.") var all = false
@@ -138,9 +140,34 @@ struct UsersRevoke: AdminCommand {
     }
 
     func run(_ admin: AdminClient) async throws {
+        if all || confirmation.dryRun {
+            let concerned = try await concerned(admin)
+            if confirmation.dryRun {
+                return try output.show(
+                    concerned, "dry run: \(concerned.users.counted("user")) would have to log in again")
+            }
+            try confirmation.require(
+                typed: app, "revoking the logins of all users of app \(app) (\(concerned.users.counted("user")))")
+        }
         let path = user.map { AdminRoute.revokeUser.path(app, $0) } ?? AdminRoute.revokeUsers.path(app)
         let answer: RevocationAnswer = try await admin.ask(path, .POST, body: EmptyRequest())
         try output.show(answer, "\(answer.revoked.counted("login")) revoked")
+    }
+
+    /// The users that a dry run tells of.
+    private struct Concerned: Encodable {
+        var app: String
+        var user: String?
+        var users: Int
+    }
+
+    private func concerned(_ admin: AdminClient) async throws -> Concerned {
+        if let user {
+            let found: UserDocument = try await admin.ask(AdminRoute.user.path(app, user))
+            return Concerned(app: app, user: found.id, users: 1)
+        }
+        let document: AppDocument = try await admin.ask(AdminRoute.app.path(app))
+        return Concerned(app: app, users: document.users ?? 0)
     }
 }
 

@@ -24,7 +24,7 @@ extension SharedClusterTests.OpeningTests {
             }
 
             try await TestGateway.mine.start()
-            try await cluster.operate("logins", "remove", id, "custom-token")
+            try await cluster.operate("logins", "remove", id, "custom-token", "--yes")
             try other.session.reconnect()
             try other.add("written meanwhile")
             try await other.upload()

@@ -364,7 +364,7 @@ def tokens_and_keys(day, case):
         case.check(answers == [401, 200, 200], f"{name} knows the new token of its settings, not the old one, and tokens made by command", answers)
     case.heals(within=60, what="all is well with the new token")
     case.said("sluice apps list with the old token", cluster.run("apps", "list", env={"SLUICE_ADMIN_TOKEN": old}), "token|unauthorized|not known")
-    cluster.require("admin", "tokens", "revoke", "tools")
+    cluster.require("admin", "tokens", "revoke", "tools", "--yes")
     done = cluster.run("apps", "list", env={"SLUICE_ADMIN_TOKEN": made})
     case.check(done.code == 77, "a token that was revoked is refused with 77", f"{done.code} {done.words}")
     keys = cluster.run("keys", "list", "--json").json()
