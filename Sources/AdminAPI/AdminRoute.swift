@@ -137,6 +137,8 @@ package enum AdminQuery: String, Sendable {
     case type
     /// The stream tells of slices, too.
     case slices
+    /// The last day, too.
+    case day
     /// A class of objects.
     case className = "class"
     /// Only the document with this primary key, as extended JSON; only the dead letters with this name or message id, of which there may

@@ -90,11 +90,14 @@ package struct HistoryPoint: Codable, Sendable, Equatable {
 /// The last hour's figures, as this coordinator has seen it, oldest first.
 package struct HistoryDocument: Codable, Sendable, Equatable {
     package var points: [HistoryPoint]
+    /// The last day, if that was asked for: a point every five minutes, with the mean of rates and the most of all else.
+    package var day: [HistoryPoint]?
     /// Messages waiting in each slice, by its number, if that was asked for: the most of each minute, the newest last.
     package var strips: [[Int]]?
 
-    package init(points: [HistoryPoint], strips: [[Int]]? = nil) {
+    package init(points: [HistoryPoint], day: [HistoryPoint]? = nil, strips: [[Int]]? = nil) {
         self.points = points
+        self.day = day
         self.strips = strips
     }
 }

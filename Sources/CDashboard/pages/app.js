@@ -105,7 +105,11 @@ function route() {
   document.title = `${isIn ? title : "Log in"} · Sluice`;
   for (const link of byID("nav").querySelectorAll("a")) {
     link.toggleAttribute("aria-current", link.getAttribute("href") === `#/${name}`);
-    if (link.hasAttribute("aria-current")) link.setAttribute("aria-current", "page");
+    if (!link.hasAttribute("aria-current")) continue;
+    link.setAttribute("aria-current", "page");
+    // On a phone the list of pages is a row that scrolls.
+    const row = byID("nav");
+    row.scrollLeft = /** @type {HTMLElement} */ (link).offsetLeft - (row.clientWidth - /** @type {HTMLElement} */ (link).offsetWidth) / 2;
   }
   // What had the focus goes with the page that it was on.
   if (main.contains(document.activeElement)) main.focus({ preventScroll: true });

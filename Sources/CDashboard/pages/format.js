@@ -50,6 +50,14 @@ export function ago(at, now = Date.now()) {
   return at === null || at === undefined ? "–" : `${span(now - at)} ago`;
 }
 
+/**
+ * How long ago, for a table's cell: the time itself stands behind it.
+ * @param {number | null | undefined} at milliseconds of Unix time
+ */
+export function since(at) {
+  return { text: ago(at), title: at === null || at === undefined ? "" : time(at) };
+}
+
 /** @param {number | null | undefined} at milliseconds of Unix time */
 export function time(at) {
   if (at === null || at === undefined) return "–";

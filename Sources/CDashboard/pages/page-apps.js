@@ -37,7 +37,7 @@ async function one(main, id, signal) {
   const failed = (/** @type {any} */ error) => { if (!signal.aborted) say(problem, error.message); };
   replace(main, h("p", {}, h("a", { href: "#/apps" }, "All apps")), h("h1", {}, `App ${id}`), access, actions, said, problem, facts,
     h("p", {}, h("a", { href: `#/realms/${path(id)}` }, "Realms of this app"), " · ",
-      h("a", { href: `#/campaigns` }, "Campaigns"), " · ", h("a", { href: `#/tail/${path(id)}` }, "Messages as they pass")));
+      h("a", { href: `#/campaigns//${path(id)}` }, "Campaigns"), " · ", h("a", { href: `#/tail/${path(id)}` }, "Messages as they pass")));
 
   let mode = "";
   async function read() {

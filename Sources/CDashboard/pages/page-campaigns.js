@@ -3,7 +3,7 @@
 import { copyable } from "./copy.js";
 import { h, replace, say } from "./dom.js";
 import { get, path, query, stream } from "./api.js";
-import { ago, count, time } from "./format.js";
+import { ago, count, plural, since, time } from "./format.js";
 import { grafanaLink } from "./grafana.js";
 import { pagedTable } from "./table.js";
 
@@ -15,11 +15,14 @@ const campaignsPerPage = 50;
 /** @param {HTMLElement} main @param {string[]} rest @param {AbortSignal} signal */
 export async function show(main, rest, signal) {
   if (rest[0]) return one(main, rest[0], signal);
-  const app = /** @type {HTMLInputElement} */ (h("input", { id: "app", size: 20, spellcheck: "false", autocapitalize: "none",
+  const app = /** @type {HTMLInputElement} */ (h("input", { id: "app", size: 20, value: rest[1] ?? "", spellcheck: "false", autocapitalize: "none",
     on: { change: () => list.reload() } }));
   const open = /** @type {HTMLInputElement} */ (h("input", { id: "open", type: "checkbox", on: { change: () => list.reload() } }));
   const accounts = /** @type {HTMLInputElement} */ (h("input", { id: "accounts", type: "checkbox", on: { change: () => list.reload() } }));
   const problem = h("p", { class: "bad", role: "alert" });
+  const words = h("p", { class: "muted", role: "status" });
+  let shown = 0;
+  let pending = 0;
   const list = pagedTable({
     label: "Campaigns", key: (/** @type {any} */ campaign) => campaign.id,
     empty: "No campaign yet: terminating an app's sync, or a reset, opens one.",
@@ -31,18 +34,22 @@ export async function show(main, rest, signal) {
       { title: "Found", class: "number", cell: (campaign) => count(campaign.counts.found) },
       { title: "Pending", class: "number", cell: (campaign) => count(campaign.counts.pending) },
       { title: "Outcomes", class: "spare", cell: (campaign) => bar(campaign.counts) },
-      { title: "Started", class: "spare", cell: (campaign) => ago(campaign.startedAt) },
+      { title: "Started", class: "spare", cell: (campaign) => since(campaign.startedAt) },
     ],
   }, async (after) => {
     say(problem, "");
     const found = await get(`campaigns${query({ app: app.value.trim(), accounts: accounts.checked || null, open: open.checked || null, after, limit: campaignsPerPage })}`, signal);
+    if (after === undefined) shown = pending = 0;
+    shown += found.campaigns.length;
+    pending += found.campaigns.reduce((/** @type {number} */ sum, /** @type {any} */ campaign) => sum + campaign.counts.pending, 0);
+    say(words, `${plural(shown, "campaign")}${found.next ? ", and older ones below" : ""}, ${plural(pending, "reset")} of them pending`);
     return { rows: found.campaigns, next: found.next };
   }, (error) => { if (!signal.aborted) say(problem, error.message); });
   replace(main, h("h1", {}, "Campaigns"),
     h("p", { class: "filters" }, h("label", { for: "app" }, "App"), app, h("span", {}, open, h("label", { for: "open" }, " not closed")),
       h("span", {}, accounts,
       h("label", { for: "accounts" }, " accounts of resets that nobody asked for"))),
-    problem, list.element);
+    problem, words, list.element);
   // Counting many client realms takes its time: it is done the less often.
   for (let took = 0; !signal.aborted; await pause(Math.max(10_000, took * 9), signal)) {
     if (document.hidden || list.element.scrollTop > 0) continue;
@@ -103,8 +110,8 @@ async function one(main, id, signal) {
       { title: "Outcome", cell: (realm) => realm.outcome },
       { title: "Said by", class: "spare", cell: (realm) => realm.report?.evidence ?? "–" },
       { title: "Unsynced", class: "number spare", cell: (realm) => count(realm.report?.changesets?.unsynced) },
-      { title: "Told", cell: (realm) => ago(realm.notifiedAt) },
-      { title: "Changed", class: "spare", cell: (realm) => ago(realm.updatedAt) },
+      { title: "Told", cell: (realm) => since(realm.notifiedAt) },
+      { title: "Changed", class: "spare", cell: (realm) => since(realm.updatedAt) },
     ],
   }, async (after) => {
     const found = await get(`campaigns/${path(id)}/client-realms${query({ ...filter(), after, limit: perPage })}`, signal);
@@ -138,7 +145,7 @@ async function one(main, id, signal) {
     say(sum, `${count(counts.found)} found = ${outcomes.map((outcome) => `${counts[outcome] ?? 0} ${outcome}`).join(" + ")}`);
     replace(facts, [["State", campaign.state], ["Found", count(counts.found)], ["Told to reset", count(counts.notified)],
       ["Slices reported", `${count(campaign.slicesReported)} of ${count(campaign.slicesExpected)}`],
-      ["Generation", String(campaign.generation)], ["Started", `${ago(campaign.startedAt)}`],
+      ["Generation", String(campaign.generation)], ["Started", `${time(campaign.startedAt)}, ${ago(campaign.startedAt)}`],
       ["Ended", campaign.closedAt ? time(campaign.closedAt) : "not yet"]]
       .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
     if (last && JSON.stringify(last.counts) !== JSON.stringify(counts) && list.element.scrollTop === 0) list.reload();

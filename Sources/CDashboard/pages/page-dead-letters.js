@@ -2,7 +2,7 @@
 
 import { h, replace, say } from "./dom.js";
 import { get, path, query, send } from "./api.js";
-import { ago, count, plural, size } from "./format.js";
+import { count, plural, since, size } from "./format.js";
 import { actionButton, confirm } from "./dialog.js";
 import { copyable } from "./copy.js";
 import { table } from "./table.js";
@@ -39,7 +39,7 @@ export async function show(main, _, signal) {
       { title: "From", class: "spare", sort: "queue", cell: (entry) => entry.queue ?? "–" },
       { title: "Partition", class: "spare", sort: "partition", cell: (entry) => entry.partition ?? "–" },
       { title: "Size", class: "number spare", sort: "bytes", cell: (entry) => size(entry.bytes) },
-      { title: "Died", class: "spare", sort: "diedAt", cell: (entry) => ago(entry.diedAt) },
+      { title: "Died", class: "spare", sort: "diedAt", cell: (entry) => since(entry.diedAt) },
     ],
   });
   /** @type {Map<string, HTMLElement>} */

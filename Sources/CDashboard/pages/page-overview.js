@@ -5,7 +5,7 @@ import { get } from "./api.js";
 import { grafanaHome } from "./grafana.js";
 import { count, decimal, plural, span } from "./format.js";
 import { watch } from "./live.js";
-import { plot } from "./plot.js";
+import { plotSet } from "./plot.js";
 
 /** @param {HTMLElement} main @param {string[]} _ @param {AbortSignal} signal */
 export async function show(main, _, signal) {
@@ -13,26 +13,23 @@ export async function show(main, _, signal) {
   const findings = h("div", { class: "findings" });
   const facts = h("dl", { class: "facts" });
   const grafana = h("span", {});
-  const plots = h("div", { class: "plots" });
+  const plots = plotSet([
+    { title: "Changesets", unit: "/s", key: "changesets", panel: "changesets" },
+    { title: "Commits", unit: "/s", key: "commits", panel: "commits" },
+    { title: "Sessions", unit: "open", key: "sessions", isWhole: true, panel: "sessions" },
+    { title: "Errors", unit: "/s", key: "errors", panel: "errors" },
+    { title: "Messages waiting", unit: "", key: "waiting", isWhole: true, panel: "waiting" },
+    { title: "Oldest message", unit: "s", key: "oldest", panel: "oldest" },
+  ], true);
   replace(main, h("h1", {}, "Overview"), sentence, findings, facts,
     h("p", { class: "muted" }, h("a", { href: "#/reference/alerts" }, "What each alert means, and what to do"), grafana),
-    h("h2", {}, "The last hour"), plots,
-    h("p", { class: "muted" }, "As this coordinator has seen it since it started; a point every ten seconds."));
+    h("h2", {}, "How it went"), plots.element,
+    h("p", { class: "muted" }, "As this coordinator has seen it since it started: a point every ten seconds of the last hour, one every five minutes of a day."));
   /** @type {any[]} */
   let points = [];
+  /** @type {any[]} */
+  let day = [];
   let drawnAt = 0;
-
-  function draw() {
-    const times = points.map((point) => point.at);
-    const values = (/** @type {string} */ key) => points.map((point) => point[key]);
-    replace(plots,
-      plot({ title: "Changesets", unit: "/s", values: values("changesets"), times, panel: "changesets" }),
-      plot({ title: "Commits", unit: "/s", values: values("commits"), times, panel: "commits" }),
-      plot({ title: "Sessions", unit: "open", values: values("sessions"), times, isWhole: true, panel: "sessions" }),
-      plot({ title: "Errors", unit: "/s", values: values("errors"), times, panel: "errors" }),
-      plot({ title: "Messages waiting", unit: "", values: values("waiting"), times, isWhole: true, panel: "waiting" }),
-      plot({ title: "Oldest message", unit: "s", values: values("oldest"), times, panel: "oldest" }));
-  }
 
   watch(({ overview }) => {
     replace(sentence, `${overview.sentence[0].toUpperCase()}${overview.sentence.slice(1)}.`);
@@ -52,19 +49,20 @@ export async function show(main, _, signal) {
       fact("Campaigns running", overview.campaignsRunning === undefined ? "not known" : leading("#/campaigns", count(overview.campaignsRunning)),
         overview.resetsPending > 0 ? plural(overview.resetsPending, "reset") + " pending" : ""),
       fact("Dead letters", overview.deadLetters === undefined ? "not known" : leading("#/dead-letters", count(overview.deadLetters))),
-      fact("Coordinator", overview.coordinator, overview.active ? "active" : "standing by"));
+      fact("Coordinator", leading("#/processes/coordinator", overview.coordinator), overview.active ? "active" : "standing by"));
     const home = grafanaHome();
     if (home && grafana.childElementCount === 0) replace(grafana, " · ", home);
     const newest = overview.figures;
     if (newest && drawnAt > 0 && newest.at !== points.at(-1)?.at) {
       points = [...points, newest].slice(-360);
-      draw();
+      if (newest.at - (day.at(-1)?.at ?? 0) >= 300_000) day = [...day, newest].slice(-288);
+      plots.set(points, [...day, newest]);
     }
   }, signal);
 
-  points = (await get("cluster/history", signal)).points;
+  ({ points, day } = await get("cluster/history?day=true", signal));
   drawnAt = Date.now();
-  draw();
+  plots.set(points, [...day, ...points.slice(-1)]);
 }
 
 /** @param {string} page @param {string} text */

@@ -2,7 +2,7 @@
 
 import { h, say } from "./dom.js";
 import { get } from "./api.js";
-import { ago, count, plural, span, time } from "./format.js";
+import { count, plural, since, span, time } from "./format.js";
 import { watch } from "./live.js";
 import { table } from "./table.js";
 
@@ -30,7 +30,7 @@ export async function show(main, rest, signal) {
       { title: "Does", cell: (process) => work(process) },
       { title: "Serves at", class: "spare", cell: (process) => process.address ?? "–" },
       { title: "Operations", class: "spare", cell: (process) => process.operations ?? "–" },
-      { title: "Heard", class: "number spare", cell: (process) => ago(process.lastHeardAt) },
+      { title: "Heard", class: "number spare", cell: (process) => since(process.lastHeardAt) },
     ],
   });
   main.replaceChildren(h("h1", {}, "Processes"),

@@ -2,7 +2,7 @@
 
 import { h, replace, say } from "./dom.js";
 import { get, hindrance, path, query } from "./api.js";
-import { ago, count, plural, size, time } from "./format.js";
+import { ago, count, plural, since, size, time } from "./format.js";
 import { pagedTable, table } from "./table.js";
 
 /** @param {HTMLElement} main @param {string[]} rest @param {AbortSignal} signal */
@@ -96,7 +96,7 @@ async function one(main, app, partition, signal) {
       { title: "Client file", class: "number", cell: (entry) => ({ text: String(entry.clientFile), href: `#/realms/${path(app, partition, entry.clientFile)}` }) },
       { title: "User", cell: (entry) => entry.user }, { title: "State", cell: (entry) => entry.state },
       { title: "Behind", class: "number", cell: (entry) => entry.behind === undefined ? "–" : count(entry.behind) },
-      { title: "Seen", class: "spare", cell: (entry) => ago(entry.lastSeen) },
+      { title: "Seen", class: "spare", cell: (entry) => since(entry.lastSeen) },
       { title: "Campaign", class: "spare", cell: (entry) => entry.campaign ? { text: entry.campaign, href: `#/campaigns/${path(entry.campaign)}` } : "–" },
       { title: "Client", class: "spare", cell: (entry) => entry.userAgent },
     ],

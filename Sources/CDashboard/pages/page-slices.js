@@ -2,9 +2,9 @@
 
 import { h, replace } from "./dom.js";
 import { get, path } from "./api.js";
-import { ago, count, decimal, plural, span, time } from "./format.js";
+import { ago, count, decimal, plural, since, span, time } from "./format.js";
 import { watch } from "./live.js";
-import { plot, strip } from "./plot.js";
+import { plotSet, strip } from "./plot.js";
 import { table } from "./table.js";
 
 /** @param {HTMLElement} main @param {string[]} rest @param {AbortSignal} signal */
@@ -102,11 +102,17 @@ function age(slice) {
 async function one(main, number, signal) {
   const facts = h("dl", { class: "facts" });
   const held = h("div", { class: "findings" });
-  const plots = h("div", { class: "plots" });
+  const plots = plotSet([
+    { title: "Ready", unit: "messages", key: "ready", isWhole: true, panel: "waiting" },
+    { title: "Unacknowledged", unit: "messages", key: "unacknowledged", isWhole: true, panel: "waiting" },
+    { title: "Oldest message", unit: "s", key: "oldest", panel: "oldest" },
+    { title: "In", unit: "/s", key: "inPerSecond", panel: "messages" },
+    { title: "Out", unit: "/s", key: "outPerSecond", panel: "messages" },
+  ]);
   const owners = table({
     label: `Owners of slice ${number}`, key: (/** @type {any} */ owning) => `${owning.at} ${owning.epoch}`,
     columns: [
-      { title: "Since", cell: (owning) => time(owning.at) }, { title: "", class: "spare", cell: (owning) => ago(owning.at) },
+      { title: "Since", cell: (owning) => time(owning.at) }, { title: "", class: "spare", cell: (owning) => since(owning.at) },
       { title: "Owner", cell: (owning) => owning.owner ?? "nobody" },
       { title: "Epoch", class: "number", cell: (owning) => owning.epoch === undefined ? "–" : String(owning.epoch) },
     ],
@@ -131,7 +137,7 @@ async function one(main, number, signal) {
     ],
   });
   replace(main, h("p", {}, h("a", { href: "#/slices" }, "All slices")), h("h1", {}, `Slice ${number}`), held, facts,
-    h("h2", {}, "The last hour"), plots,
+    h("h2", {}, "How it went"), plots.element,
     h("div", { class: "side-by-side" },
       h("section", {}, h("h2", {}, "Busiest realms"), realms.element), h("section", {}, h("h2", {}, "Busiest apps"), apps.element),
       h("section", {}, h("h2", {}, "Refused"), refusals.element), h("section", {}, h("h2", {}, "Owners"), owners.element)),
@@ -159,14 +165,7 @@ async function one(main, number, signal) {
     realms.set(found.realms);
     apps.set(found.apps);
     refusals.set(found.refusals);
-    const times = found.points.map((/** @type {any} */ point) => point.at);
-    const values = (/** @type {string} */ key) => found.points.map((/** @type {any} */ point) => point[key]);
-    replace(plots,
-      plot({ title: "Ready", unit: "messages", values: values("ready"), times, isWhole: true, panel: "waiting" }),
-      plot({ title: "Unacknowledged", unit: "messages", values: values("unacknowledged"), times, isWhole: true, panel: "waiting" }),
-      plot({ title: "Oldest message", unit: "s", values: values("oldest"), times, panel: "oldest" }),
-      plot({ title: "In", unit: "/s", values: values("inPerSecond"), times, panel: "messages" }),
-      plot({ title: "Out", unit: "/s", values: values("outPerSecond"), times, panel: "messages" }));
+    plots.set(found.points);
   }
 
   await read();

@@ -4,10 +4,15 @@ import { h, say } from "./dom.js";
 import { count } from "./format.js";
 
 /**
+ * A text, a link, a text with more behind it, or anything.
+ * @typedef {string | {text: string, href: string} | {text: string, title: string} | Node} Cell
+ */
+
+/**
  * @template Row
  * @typedef {object} Column
  * @property {string} title
- * @property {(row: Row) => string | {text: string, href: string} | Node} cell
+ * @property {(row: Row) => Cell} cell
  * @property {string} [class] `number`, `wide`, or `spare` for what narrow screens leave out
  * @property {string} [sort] what `sorted` is told when the column's head is clicked; without it the head is no button
  */
@@ -107,7 +112,7 @@ export function table({ label, columns, key, empty = "Nothing here.", reachedEnd
 
 /**
  * @param {HTMLTableCellElement} cell
- * @param {string | {text: string, href: string} | Node} content
+ * @param {Cell} content
  */
 function fill(cell, content) {
   if (content instanceof Node) {
@@ -116,6 +121,9 @@ function fill(cell, content) {
   } else if (typeof content === "string") {
     say(cell, content);
     cell.title = content.length > 24 ? content : "";
+  } else if ("title" in content) {
+    say(cell, content.text);
+    cell.title = content.title;
   } else {
     const link = cell.firstElementChild instanceof HTMLAnchorElement
       ? cell.firstElementChild : cell.appendChild(document.createElement("a"));

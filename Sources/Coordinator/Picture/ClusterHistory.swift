@@ -1,11 +1,14 @@
 import AdminAPI
 import SyncModel
 
-/// The last hour as this coordinator has seen it, in memory: a point of the cluster every 10 s, one of each slice every 30 s, and
-/// the changes of owners. At most 360 points of 56 bytes, and of each slice 120 points of 20 bytes and 50 changes.
+/// The last hour and day as this coordinator has seen them, in memory: of the hour a point of the cluster every 10 s, one of each slice
+/// every 30 s, and the changes of owners; of the day a point of the cluster every 5 min. At most 360 and 288 points of 56 bytes, and of
+/// each slice 120 points of 20 bytes and 50 changes.
 struct ClusterHistory: Sendable {
     static let step: UInt64 = 10_000
     static let points = 360
+    static let dayStep: UInt64 = 300_000
+    static let dayPoints = 288
     static let sliceStep: UInt64 = 30_000
     static let slicePoints = 120
     static let ownings = 50
@@ -27,6 +30,10 @@ struct ClusterHistory: Sendable {
     }
 
     private(set) var points: [HistoryPoint] = []
+    /// The last day's points: the mean of rates, the most of all else.
+    private(set) var day: [HistoryPoint] = []
+    /// Points that the next one of the day is made of: at most `dayStep` divided by `step`, and a few.
+    private var pending: [HistoryPoint] = []
     private var sliceTimes: [UInt64] = []
     private var strips: [SliceNumber: Strip] = [:]
 
@@ -48,6 +55,7 @@ struct ClusterHistory: Sendable {
                 sessions: sums.sessions, waiting: slices.reduce(0) { $0 + $1.waiting },
                 oldest: Double(slices.compactMap { $0.age(at: now) }.max() ?? 0) / 1000))
         if points.count > Self.points { points.removeFirst(points.count - Self.points) }
+        if let point = points.last { addToDay(point) }
         guard sliceTimes.last.map({ now < $0 || now - $0 >= Self.sliceStep }) ?? true else { return }
         sliceTimes.append(now)
         if sliceTimes.count > Self.slicePoints { sliceTimes.removeFirst() }
@@ -61,6 +69,23 @@ struct ClusterHistory: Sendable {
             let surplus = (strips[slice.slice]?.points.count ?? 0) - Self.slicePoints
             if surplus > 0 { strips[slice.slice]?.points.removeFirst(surplus) }
         }
+    }
+
+    private mutating func addToDay(_ point: HistoryPoint) {
+        // A clock that is put back begins the day anew.
+        if let last = pending.last ?? day.last, point.at < last.at { (day, pending) = ([], []) }
+        pending.append(point)
+        guard let first = pending.first, point.at - first.at + Self.step >= Self.dayStep else { return }
+        func mean(_ key: KeyPath<HistoryPoint, Double>) -> Double {
+            (pending.reduce(0) { $0 + $1[keyPath: key] } / Double(pending.count) * 100).rounded() / 100
+        }
+        day.append(
+            HistoryPoint(
+                at: point.at, changesets: mean(\.changesets), commits: mean(\.commits), errors: mean(\.errors),
+                sessions: pending.map(\.sessions).max() ?? 0, waiting: pending.map(\.waiting).max() ?? 0,
+                oldest: pending.map(\.oldest).max() ?? 0))
+        if day.count > Self.dayPoints { day.removeFirst(day.count - Self.dayPoints) }
+        pending = []
     }
 
     /// Notes changes of owners, and how fast messages come: what was dealt with and what more waits than before.

@@ -15,7 +15,8 @@ struct PictureRoutes: Sendable {
             let history = context.state.history
             let isOfSlices = try AdminRequest.flag(.slices, request)
             return HistoryDocument(
-                points: history.points, strips: isOfSlices ? history.strips(of: context.slices) : nil)
+                points: history.points, day: try AdminRequest.flag(.day, request) ? history.day : nil,
+                strips: isOfSlices ? history.strips(of: context.slices) : nil)
         }
         group.on(.get, .clusterEvents) { request, _ in
             try await events.response(withSlices: try AdminRequest.flag(.slices, request))

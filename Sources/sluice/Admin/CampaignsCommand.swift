@@ -55,31 +55,61 @@ enum CampaignTable {
 }
 
 struct CampaignsList: AdminCommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List campaigns, newest first.")
+    enum Order: String, ExpressibleByArgument, CaseIterable { case started, app, found, pending }
+
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List campaigns, newest first.",
+        discussion: "Sorted otherwise, those with most come first. Looked at are the newest thousand.")
     @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.", completion: .apps) var app: String?
+    @Option(help: "Only those whose id or reason contains this.") var search: String?
+    @Flag(help: "Only those that are not closed.") var open = false
+    @Option(help: "By what they are sorted.") var sort = Order.started
     @Option(help: "At most so many.") var limit = 20
     @Flag(help: "Only accounts: those of client realms that had to reset without anybody having asked for it.")
     var accounts = false
 
     func run(_ admin: AdminClient) async throws {
-        let campaigns = try await list(admin, accounts: accounts, limit: limit)
+        let found = try await list(admin, accounts: accounts)
+        let campaigns = Array(found.prefix(limit))
         if output.json { return try Printing.json(campaigns) }
         Printing.line(CampaignTable.campaigns(campaigns).rendered())
+        let more = found.count > limit ? " (--limit)" : ""
+        let looked = found.count == AdminLimits.entries.upperBound ? " or more" : ""
+        Printing.note("\(campaigns.count) of \(found.count.counted("campaign"))\(looked)\(more)")
         guard !accounts else { return }
-        let newest = try await list(admin, accounts: true, limit: Self.shownAccounts)
+        let newest = try await list(admin, accounts: true).prefix(Self.shownAccounts)
         guard !newest.isEmpty else { return }
         Printing.line("\nreset without anybody having asked for it, by day (all: --accounts)")
-        Printing.line(CampaignTable.campaigns(newest).rendered())
+        Printing.line(CampaignTable.campaigns(Array(newest)).rendered())
     }
 
     /// Accounts that are shown beside the campaigns.
     private static let shownAccounts = 5
 
-    private func list(_ admin: AdminClient, accounts: Bool, limit: Int) async throws -> [CampaignSummary] {
+    private func list(_ admin: AdminClient, accounts: Bool) async throws -> [CampaignSummary] {
+        guard AdminLimits.entries.contains(limit) else {
+            let allowed = AdminLimits.entries
+            throw CommandFailure(
+                .badInput, "--limit: expected \(allowed.lowerBound) to \(allowed.upperBound), found \(limit)")
+        }
+        let reach = accounts && !self.accounts ? Self.shownAccounts : AdminLimits.entries.upperBound
         let path = AdminRoute.campaigns.path(
-            query: [(.limit, "\(limit)"), (.app, app), (.accounts, accounts ? "true" : nil)])
-        return try await (admin.ask(path) as CampaignList).campaigns
+            query: [
+                (.limit, "\(reach)"), (.app, app), (.accounts, accounts ? "true" : nil), (.open, open ? "true" : nil),
+            ])
+        let found = try await (admin.ask(path) as CampaignList).campaigns.filter(isMeant)
+        return switch sort {
+        case .started: found
+        case .app: found.sorted { $0.campaign.app < $1.campaign.app }
+        case .found: found.sorted { $0.counts.found > $1.counts.found }
+        case .pending: found.sorted { $0.counts.pending > $1.counts.pending }
+        }
+    }
+
+    private func isMeant(_ summary: CampaignSummary) -> Bool {
+        guard let search = search?.lowercased() else { return true }
+        return [summary.campaign.id, summary.campaign.reason ?? ""].contains { $0.lowercased().contains(search) }
     }
 }
 

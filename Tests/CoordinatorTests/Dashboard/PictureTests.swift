@@ -143,6 +143,25 @@ import Testing
         expectTrue(history.isDue(at: 5))
     }
 
+    @Test func aDayIsKeptInFewerPoints() throws {
+        var history = ClusterHistory()
+        let perPoint = Int(ClusterHistory.dayStep / ClusterHistory.step)
+        for step in 0..<(perPoint * (ClusterHistory.dayPoints + 12)) {
+            let isBusy = step % perPoint == 3
+            history.add(
+                .init(changesets: isBusy ? 3_000 : 0, sessions: isBusy ? 9 : 2), [slice(0, ready: isBusy ? 70 : 0)],
+                at: UInt64(step) * ClusterHistory.step + 1)
+        }
+        expectEqual(history.day.count, ClusterHistory.dayPoints)
+        let last = try #require(history.day.last)
+        // The busy one of thirty points had 300 a second; what stood highest is not evened out.
+        expectTrue(last.changesets == 10 && last.sessions == 9 && last.waiting == 70, "\(last)")
+        expectEqual(last.at - history.day[0].at, UInt64(ClusterHistory.dayPoints - 1) * ClusterHistory.dayStep)
+        // A clock that is put back begins the day anew.
+        history.add(.init(), [], at: 5)
+        expectTrue(history.day.isEmpty)
+    }
+
     @Test func incomingMessagesAreBacklogGrowthPlusMessagesHandled() {
         var history = ClusterHistory()
         history.look(at: [slice(0, ready: 100, rate: 10)], now: 10_000)
@@ -258,6 +277,8 @@ import Testing
                 let strips = try await coordinator.request("GET", "cluster/history?slices=true")
                 expectTrue(strips["strips.\(harness.slices.value - 1)"] != nil)
                 try await expectTrue(coordinator.request("GET", "cluster/history")["strips"] == nil)
+                let day = try await coordinator.execute("GET", "cluster/history?day=true")
+                try await expectTrue(String(buffer: day.body.collect(upTo: 1 << 20)).contains(#""day":["#))
                 try await expectEqual(coordinator.request("GET", "cluster/slices/\(harness.slices.value)").status, 404)
                 try await expectEqual(coordinator.request("GET", "cluster/slices/x").status, 404)
                 try await expectTrue(coordinator.request("GET", "cluster/history")["points.0.at"] != nil)

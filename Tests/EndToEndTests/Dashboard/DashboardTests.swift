@@ -165,6 +165,13 @@ struct DashboardTests {
                         [...document.querySelectorAll('#nav a')].find((link) => link.innerText === arguments[0]).click()
                         """, .string(page))
                     try await browser.wait(for: "main", toSay: sign)
+                    // The page's name is in sight in the row of all.
+                    let place = try await browser.run(
+                        """
+                        const box = document.querySelector('#nav a[aria-current]').getBoundingClientRect();
+                        return box.left >= 0 && box.right <= innerWidth
+                        """)
+                    expectEqual(place, .bool(true), "\(page)")
                     try await look(browser, "\(page)-phone", isKept: false)
                 }
                 try await browser.click("\"<img", in: "main table")
@@ -220,6 +227,7 @@ struct DashboardTests {
                         throw LocalClusterError("it leads to \(link ?? "nowhere")")
                     }
                 }
+                try await lookAtPlots(browser)
                 try await look(browser, "overview-first", isKept: false)
                 try await browser.click("What to do", in: "main")
                 try await browser.wait(for: "main", toSay: "SluiceDeadLetters")
@@ -230,6 +238,47 @@ struct DashboardTests {
                 try await expectEqual(browser.complaints(), [])
             }
         }
+    }
+
+    /// Plots have axes, go as far back as is wanted, and tell the values of one moment.
+    private func lookAtPlots(_ browser: Browser) async throws {
+        // A point comes every ten seconds.
+        try await LocalCluster.retrying("there are two points") {
+            let most = try await browser.run("return document.querySelector('#moment').max").stringValue ?? ""
+            guard Int(most) ?? 0 > 0 else { throw LocalClusterError("the last is \(most)") }
+        }
+        let axes =
+            try await browser.run(
+                """
+                return [...document.querySelectorAll('.plot')].map((plot) => ['.plot-rows', '.plot-times'].map((axis) =>
+                    [...plot.querySelectorAll(`${axis} span`)].map((mark) => mark.innerText).join('|')).join(' '))
+                """
+            ).arrayValue?.compactMap(\.stringValue) ?? []
+        expectEqual(axes.count, 6)
+        for axis in axes {
+            expectTrue(axis.contains(/^[0-9.,]+\|[0-9.,]*\|0 \d\d:\d\dZ\|\d\d:\d\dZ\|\d\d:\d\dZ$/), "\(axis)")
+        }
+        let told = try await browser.run(
+            """
+            const slider = document.querySelector('#moment');
+            slider.value = 0;
+            slider.dispatchEvent(new Event('input'));
+            const cursor = document.querySelector('.plot-cursor').getAttribute('x1');
+            return `${document.querySelector('output').innerText} ${cursor >= 0} ${slider.getAttribute('aria-valuetext')}`
+            """
+        ).stringValue
+        expectTrue(told?.contains(/^(\d\d:\d\d:\d\dZ) true \1$/) == true, "\(told ?? "")")
+        let ranges = try await browser.run(
+            """
+            const range = document.querySelector('#range');
+            range.value = '1440';
+            range.dispatchEvent(new Event('change'));
+            const { roundUp } = await import('/dashboard/plot.js');
+            return [...range.options].map((option) => option.value).join() + ' '
+                + [0, 0.3, 1, 7, 2100].map((value) => roundUp(value)).join() + ' ' + roundUp(0.3, true)
+            """
+        ).stringValue
+        expectEqual(ranges, "10,30,60,1440 1,0.5,1,10,5000 1")
     }
 
     /// Leaves two dead letters: a changeset for an app that is not there yet, and something of an unknown type.
