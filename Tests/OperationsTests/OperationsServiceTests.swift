@@ -34,6 +34,19 @@ import FoundationNetworking
             readiness.set("store", ready: true)
             try await expectEqual(get(port, "/ready").status, 200)
 
+            // What is others' affair may be left out; with everything left out nothing is known to be ready.
+            readiness.set("slices", ready: false, reason: "slice 3 has no owner")
+            try await expectEqual(get(port, "/ready").status, 503)
+            let own = try await get(port, "/ready?except=slices")
+            expectTrue(own.status == 200 && own.body.contains("slice 3 has no owner"), "\(own.body)")
+            try await expectEqual(get(port, "/ready?except=store").status, 503)
+            try await expectEqual(get(port, "/ready?except=slices,store").status, 503)
+            for (path, status) in [("/ready", 503), ("/ready?except=slices", 200), ("/health", 200), ("/metrics", 200)]
+            {
+                let head = try await get(port, path, method: "HEAD")
+                expectTrue(head.status == status && head.body.isEmpty, "HEAD \(path): \(head)")
+            }
+
             let metrics = try await get(port, "/metrics")
             expectEqual(metrics.contentType, PrometheusRegistry.contentType)
             expectTrue(metrics.body.contains("sluice_metrics_overflow_total 0"))
@@ -51,9 +64,12 @@ import FoundationNetworking
     }
 }
 
-private func get(_ port: Int, _ path: String) async throws -> (status: Int, contentType: String?, body: String) {
-    let url = try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
-    let (data, response) = try await URLSession.shared.data(from: url)
+private func get(
+    _ port: Int, _ path: String, method: String = "GET"
+) async throws -> (status: Int, contentType: String?, body: String) {
+    var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
+    request.httpMethod = method
+    let (data, response) = try await URLSession.shared.data(for: request)
     let http = try #require(response as? HTTPURLResponse)
     return (http.statusCode, http.value(forHTTPHeaderField: "Content-Type"), String(decoding: data, as: UTF8.self))
 }

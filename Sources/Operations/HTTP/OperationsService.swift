@@ -32,7 +32,8 @@ package final class OperationsService: Service {
 
     package func run() async throws {
         defer { boundPort.stop() }
-        let router = Router()
+        // Load balancers ask by HEAD, too.
+        let router = Router(options: .autoGenerateHeadEndpoints)
         addOperationsRoutes(to: router, readiness: readiness, metrics: metrics)
         let application = Application(
             router: router, server: .http1(tls: tls, firstRequest: firstRequest),
