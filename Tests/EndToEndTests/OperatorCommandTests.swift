@@ -83,6 +83,42 @@ extension SharedClusterTests {
             expectTrue(dropped.contains { $0 > 0 })
         }
 
+        /// RabbitMQ 4.3 declines them unless it is told to permit them; older brokers take them without a word.
+        @Test(.needsBrokerControl) func nothingIsUsedThatNewerBrokersRefuse() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            // A command's own queue is there as well.
+            let tail = Task { try await cluster.operate("tail", "--app", cluster.app, "--count", "1000") }
+            defer { tail.cancel() }
+            func rows(_ arguments: String...) async throws -> [[Substring]] {
+                try await TestBroker.control(["-q"] + arguments + ["--no-table-headers"])
+                    .split(separator: "\n").map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+            }
+            try await LocalCluster.retrying("the command's queue is there") {
+                try device.create(UUID().uuidString)
+                try await device.upload()
+                guard try await rows("list_queues", "name").contains(where: { $0[0].hasPrefix("anonymous.") })
+                else { throw LocalClusterError("not yet") }
+            }
+            let queues = try await rows("list_queues", "name", "durable", "exclusive", "arguments")
+            expectTrue(queues.count > cluster.slices)
+            for queue in queues {
+                expectTrue(queue[1] == "true" || queue[2] == "true", "\(queue[0]) is transient, and for everybody")
+                for argument in ["x-queue-mode", "x-queue-version", "x-queue-master-locator", "x-ha-policy"] {
+                    expectTrue(!queue[3].contains(argument), "\(queue[0]) asks for \(argument)")
+                }
+            }
+            let channels = try await rows("list_channels", "name", "global_prefetch_count")
+            expectTrue(channels.count > 1)
+            for channel in channels {
+                expectEqual(channel[1], "0", "\(channel[0]) has a prefetch that consumers share")
+            }
+            for policy in try await rows("list_policies") {
+                expectTrue(!policy.contains { $0.contains("ha-mode") || $0.contains("queue-mode") }, "\(policy)")
+            }
+        }
+
         @Test func aPlanTellsWhoWouldReset() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp()
