@@ -6,7 +6,8 @@ struct Bench: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Measures Sluice; each subcommand prints a table and, with --json, one JSON line at the end.",
         subcommands: [
-            MergeBench.self, QueryBench.self, IndexBench.self, ViewsBench.self, AMQPBench.self, OwnRealms.self,
+            MergeBench.self, ApplyBench.self, QueryBench.self, IndexBench.self, ViewsBench.self, AMQPBench.self,
+            OwnRealms.self,
             SharedRealm.self,
             OneClient.self,
             Latency.self, Bootstrap.self, QueryChange.self, CommitCost.self,

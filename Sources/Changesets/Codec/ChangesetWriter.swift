@@ -5,7 +5,7 @@ struct ChangesetWriter: Sendable {
     mutating func writeDefinition(_ index: UInt32, _ string: ByteString) {
         output.bytes.append(ChangesetReader.internCode)
         output.write(index)
-        output.write(lengthAnd: string.bytes)
+        output.write(lengthAnd: string)
     }
 
     mutating func write(_ instruction: Instruction) {

@@ -43,7 +43,7 @@ extension VarintWriter {
             write(value)
         case .string(let value):
             write(PayloadType.string.rawValue)
-            write(lengthAnd: value.bytes)
+            write(lengthAnd: value)
         case .globalKey(let high, let low):
             write(PayloadType.globalKey.rawValue)
             write(high)

@@ -31,7 +31,10 @@ extension VarintReader {
     }
 
     package mutating func readString() throws(ChangesetError) -> ByteString {
-        ByteString(try readBytes(try readLength(limit: ChangesetLimits.maxStringBytes, what: "string")))
+        let count = try readLength(limit: ChangesetLimits.maxStringBytes, what: "string")
+        let start = position
+        try skip(count)
+        return ByteString(bytes[start..<position])
     }
 
     package mutating func readTimestamp() throws(ChangesetError) -> TimestampValue {
@@ -78,7 +81,7 @@ extension VarintWriter {
         case .set, .list, .dictionary, .erased, .objectValue, .null, .link: break
         case .int(let value): write(value)
         case .bool(let value): write(value)
-        case .string(let value): write(lengthAnd: value.bytes)
+        case .string(let value): write(lengthAnd: value)
         case .binary(let value): write(lengthAnd: value)
         case .timestamp(let value): write(value)
         case .float(let bits): write(fixed: UInt64(bits), count: 4, littleEndian: true)

@@ -32,6 +32,12 @@ package struct VarintWriter: Sendable {
         bytes.append(contentsOf: content)
     }
 
+    /// The length and then the bytes.
+    package mutating func write(lengthAnd content: ByteString) {
+        write(UInt64(content.count))
+        content.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    }
+
     package mutating func write(fixed value: UInt64, count: Int, littleEndian: Bool) {
         for index in 0..<count {
             let shift = UInt64(8 * (littleEndian ? index : count - 1 - index))

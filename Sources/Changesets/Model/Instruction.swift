@@ -18,6 +18,10 @@ package struct FieldPath: Hashable, Sendable {
         self.field = field
         self.path = path
     }
+
+    fileprivate func isIn(_ object: PrimaryKey, of table: InternedString) -> Bool {
+        self.object == object && self.table == table
+    }
 }
 
 /// The instructions of the changeset format, in the order of their codes (docs/changesets.md, "Instructions").
@@ -145,6 +149,17 @@ package enum Instruction: Hashable, Sendable {
         case .addInteger(let path, _), .arrayInsert(let path, _, _), .arrayMove(let path, _, _),
             .arrayErase(let path, _), .clear(let path, _), .setInsert(let path, _), .setErase(let path, _):
             (path.table, path.object, path.field)
+        }
+    }
+
+    /// Whether the instruction changes a field of an object, or what is inside of one.
+    package func changes(_ object: PrimaryKey, of table: InternedString) -> Bool {
+        switch self {
+        case .update(let update): update.target.isIn(object, of: table)
+        case .addInteger(let own, _), .arrayInsert(let own, _, _), .arrayMove(let own, _, _), .arrayErase(let own, _),
+            .clear(let own, _), .setInsert(let own, _), .setErase(let own, _):
+            own.isIn(object, of: table)
+        case .addTable, .eraseTable, .createObject, .eraseObject, .addColumn, .eraseColumn: false
         }
     }
 

@@ -64,7 +64,7 @@ package struct Pipeline: Sendable {
         case "$group": return .group(try PipelineGroup(document(stage.value), limits))
         case "$count":
             guard let name = stage.value.string, !name.isEmpty, !name.bytes.contains(UInt8(ascii: ".")),
-                name.bytes.first != UInt8(ascii: "$")
+                name.first != UInt8(ascii: "$")
             else { throw DocumentError(.invalidWrite, "expected a name without dots and $") }
             return .count(name)
         default:

@@ -38,7 +38,7 @@ indirect enum PipelineCondition: Hashable, Sendable {
                 default: parts.append(.not(.any(inner)))
                 }
             default:
-                if member.key.bytes.first == UInt8(ascii: "$") {
+                if member.key.first == UInt8(ascii: "$") {
                     throw DocumentError(
                         .unsupportedOperator,
                         "\(member.key.string.shortened) is not supported here, expected a field, $and, $or or $nor",
@@ -90,7 +90,7 @@ indirect enum PipelineCondition: Hashable, Sendable {
             }
         }
         guard case .document(let operators) = operand, let first = operators.members.first,
-            first.key.bytes.first == UInt8(ascii: "$"), first.key != "$ref"
+            first.key.first == UInt8(ascii: "$"), first.key != "$ref"
         else {
             try count(1)
             return .comparison(path, .equal, operand)
@@ -118,7 +118,7 @@ indirect enum PipelineCondition: Hashable, Sendable {
                     parts.append(wanted ? .exists(path) : .not(.exists(path)))
                 case "$not":
                     guard case .document(let inner) = member.value,
-                        inner.members.first?.key.bytes.first == UInt8(ascii: "$")
+                        inner.members.first?.key.first == UInt8(ascii: "$")
                     else {
                         throw DocumentError(.invalidWrite, "expected operators, came \(member.value.typeName)")
                     }

@@ -20,20 +20,20 @@ indirect enum PipelineExpression: Hashable, Sendable {
             throw DocumentError(.limit, "expected values nested at most \(limits.conditionDepth) deep")
         }
         switch value {
-        case .string(let text) where text.bytes.first == UInt8(ascii: "$"):
+        case .string(let text) where text.first == UInt8(ascii: "$"):
             if text == "$$ROOT" {
                 self = .root
                 return
             }
             let name = ByteString(Array(text.bytes.dropFirst()))
-            guard name.bytes.first != UInt8(ascii: "$") else {
+            guard name.first != UInt8(ascii: "$") else {
                 throw DocumentError(
                     .unsupportedOperator,
                     "\(text.string.shortened) is not supported here, expected $ and a field, or $$ROOT")
             }
             self = .path(try PipelinePath(name, limits))
         case .document(let document):
-            if let first = document.members.first, first.key.bytes.first == UInt8(ascii: "$"), first.key != "$ref" {
+            if let first = document.members.first, first.key.first == UInt8(ascii: "$"), first.key != "$ref" {
                 guard first.key == "$literal", document.count == 1 else {
                     throw DocumentError(
                         .unsupportedOperator,

@@ -44,7 +44,7 @@ struct PipelineGroup: Hashable, Sendable {
     }
 
     private static func field(_ member: BSONDocument.Member, _ limits: PipelineLimits) throws(DocumentError) -> Field {
-        guard !member.key.bytes.contains(UInt8(ascii: ".")), member.key.bytes.first != UInt8(ascii: "$") else {
+        guard !member.key.bytes.contains(UInt8(ascii: ".")), member.key.first != UInt8(ascii: "$") else {
             throw DocumentError(.invalidWrite, "expected a name without dots and $")
         }
         guard let document = member.value.document, document.count == 1, let only = document.members.first else {

@@ -42,7 +42,7 @@ extension FilterPath {
 
     private mutating func step(_ name: ByteString, _ mapping: DocumentMapping) throws(DocumentError) {
         isDirect = false
-        guard name.bytes.first != UInt8(ascii: "@") else {
+        guard name.first != UInt8(ascii: "@") else {
             throw DocumentError(
                 .unsupportedOperator, "\"\(name.string.shortened)\" means something else in queries than a name")
         }

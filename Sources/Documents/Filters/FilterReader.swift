@@ -36,7 +36,7 @@ struct FilterReader {
         case "$nor": return .not(.any(try filters(member.value, depth: depth)))
         default: break
         }
-        guard member.key.bytes.first != UInt8(ascii: "$") else {
+        guard member.key.first != UInt8(ascii: "$") else {
             throw unsupported(member.key, "$and, $or, $nor or a field")
         }
         let path = try DocumentPath(member.key, maxElements: limits.pathElements)
@@ -65,7 +65,7 @@ struct FilterReader {
         _ operand: BSONValue, on path: FilterPath, depth: Int
     ) throws(DocumentError) -> QueryTerm {
         guard case .document(let document) = operand, let first = document.members.first,
-            first.key.bytes.first == UInt8(ascii: "$"), first.key != "$ref"
+            first.key.first == UInt8(ascii: "$"), first.key != "$ref"
         else { return try counted(try equality(operand, on: path)) }
         guard depth <= limits.filterDepth else {
             throw DocumentError(.limit, "expected conditions nested at most \(limits.filterDepth) deep")
@@ -129,7 +129,7 @@ struct FilterReader {
         case "$not":
             if case .regularExpression = member.value { return try counted(.not(try equality(member.value, on: path))) }
             guard case .document(let document) = member.value,
-                document.members.first?.key.bytes.first == UInt8(ascii: "$")
+                document.members.first?.key.first == UInt8(ascii: "$")
             else {
                 throw DocumentError(
                     .invalidWrite, "expected operators or a regular expression, came \(member.value.typeName)")

@@ -155,7 +155,7 @@ package struct SchemaInference {
     private func check(_ name: ByteString, maxBytes: Int, _ what: String) throws(DocumentError) {
         let isName = !name.isEmpty && name.count <= maxBytes && String(validating: name.bytes, as: UTF8.self) != nil
         let isOdd =
-            name.bytes.contains(0) || name.bytes.contains(UInt8(ascii: ".")) || name.bytes.first == UInt8(ascii: "$")
+            name.bytes.contains(0) || name.bytes.contains(UInt8(ascii: ".")) || name.first == UInt8(ascii: "$")
         guard isName, !isOdd else {
             throw DocumentError(
                 .invalidValue,

@@ -18,7 +18,7 @@ indirect enum ElementCondition {
 
     init(_ operand: BSONValue, _ element: ElementType, _ mapping: DocumentMapping) throws(DocumentError) {
         if case .document(let document) = operand, document["$ref"] == nil,
-            document.members.first?.key.bytes.first == UInt8(ascii: "$")
+            document.members.first?.key.first == UInt8(ascii: "$")
         {
             self = .mapped(mapping, element, try Self.operators(document, element, mapping))
             return

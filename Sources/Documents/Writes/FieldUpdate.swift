@@ -146,7 +146,7 @@ package struct FieldUpdate: Hashable, Sendable {
         /// The values of `$each` and what stands beside it, or the one value.
         private func elements(_ operand: BSONValue) throws(DocumentError) -> ([BSONValue], BSONDocument?) {
             guard case .document(var modifiers) = operand,
-                modifiers.members.first?.key.bytes.first == UInt8(ascii: "$"),
+                modifiers.members.first?.key.first == UInt8(ascii: "$"),
                 modifiers["$ref"] == nil
             else { return ([operand], nil) }
             guard let each = modifiers["$each"] else {

@@ -5,7 +5,7 @@ import SyncModel
 enum ExtendedJSONWrapper {
     /// The value that a document stands for; nil if its first key is that of no wrapper.
     static func value(of document: BSONDocument) throws(ExtendedJSONError) -> BSONValue? {
-        guard let first = document.members.first, first.key.bytes.first == UInt8(ascii: "$"),
+        guard let first = document.members.first, first.key.first == UInt8(ascii: "$"),
             let wrapper = Wrapper(rawValue: first.key.string)
         else { return nil }
         if let type = wrapper.unsupportedType {

@@ -29,7 +29,7 @@ package struct ExtendedJSONWriter {
         switch value {
         case .null: write("null")
         case .bool(let value): write(value ? "true" : "false")
-        case .string(let text): JSONText.append(quoted: text.bytes, to: &bytes)
+        case .string(let text): text.withUnsafeBytes { JSONText.append(quoted: $0, to: &bytes) }
         case .array(let elements):
             write("[")
             for (position, element) in elements.enumerated() {
@@ -48,7 +48,7 @@ package struct ExtendedJSONWriter {
         write("{")
         for (position, member) in document.members.enumerated() {
             if position > 0 { write(",") }
-            JSONText.append(quoted: member.key.bytes, to: &bytes)
+            member.key.withUnsafeBytes { JSONText.append(quoted: $0, to: &bytes) }
             write(":")
             write(member.value)
         }
@@ -60,7 +60,7 @@ package struct ExtendedJSONWriter {
     private mutating func write(_ notation: ExtendedJSONNotation) {
         switch notation {
         case .bare(let text): write(text)
-        case .text(let text): JSONText.append(quoted: Array(text.utf8), to: &bytes)
+        case .text(let text): JSONText.append(quoted: text, asciiOnly: false, to: &bytes)
         case .object(let members):
             write("{")
             for (position, member) in members.enumerated() {

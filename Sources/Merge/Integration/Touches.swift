@@ -103,7 +103,9 @@ private enum TouchHash {
     /// FNV-1a. A number without a string is possible only with hostile input, and then fails later.
     private static func name(_ string: InternedString, _ strings: InternTable) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in strings[string]?.bytes ?? [] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        strings[string]?.withUnsafeBytes { bytes in
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        }
         return hash
     }
 

@@ -20,7 +20,7 @@ enum DirectTest {
             return { value, meter in
                 guard case .string(let found) = value, found.count == wanted.count else { return false }
                 if let meter { meter.take(bytes: wanted.count) }
-                return found.bytes == wanted.bytes
+                return found == wanted
             }
         case (.string, _) where op.isOrder: return strings(op, value)
         case (.string, .null) where op.isString, (.binary, .null) where op.isString:

@@ -87,11 +87,10 @@ enum ObjectTest {
                 }
             }
         case (.string, .string(let wanted)?, .equal), (.string, .string(let wanted)?, .member):
-            let bytes = wanted.bytes
-            let steps = EvaluationMeter.stepsPerTest + bytes.count / EvaluationMeter.bytesPerStep
+            let steps = EvaluationMeter.stepsPerTest + wanted.count / EvaluationMeter.bytesPerStep
             return { object, meter in
                 if let meter { meter.take(steps) }
-                return object.isString(column, of: bytes) ?? isMissingHeld
+                return object.isString(column, wanted) ?? isMissingHeld
             }
         default: break
         }
@@ -120,7 +119,7 @@ enum ObjectTest {
         let isMissingHeld = members.contains(property.defaultValue, nil)
         // Few strings are compared faster than hashed.
         let texts = (members.count > 4 ? [] : members.values).compactMap {
-            if case .string(let text) = $0 { text.bytes } else { nil }
+            if case .string(let text) = $0 { text } else { nil }
         }
         if texts.count == members.count {
             let bytes = texts.reduce(0) { $0 + $1.count }
@@ -128,7 +127,7 @@ enum ObjectTest {
             return { object, meter in
                 if let meter { meter.take(steps) }
                 for text in texts {
-                    guard let isEqual = object.isString(column, of: text) else { return isMissingHeld }
+                    guard let isEqual = object.isString(column, text) else { return isMissingHeld }
                     if isEqual { return true }
                 }
                 return false

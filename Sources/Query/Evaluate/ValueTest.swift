@@ -44,7 +44,7 @@ struct ValueTest: Sendable {
         case (.string(let left), .string(let right)) where ignoresMarks:
             return folded(left) == folded(right)
         case (.string(let left), .string(let right)) where ignoresCase:
-            return TextMatch.equal(left.bytes, right.bytes, meter)
+            return TextMatch.equal(left, right, meter)
         case (.binary(let left), .binary(let right)) where ignoresCase: return TextMatch.equal(left, right, meter)
         default:
             if let meter { meter.take(bytes: min(left.byteCount, right.byteCount)) }
@@ -63,7 +63,7 @@ struct ValueTest: Sendable {
         case (.string(let text), .string(let needle)) where ignoresMarks:
             TextMatch.holds(op, folded(text), folded(needle), ignoresCase: false, meter)
         case (.string(let text), .string(let needle)):
-            TextMatch.holds(op, text.bytes, needle.bytes, ignoresCase: ignoresCase, meter)
+            TextMatch.holds(op, text, needle, ignoresCase: ignoresCase, meter)
         case (.binary(let text), .binary(let needle)):
             TextMatch.holds(op, text, needle, ignoresCase: ignoresCase, meter)
         default: false

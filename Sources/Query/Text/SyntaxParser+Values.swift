@@ -47,7 +47,7 @@ extension SyntaxParser {
         try tokens.expect(",")
         let variableOffset = token.offset
         let variable = try tokens.name("the subquery's variable")
-        guard variable.bytes.first == UInt8(ascii: "$"), variable.count > 1 else {
+        guard variable.first == UInt8(ascii: "$"), variable.count > 1 else {
             throw .syntax(
                 "expected a variable that begins with \"$\", such as $x, found \"\(variable)\"", at: variableOffset)
         }

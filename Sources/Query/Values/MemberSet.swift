@@ -55,7 +55,7 @@ package final class MemberSet: Sendable {
         switch content {
         case .values(_, let set): return set.contains(value)
         case .texts(let texts):
-            if case .string(let text) = value { return texts.contains(text.bytes) } else { return false }
+            if case .string(let text) = value { return texts.contains(text) } else { return false }
         }
     }
 }
@@ -88,25 +88,29 @@ private struct TextSet: Sendable {
         texts.reserveCapacity(bytes)
         for value in values {
             guard case .string(let text) = value else { continue }
-            texts += text.bytes
+            text.withUnsafeBytes { texts += $0 }
             ends.append(UInt32(texts.count))
-            let (position, isKnown) = find(text.bytes)
+            let (position, isKnown) = find(text)
             if !isKnown { table[position] = UInt32(ends.count) }
         }
     }
 
     var count: Int { ends.count }
     var bytes: Int { texts.count + 4 * (ends.count + table.count) }
-    var values: [Value] { ends.indices.map { .string(ByteString(Array(texts[range($0)]))) } }
+    var values: [Value] { ends.indices.map { .string(ByteString(texts[range($0)])) } }
 
-    func contains(_ text: [UInt8]) -> Bool { find(text).isKnown }
+    func contains(_ text: ByteString) -> Bool { find(text).isKnown }
 
     private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index]) }
 
     /// Where a string is, or is to be.
-    private func find(_ text: [UInt8]) -> (position: Int, isKnown: Bool) {
+    private func find(_ text: ByteString) -> (position: Int, isKnown: Bool) {
+        text.withUnsafeBytes { find($0) }
+    }
+
+    private func find(_ text: UnsafeRawBufferPointer) -> (position: Int, isKnown: Bool) {
         var hasher = Hasher()
-        text.withUnsafeBytes { hasher.combine(bytes: $0) }
+        hasher.combine(bytes: text)
         let mask = table.count - 1
         var position = hasher.finalize() & mask
         while table[position] != 0 {

@@ -7,7 +7,7 @@ package enum ValueOrder {
     static func compare(_ left: Value, _ right: Value) -> Int? {
         switch (left, right) {
         case (.int(let left), .int(let right)): order(left, right)
-        case (.string(let left), .string(let right)): bytes(left.bytes, right.bytes)
+        case (.string(let left), .string(let right)): left.compared(to: right)
         case (.bool(let left), .bool(let right)): order(left ? 1 : 0, right ? 1 : 0)
         case (.objectID(let left), .objectID(let right)): order(left, right)
         case (.uuid(let left), .uuid(let right)): order(left, right)

@@ -43,7 +43,7 @@ extension FieldEditor {
         default: throw invalidPath()
         }
         guard let member = value, member.isPlain else { throw .bad("what a set cannot hold") }
-        try check(member, element, inList: true)
+        try element.check(member, inList: true)
         guard case .set(var members) = slot else { throw .bad("there is no set") }
         slot = .null
         let position = members.position(of: member)

@@ -70,16 +70,9 @@ extension FieldEditor {
         case .set: throw .bad("a set in a mixed value")
         case nil: throw .bad("only a dictionary's entries can be erased")
         case let plain?:
-            try check(plain, element, inList: inList)
+            try element.check(plain, inList: inList)
             slot = plain
         }
-    }
-
-    /// Whether a null, scalar or link fits.
-    func check(_ value: Value, _ element: ElementType, inList: Bool) throws(RealmStateError) {
-        guard !element.accepts(value, inList: inList) else { return }
-        if case .link = value, element.type == .link { throw .bad("Target table mismatch") }
-        throw .bad("a \(value.scalarType ?? .null) where a \(element.type) was expected")
     }
 
     private func checkNesting(_ depth: Int) throws(RealmStateError) {
@@ -90,6 +83,13 @@ extension FieldEditor {
 }
 
 extension ElementType {
+    /// Throws unless a null, scalar or link fits.
+    func check(_ value: Value, inList: Bool) throws(RealmStateError) {
+        guard !accepts(value, inList: inList) else { return }
+        if case .link = value, type == .link { throw .bad("Target table mismatch") }
+        throw .bad("a \(value.scalarType ?? .null) where a \(type) was expected")
+    }
+
     /// Whether a null, scalar or link may stand there.
     func accepts(_ value: Value, inList: Bool) -> Bool {
         if isMixed { return true }

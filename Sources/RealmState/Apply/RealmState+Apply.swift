@@ -7,13 +7,57 @@ extension RealmState {
     /// - Throws: `badInstruction` with the place of the instruction, or `notLoaded`.
     package mutating func apply(_ changeset: Changeset) throws(RealmStateError) {
         var focus: ApplyFocus?
-        for (position, instruction) in changeset.instructions.enumerated() {
-            do throws(RealmStateError) {
-                try apply(instruction, changeset.strings, &focus)
-            } catch {
-                throw error.located(at: position, instruction, changeset.strings)
+        var position = 0
+        do throws(RealmStateError) {
+            try changeset.instructions.withUnsafeBufferPointer { instructions throws(RealmStateError) in
+                while position < instructions.count {
+                    try apply(instructions, &position, changeset.strings, &focus)
+                }
             }
+        } catch {
+            throw error.located(at: position, changeset.instructions[position], changeset.strings)
         }
+    }
+
+    /// Applies an instruction, and with one that changes an object those behind it that change the same one.
+    ///
+    /// - Parameter position: of the instruction; afterwards, that of the next one, or that of the one that fails.
+    private mutating func apply(
+        _ instructions: UnsafeBufferPointer<Instruction>, _ position: inout Int, _ strings: InternTable,
+        _ focus: inout ApplyFocus?
+    ) throws(RealmStateError) {
+        if let path = instructions[position].fieldPath {
+            try edit(path, instructions, &position, strings, &focus)
+        } else if case .createObject(let table, let object) = instructions[position] {
+            try create(table, object, instructions, &position, strings, &focus)
+        } else {
+            try apply(instructions[position], strings, &focus)
+            position += 1
+        }
+    }
+
+    /// Makes an object, unless there is one, with all that the instructions in a row behind it make of it.
+    private mutating func create(
+        _ name: InternedString, _ key: PrimaryKey, _ instructions: UnsafeBufferPointer<Instruction>,
+        _ position: inout Int, _ strings: InternTable, _ focus: inout ApplyFocus?
+    ) throws(RealmStateError) {
+        let (table, reference) = try resolve(name, key, strings)
+        let isPresent = try objects.isPresent(reference)
+        position += 1
+        guard !isPresent else { return }
+        let made = ApplyFocus(name: name, object: key, table: table, reference: reference)
+        var run = EditRun(made, schema, strings, compatibility, notesLinks: incoming != nil)
+        var object = StoredObject(roomFor: table.columns.count)
+        var failure: RealmStateError?
+        do throws(RealmStateError) {
+            try run.edit(&object, by: instructions, &position)
+        } catch {
+            failure = error
+        }
+        _ = try create(reference, as: object)
+        note(run)
+        focus = made
+        if let failure { throw failure }
     }
 
     /// - Parameter focus: what the instruction before it has left, by the same strings, if nothing else has changed the state since.
@@ -35,7 +79,7 @@ extension RealmState {
             try eraseColumn(strings.name(table), strings.name(field))
         case .createObject(let table, let object):
             let target = try resolve(table, object, strings)
-            guard try create(target.reference) else { return }
+            guard try create(target.reference, as: StoredObject(roomFor: target.table.columns.count)) else { return }
             focus = ApplyFocus(name: table, object: object, table: target.table, reference: target.reference)
         case .eraseObject(let table, let object):
             focus = nil
@@ -44,23 +88,30 @@ extension RealmState {
             objects.store(nil, target.reference, existed: true)
         case .update, .addInteger, .arrayInsert, .arrayMove, .arrayErase, .clear, .setInsert, .setErase:
             guard let path = instruction.fieldPath else { return }
-            try edit(path, instruction, strings, &focus)
+            try withUnsafePointer(to: instruction) { instruction throws(RealmStateError) in
+                var position = 0
+                try edit(path, UnsafeBufferPointer(start: instruction, count: 1), &position, strings, &focus)
+            }
         }
     }
 
+    /// Changes an object, which is looked for once, by all instructions in a row that do.
     private mutating func edit(
-        _ path: FieldPath, _ instruction: Instruction, _ strings: InternTable, _ focus: inout ApplyFocus?
+        _ path: FieldPath, _ instructions: UnsafeBufferPointer<Instruction>, _ position: inout Int,
+        _ strings: InternTable, _ focus: inout ApplyFocus?
     ) throws(RealmStateError) {
         let target = try prepare(path, strings, &focus)
-        let field = try strings.name(path.field)
-        var value: Value?
-        if let payload = instruction.payload { value = try self.value(payload, strings) }
-        if case .link(let link) = value {
-            incoming?.add(from: ObjectAddress(target.table.name, target.reference.key), to: link)
+        var run = EditRun(target, schema, strings, compatibility, notesLinks: incoming != nil)
+        defer { note(run) }
+        try objects.edit(target.reference) { object throws(RealmStateError) in
+            try run.edit(&object, by: instructions, &position)
         }
-        let editor = FieldEditor(
-            schema: schema, strings: strings, compatibility: compatibility, instruction: instruction, value: value)
-        try objects.edit(target.reference, with: editor, target.table, field, path.path[...])
+    }
+
+    private mutating func note(_ run: EditRun) {
+        guard !run.links.isEmpty else { return }
+        let address = ObjectAddress(run.target.table.name, run.target.reference.key)
+        for link in run.links { incoming?.add(from: address, to: link) }
     }
 
     /// The object that the path leads to, saved for the open savepoint and marked as changed.
@@ -91,11 +142,11 @@ extension RealmState {
         try schema.check(key)
         return (schema, ObjectReference(table: schema.id, key: key))
     }
+}
 
-    // MARK: Payloads
-
+extension Schema {
     /// The value that a payload stands for; nil for an erasure.
-    private func value(_ payload: Payload, _ strings: InternTable) throws(RealmStateError) -> Value? {
+    func value(_ payload: Payload, _ strings: InternTable) throws(RealmStateError) -> Value? {
         guard case .link(let table, let key) = payload else { return Value(payload) }
         return .link(try linkTarget(table, key, strings))
     }
@@ -103,7 +154,7 @@ extension RealmState {
     private func linkTarget(
         _ table: InternedString, _ key: PrimaryKey, _ strings: InternTable
     ) throws(RealmStateError) -> ObjectAddress {
-        guard let target = schema.table(try strings.name(table)) else { throw .bad("link to a class that is unknown") }
+        guard let target = self.table(try strings.name(table)) else { throw .bad("link to a class that is unknown") }
         guard target.kind != .embedded else { throw .bad("link to an embedded class") }
         guard target.kind != .asymmetric else { throw .bad("link to an asymmetric class") }
         let key = try strings.key(key)

@@ -10,19 +10,19 @@ struct CanonicalForm {
 
     mutating func writeSchema() {
         for table in schema.tables.sorted(by: { $0.name < $1.name }) {
-            writer.write(lengthAnd: table.name.bytes)
+            writer.write(lengthAnd: table.name)
             writer.write(UInt64(table.kind.rawValue))
             if let key = table.key {
-                writer.write(lengthAnd: key.name.bytes)
+                writer.write(lengthAnd: key.name)
                 writer.write(key.type.rawValue)
                 writer.write(key.nullable)
             }
             writer.write(UInt64(table.columns.count))
             for column in table.columnsByName {
-                writer.write(lengthAnd: column.name.bytes)
+                writer.write(lengthAnd: column.name)
                 writer.write(column.element.type.rawValue)
                 writer.write(column.element.nullable)
-                writer.write(lengthAnd: column.element.target?.bytes ?? [])
+                writer.write(lengthAnd: column.element.target ?? "")
                 writer.write(UInt64(column.collection.rawValue))
             }
         }
@@ -30,7 +30,7 @@ struct CanonicalForm {
 
     mutating func write(_ object: StoredObject, of table: TableSchema) {
         for column in table.columnsByName {
-            writer.write(lengthAnd: column.name.bytes)
+            writer.write(lengthAnd: column.name)
             write(object[column], element: column.element)
         }
     }
@@ -47,7 +47,7 @@ struct CanonicalForm {
             writer.write(PayloadType.dictionary.rawValue)
             writer.write(UInt64(entries.count))
             for (key, item) in entries.sorted(by: { $0.key < $1.key }) {
-                writer.write(lengthAnd: key.bytes)
+                writer.write(lengthAnd: key)
                 write(item, element: element)
             }
         case .embedded(let object):

@@ -14,7 +14,7 @@ package struct StateDigest: Hashable, Sendable, CustomStringConvertible {
     package mutating func add(_ address: ObjectAddress, _ object: StoredObject, schema: Schema) {
         guard let table = schema.table(address.className) else { return }
         var form = CanonicalForm(schema: schema)
-        form.writer.write(lengthAnd: address.className.bytes)
+        form.writer.write(lengthAnd: address.className)
         form.writer.write(detached: address.key)
         form.write(object, of: table)
         sum = sum &+ Self.hash(form.writer.bytes)

@@ -8,7 +8,7 @@ package enum StateDump {
         form.writeSchema()
         for table in state.schema.tables.sorted(by: { $0.name < $1.name }) {
             let objects = state.objects(of: table.name).sorted { $0.key < $1.key }
-            form.writer.write(lengthAnd: table.name.bytes)
+            form.writer.write(lengthAnd: table.name)
             form.writer.write(UInt64(objects.count))
             for (key, object) in objects {
                 form.writer.write(detached: key)

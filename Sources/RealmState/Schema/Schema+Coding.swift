@@ -11,10 +11,10 @@ extension Schema {
         writer.write(UInt64(tables.count))
         for table in tables {
             writer.write(table.id.rawValue)
-            writer.write(lengthAnd: table.name.bytes)
+            writer.write(lengthAnd: table.name)
             writer.write(UInt64(table.kind.rawValue))
             if let key = table.key {
-                writer.write(lengthAnd: key.name.bytes)
+                writer.write(lengthAnd: key.name)
                 writer.write(key.type.rawValue)
                 writer.write(key.nullable)
             }
@@ -54,11 +54,11 @@ extension Schema {
 extension VarintWriter {
     fileprivate mutating func write(_ column: ColumnSchema) {
         write(column.id.rawValue)
-        write(lengthAnd: column.name.bytes)
+        write(lengthAnd: column.name)
         write(column.element.type.rawValue)
         write(column.element.nullable)
         write(UInt64(column.collection.rawValue))
-        if column.element.type == .link { write(lengthAnd: column.element.target?.bytes ?? []) }
+        if column.element.type == .link { write(lengthAnd: column.element.target ?? "") }
         if column.collection == .dictionary { write((column.keyType ?? .string).rawValue) }
     }
 }

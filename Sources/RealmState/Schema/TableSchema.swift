@@ -36,6 +36,13 @@ package struct TableSchema: Hashable, Sendable {
 
     package func column(_ name: ByteString) -> ColumnSchema? { positions[name].map { columns[$0] } }
 
+    /// Where a column is in `columns`.
+    ///
+    /// - Parameter hint: where it may well be: columns are mostly asked for in their order.
+    func position(of name: ByteString, near hint: Int) -> Int? {
+        hint < columns.count && columns[hint].name == name ? hint : positions[name]
+    }
+
     /// The columns from a number on, which are those that were added last.
     package func columns(from first: UInt32) -> ArraySlice<ColumnSchema> {
         var start = columns.endIndex

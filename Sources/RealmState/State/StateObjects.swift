@@ -195,13 +195,12 @@ struct StateObjects: Sendable {
         heldCount += 1
     }
 
-    /// Edits a field of an object that was prepared for that.
+    /// Edits an object that was prepared for that.
     mutating func edit(
-        _ reference: ObjectReference, with editor: FieldEditor, _ table: TableSchema, _ field: ByteString,
-        _ path: Slice<PathElements>
+        _ reference: ObjectReference, _ body: (inout StoredObject) throws(RealmStateError) -> Void
     ) throws(RealmStateError) {
         clock &+= 1
-        try rows[reference.table]?[reference.key]?.edit(with: editor, table, field, path, use: clock)
+        try rows[reference.table]?[reference.key]?.edit(use: clock, body)
     }
 
     /// Notes that a class is new: all of its objects are known.
@@ -317,10 +316,13 @@ struct StateObjects: Sendable {
 
 extension CachedObject {
     fileprivate mutating func edit(
-        with editor: FieldEditor, _ table: TableSchema, _ field: ByteString, _ path: Slice<PathElements>,
-        use: UInt64
+        use: UInt64, _ body: (inout StoredObject) throws(RealmStateError) -> Void
     ) throws(RealmStateError) {
         lastUse = use
-        try object?.edit(with: editor, table, field, path)
+        guard var edited = object else { return }
+        // Held once, so that it is changed in place.
+        object = nil
+        defer { object = edited }
+        try body(&edited)
     }
 }

@@ -38,7 +38,7 @@ extension VarintWriter {
         switch value {
         case .link(let address):
             write(PayloadType.link.rawValue)
-            write(lengthAnd: address.className.bytes)
+            write(lengthAnd: address.className)
             write(detached: address.key)
         case .list(let items), .set(let items):
             write(Payload(unlinked: value))
@@ -48,7 +48,7 @@ extension VarintWriter {
             write(Payload.dictionary)
             write(UInt64(entries.count))
             for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
-                write(lengthAnd: key.bytes)
+                write(lengthAnd: key)
                 write(value)
             }
         case .embedded(let object):

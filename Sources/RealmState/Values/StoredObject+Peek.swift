@@ -1,4 +1,4 @@
-import Changesets
+package import Changesets
 
 /// Looking at values where they are, without copies of them: for queries that are tried on very many objects.
 extension StoredObject {
@@ -24,14 +24,12 @@ extension StoredObject {
         }
     }
 
-    /// Whether a column holds a string of these bytes; nil if it holds its default.
-    package func isString(_ column: ColumnID, of bytes: [UInt8]) -> Bool? {
+    /// Whether a column holds this string; nil if it holds its default.
+    package func isString(_ column: ColumnID, _ text: ByteString) -> Bool? {
         entries.withUnsafeBufferPointer { entries in
             guard let position = Self.position(of: column, in: entries) else { return nil }
-            guard case .string(let found) = entries[position].value, found.bytes.count == bytes.count else {
-                return false
-            }
-            return found.bytes.withUnsafeBytes { found in bytes.withUnsafeBytes { found.elementsEqual($0) } }
+            guard case .string(let found) = entries[position].value else { return false }
+            return found == text
         }
     }
 

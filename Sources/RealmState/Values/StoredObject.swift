@@ -12,6 +12,12 @@ package struct StoredObject: Hashable, Sendable {
 
     package init() {}
 
+    /// Makes an object without values that gets as many, or fewer.
+    init(roomFor count: Int) {
+        // Objects of a class with very many columns may have few of them.
+        entries.reserveCapacity(min(count, 16))
+    }
+
     package init(_ values: [ColumnID: Value]) {
         entries = values.map { Entry(column: $0.key, value: $0.value) }.sorted { $0.column < $1.column }
     }
@@ -32,7 +38,9 @@ package struct StoredObject: Hashable, Sendable {
             switch (isPresent, newValue) {
             case (true, let value?): entries[position].value = value
             case (true, nil): entries.remove(at: position)
-            case (false, let value?): entries.insert(Entry(column: column, value: value), at: position)
+            case (false, let value?):
+                let entry = Entry(column: column, value: value)
+                if position == entries.count { entries.append(entry) } else { entries.insert(entry, at: position) }
             case (false, nil): break
             }
         }

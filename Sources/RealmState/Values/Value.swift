@@ -16,7 +16,9 @@ package enum Value: Hashable, Sendable {
     case objectID(ObjectIDValue)
     case uuid(UUIDValue)
     /// The target need not exist: such a link is unresolved, reads as null, and revives when the object is created.
-    case link(ObjectAddress)
+    ///
+    /// Indirect, so that all other values take 24 bytes and not 40.
+    indirect case link(ObjectAddress)
     case list([Value])
     case dictionary([ByteString: Value])
     /// The members in ascending order (`Value.setOrder`), each once.

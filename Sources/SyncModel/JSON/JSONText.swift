@@ -28,7 +28,7 @@ package enum JSONText {
     }
 
     /// Appends the literal of a text's bytes, non-ASCII characters as they are; what is not UTF-8 is repaired.
-    package static func append(quoted text: [UInt8], to bytes: inout [UInt8]) {
+    package static func append(quoted text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         let isPlain = text.allSatisfy {
             $0 >= 0x20 && $0 < 0x80 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
         }

@@ -60,12 +60,12 @@ extension Value {
     package func weight(upTo limit: Int) -> Int {
         switch self {
         case .null, .int, .bool, .timestamp, .float, .double, .decimal, .objectID, .uuid: return 16
-        case .string(let text): return 16 + text.bytes.count
+        case .string(let text): return 16 + text.count
         case .binary(let bytes): return 16 + bytes.count
-        case .link(let address): return 32 + address.className.bytes.count + address.key.weight
+        case .link(let address): return 32 + address.className.count + address.key.weight
         case .list(let items), .set(let items): return Self.weight(of: items, upTo: limit) { $0.weight(upTo: $1) }
         case .dictionary(let members):
-            return Self.weight(of: members, upTo: limit) { 16 + $0.key.bytes.count + $0.value.weight(upTo: $1) }
+            return Self.weight(of: members, upTo: limit) { 16 + $0.key.count + $0.value.weight(upTo: $1) }
         case .embedded(let object):
             return Self.weight(of: object.entries, upTo: limit) { $0.value.weight(upTo: $1) }
         }
@@ -85,5 +85,5 @@ extension Value {
 
 extension ObjectKey {
     /// The bytes that the key takes, about.
-    package var weight: Int { if case .string(let text) = self { 16 + text.bytes.count } else { 16 } }
+    package var weight: Int { if case .string(let text) = self { 16 + text.count } else { 16 } }
 }

@@ -269,14 +269,14 @@ package struct BegunBootstrap: Equatable, Sendable {
 extension CompensatingWrite {
     /// What it takes in a client file's row, about.
     fileprivate var bytes: Int {
-        32 + refused.reduce(0) { $0 + $1.className.bytes.count + $1.key.bytes + 4 }
-            + objects.reduce(0) { $0 + $1.className.bytes.count + $1.key.bytes + 2 }
+        32 + refused.reduce(0) { $0 + $1.className.count + $1.key.bytes + 4 }
+            + objects.reduce(0) { $0 + $1.className.count + $1.key.bytes + 2 }
     }
 }
 
 extension ObjectKey {
     fileprivate var bytes: Int {
-        if case .string(let text) = self { return text.bytes.count + 2 }
+        if case .string(let text) = self { return text.count + 2 }
         return 17
     }
 }
@@ -293,12 +293,12 @@ extension VarintWriter {
         write(UInt64(refused.count))
         for refused in refused {
             write(UInt64((refused.reason == .place ? .permission : refused.reason).rawValue))
-            write(lengthAnd: refused.className.bytes)
+            write(lengthAnd: refused.className)
             write(detached: refused.key)
         }
         write(UInt64(compensation.objects.count))
         for object in compensation.objects {
-            write(lengthAnd: object.className.bytes)
+            write(lengthAnd: object.className)
             write(detached: object.key)
         }
     }

@@ -42,6 +42,6 @@ struct RecentTouches {
 
     private static func bytes(of slot: ObjectSlot) -> Int {
         guard case .string(let text) = slot.key else { return 80 }
-        return 128 + text.bytes.count
+        return 128 + text.count
     }
 }

@@ -153,12 +153,12 @@ import Testing
             }
             for refused in compensation.refused {
                 writer.write(UInt64(refused.reason.rawValue))
-                writer.write(lengthAnd: refused.className.bytes)
+                writer.write(lengthAnd: refused.className)
                 writer.write(detached: refused.key)
             }
             writer.write(UInt64(compensation.objects.count))
             for object in compensation.objects {
-                writer.write(lengthAnd: object.className.bytes)
+                writer.write(lengthAnd: object.className)
                 writer.write(detached: object.key)
             }
             writer.write(lengthAnd: (0..<random.below(20)).map { _ in UInt8(random.below(256)) })

@@ -165,7 +165,7 @@ final class DerivedRows {
     /// The class by name, as links have it, and the key.
     static func encoded(_ target: ObjectAddress) -> [UInt8] {
         var writer = VarintWriter()
-        writer.write(lengthAnd: target.className.bytes)
+        writer.write(lengthAnd: target.className)
         return writer.bytes + target.key.orderedBytes()
     }
 }
