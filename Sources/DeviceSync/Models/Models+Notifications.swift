@@ -41,10 +41,15 @@ extension _ObservableObject {
         return handle.observe(names, at: place ?? handle.instance.deliveryPlace(queue), block)
     }
 
-    /// Makes objects of the observed one's own class, which may be a subclass of what the program knows it as.
+    /// The observed object itself where it belongs, and elsewhere objects of its own class, which may be a subclass of what the program knows it as.
     private var made: @Sendable (ObjectHandle) -> Self {
-        let type = type(of: self)
-        return { type.managed($0) }
+        let (type, own) = (type(of: self), handle)
+        // Handed out only where its realm belongs, which is where the caller has it.
+        nonisolated(unsafe) let observed = self
+        return { handle in
+            if let own, own.instance === handle.instance, own == handle { return observed }
+            return type.managed(handle)
+        }
     }
 
     func observe(

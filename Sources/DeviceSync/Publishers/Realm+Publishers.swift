@@ -175,7 +175,6 @@ extension RealmSectionedResult where Self: RealmSubscribable {
             self.observe(keyPaths: keyPaths, on: queue) { change in
                 switch change {
                 case .initial(let elements), .update(let elements, _, _, _, _, _): report(.value(elements))
-                case .error(let error): report(.end(.failure(error)))
                 }
             }
         }
@@ -237,6 +236,19 @@ extension RealmPublishers.Observation where Failure == any Error {
     }
 }
 
+extension RealmPublishers.Observation where Failure == Never {
+    /// Changes of an object, to its end. Like Realm's, such publishers finish with the object, and do not say that it was deleted.
+    fileprivate init<T>(
+        changes observe: @escaping (DispatchQueue?, @escaping @Sendable (ObjectChange<T>) -> Void) -> NotificationToken
+    ) where Output == ObjectChange<T> {
+        self.init { queue, report in
+            observe(queue) { change in
+                if case .deleted = change { report(.end(.finished)) } else { report(.value(change)) }
+            }
+        }
+    }
+}
+
 /// A publisher of an object or projection after each commit that changes it; it finishes when the object is deleted. That of a collection sends it at once, too.
 public func valuePublisher<T: _ObservableObject & RealmSubscribable>(
     _ object: T, keyPaths: [String]? = nil
@@ -256,21 +268,21 @@ public func valuePublisher<T: ProjectionObservable & RealmSubscribable>(
     })
 }
 
-/// A publisher of what each commit changes in an object, projection or collection.
+/// A publisher of what each commit changes in an object or projection, which finishes when the object is deleted; or of what each changes in a collection.
 public func changesetPublisher<T: _ObservableObject & ThreadConfined>(
     _ object: T, keyPaths: [String]? = nil
 ) -> RealmPublishers.ObjectChangeset<T> {
-    RealmPublishers.Observation(endless: { queue, send in
+    RealmPublishers.Observation(changes: { queue, send in
         object.observe(keyPaths: keyPaths, on: queue) { (change: ObjectChange<T>) in send(change) }
     })
 }
 
-/// A publisher of what each commit changes in what a projection shows.
+/// A publisher of what each commit changes in what a projection shows; it finishes when the object is deleted.
 @_documentation(visibility: internal)
 public func changesetPublisher<T: ProjectionObservable>(
     _ projection: T, keyPaths: [String]? = nil
 ) -> RealmPublishers.ObjectChangeset<T> {
-    RealmPublishers.Observation(endless: { queue, send in
+    RealmPublishers.Observation(changes: { queue, send in
         projection.observe(keyPaths: keyPaths, on: queue) { send($0) }
     })
 }

@@ -68,7 +68,6 @@ enum Parcels {
                         $0, deletions: deletions, insertions: insertions, modifications: modifications,
                         sectionsToInsert: inserted, sectionsToDelete: deleted)
                 }
-            case .error(let error): .error(error)
             }
         }
     }

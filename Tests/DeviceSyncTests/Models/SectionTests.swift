@@ -110,7 +110,6 @@ struct SectionTests {
             }
             return
                 "\(contents(collection)) -[\(rows[0])] +[\(rows[1])] ~[\(rows[2])] +\(Array(inserted)) -\(Array(deleted))"
-        case .error: return "error"
         }
     }
 

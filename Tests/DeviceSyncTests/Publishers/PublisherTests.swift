@@ -31,6 +31,9 @@ struct PublisherTests {
                     receiveCompletion: { _ in heard.hear("finished") }, receiveValue: { heard.hear("value \($0.name)") }
                 ),
                 realm.objectWillChange.sink { heard.hear("realm") },
+                changesetPublisher(person).sink(
+                    receiveCompletion: { _ in heard.hear("changes of the object finished") },
+                    receiveValue: { if case .deleted = $0 { heard.hear("deleted") } }),
             ]
         }
         await expectTrue(eventually { Set(heard.all) == [#"results ["Ada"]"#, "dogs 1"] })
@@ -41,9 +44,10 @@ struct PublisherTests {
             })
         subscriptions[0].cancel()
         try queue.sync { try realm.write { realm.deleteAll() } }
-        await expectTrue(eventually { heard.all.contains("finished") })
+        await expectTrue(
+            eventually { heard.all.contains("finished") && heard.all.contains("changes of the object finished") })
         queue.sync {}
-        expectTrue(!heard.all.contains("results []"))
+        expectTrue(!heard.all.contains("results []") && !heard.all.contains("deleted"))
     }
 
     @Test func whatIsPublishedIsFrozenOrHandedOver() async throws {

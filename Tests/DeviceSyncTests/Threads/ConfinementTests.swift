@@ -26,7 +26,7 @@ struct ConfinementTests {
 
     enum Mistake: String, CaseIterable, Codable, Sendable {
         case main, queue, thread, actor, actorAsync, callback, results, object, write, observed, asyncWrite
-        case writeAsync, otherRealm, unmanaged, deleted
+        case writeAsync, unmanaged, deleted
 
         var message: String {
             switch self {
@@ -36,14 +36,13 @@ struct ConfinementTests {
             case .actor, .actorAsync: "expected 'DeviceSyncTests.ConfinementTests.Keeper' executor"
             case .observed: "was opened on the queue 'test.other'"
             case .writeAsync: "writeAsync needs a realm that was opened on the main thread or with a queue"
-            case .otherRealm: "to what another realm has"
             case .unmanaged: "this one is unmanaged"
             case .deleted: "what was deleted cannot be handed over"
             }
         }
 
         func make() async throws {
-            let (folder, other) = (Folder(), Folder())
+            let folder = Folder()
             let configuration = folder.modelConfiguration
             let (mine, strange) = (DispatchQueue(label: "test.mine"), DispatchQueue(label: "test.other"))
             let free = try await Realm(configuration: configuration)
@@ -78,9 +77,6 @@ struct ConfinementTests {
                 _ = realm.isEmpty
             case .asyncWrite: try await ofQueue.asyncWrite {}
             case .writeAsync: free.writeAsync {}
-            case .otherRealm:
-                let city = try #require(free.object(ofType: City.self, forPrimaryKey: "Graz"))
-                _ = try other.models().resolve(ThreadSafeReference(to: city))
             case .unmanaged: _ = ThreadSafeReference(to: City())
             case .deleted:
                 let city = try #require(free.object(ofType: City.self, forPrimaryKey: "Graz"))

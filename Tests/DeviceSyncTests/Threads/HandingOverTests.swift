@@ -39,8 +39,9 @@ struct HandingOverTests {
             try there.write { there.resolve(object)?.name = "Eve" }
         }
         expectEqual(person.name, "Eve")
-        // Found already, it can be found again.
+        // Found already, it can be found again, and in no other realm.
         expectTrue(object.isInvalidated)
+        try expectTrue(Folder().models().resolve(object) == nil)
         try realm.write { realm.delete(person) }
         try expectTrue(folder.models().resolve(object) == nil)
         try expectTrue(folder.models().resolve(list) == nil)

@@ -9,8 +9,6 @@ public import Foundation
     case update(
         CollectionType, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath],
         sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
-    /// Observing failed.
-    case error(any Error)
 }
 
 /// A change of observed sections, by its earlier name.
@@ -27,7 +25,6 @@ extension SectionedResultsChange {
             .update(
                 transform(sections), deletions: deletions, insertions: insertions, modifications: modifications,
                 sectionsToInsert: inserted, sectionsToDelete: deleted)
-        case .error(let error): .error(error)
         }
     }
 }

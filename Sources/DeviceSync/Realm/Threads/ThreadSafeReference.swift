@@ -116,15 +116,12 @@ public struct ThreadSafeReference<Confined: ThreadConfined>: Sendable {
 }
 
 extension Realm {
-    /// The object or collection of a reference, in this realm; nil if it was deleted meanwhile. The realm goes at least to the version of the reference. A reference to
-    /// another realm's traps, and so does a frozen realm.
+    /// The object or collection of a reference, in this realm; nil if it was deleted meanwhile, or if it is another realm's. The realm goes at least to the version of
+    /// the reference. A frozen realm traps.
     public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? {
         instance.checkThread()
         precondition(!isFrozen, "a ThreadSafeReference cannot be resolved in a frozen realm")
-        precondition(
-            reference.pointer.instance.core === instance.core,
-            "the ThreadSafeReference is to what another realm has: \(reference.pointer.instance.configuration.placeName)"
-        )
+        guard reference.pointer.instance.core === instance.core else { return nil }
         return reference.resolve(in: instance)
     }
 }
