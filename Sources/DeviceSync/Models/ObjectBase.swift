@@ -86,6 +86,9 @@ open class ObjectBase: Hashable, CustomStringConvertible {
         return mine.isSameObject(as: others)
     }
 
+    /// Whether the object of a realm is the one that a handle without a model is of.
+    public func isSameObject(as other: DynamicObject) -> Bool { handle?.isSameObject(as: other.handle) ?? false }
+
     /// Whether both are the same object of one realm, either both live or both frozen, or the same unmanaged object.
     public static func == (left: ObjectBase, right: ObjectBase) -> Bool {
         guard let mine = left.handle, let others = right.handle else { return left === right }

@@ -17,9 +17,9 @@ internal import RealmState
 public struct Persisted<Value: _Persistable> {
     @usableFromInline
     enum Content {
-        /// Never read or written.
-        case unset((() -> Value)?)
-        /// Read, but never written.
+        /// Neither given a default, nor read or written.
+        case unset
+        /// Given a default or read, but never written.
         case defaulted(Value)
         case set(Value)
         case managed(ModelProperty)
@@ -33,8 +33,8 @@ public struct Persisted<Value: _Persistable> {
 
     // Objects are made with their properties by the app's own code, where types are known: each of these would otherwise look for its own type first.
     @inlinable
-    init(_ initial: (() -> Value)? = nil, role: PersistedRole) {
-        content = .unset(initial)
+    init(_ content: Content = .unset, role: PersistedRole) {
+        self.content = content
         self.role = role
     }
 
@@ -42,9 +42,11 @@ public struct Persisted<Value: _Persistable> {
     @inlinable
     public init() { self.init(role: .plain) }
 
-    /// A property with a default, which is evaluated for each new object.
+    // No autoclosures: with one, Swift would not let an initializer of the class assign the property before it calls that of the superclass.
+
+    /// A property with a default, which is evaluated for each object.
     @inlinable
-    public init(wrappedValue value: @autoclosure @escaping () -> Value) { self.init(value, role: .plain) }
+    public init(wrappedValue value: Value) { self.init(.defaulted(value), role: .plain) }
 
     /// A property that may be indexed.
     @inlinable
@@ -52,8 +54,8 @@ public struct Persisted<Value: _Persistable> {
 
     /// A property with a default that may be indexed.
     @inlinable
-    public init(wrappedValue value: @autoclosure @escaping () -> Value, indexed: Bool) where Value: _Indexable {
-        self.init(value, role: indexed ? .indexed : .plain)
+    public init(wrappedValue value: Value, indexed: Bool) where Value: _Indexable {
+        self.init(.defaulted(value), role: indexed ? .indexed : .plain)
     }
 
     /// A property that may be the class's primary key.
@@ -62,8 +64,8 @@ public struct Persisted<Value: _Persistable> {
 
     /// A property with a default that may be the class's primary key.
     @inlinable
-    public init(wrappedValue value: @autoclosure @escaping () -> Value, primaryKey: Bool) where Value: _PrimaryKey {
-        self.init(value, role: primaryKey ? .primaryKey : .plain)
+    public init(wrappedValue value: Value, primaryKey: Bool) where Value: _PrimaryKey {
+        self.init(.defaulted(value), role: primaryKey ? .primaryKey : .plain)
     }
 
     /// The objects that link to this one by a property, which is named as in Swift.
@@ -92,9 +94,9 @@ public struct Persisted<Value: _Persistable> {
             case .managed(let property): return property.read(owner, Value.self)
             case .set(let value), .defaulted(let value):
                 return bind(owner, path)?.read(owner, Value.self) ?? value
-            case .unset(let initial):
+            case .unset:
                 if let property = bind(owner, path) { return property.read(owner, Value.self) }
-                let value = initial?() ?? Value._initial()
+                let value = Value._initial()
                 owner[keyPath: path].content = .defaulted(value)
                 return value
             case .traced(let property): return property.trace(owner, Value.self)
@@ -172,8 +174,8 @@ extension Persisted: PersistedStorage {
     private static func plain(_ place: UnsafeMutableRawPointer) -> Value {
         switch at(place).pointee.content {
         case .set(let value), .defaulted(let value): return value
-        case .unset(let initial):
-            let value = initial?() ?? Value._initial()
+        case .unset:
+            let value = Value._initial()
             at(place).pointee.content = .defaulted(value)
             return value
         case .managed, .traced: return Value._initial()

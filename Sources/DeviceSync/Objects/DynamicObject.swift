@@ -118,7 +118,12 @@ public final class DynamicObject: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether both handles are of the same object.
-    public func isSameObject(as other: DynamicObject) -> Bool { handle.isSameObject(as: other.handle) }
+    public func isSameObject(as other: DynamicObject?) -> Bool {
+        other.map { handle.isSameObject(as: $0.handle) } ?? false
+    }
+
+    /// Whether the object is the one that an object with a model shows.
+    public func isSameObject(as other: ObjectBase) -> Bool { other.isSameObject(as: self) }
 
     /// Whether both are handles of the same object, either both live or both frozen.
     public static func == (left: DynamicObject, right: DynamicObject) -> Bool { left.handle == right.handle }

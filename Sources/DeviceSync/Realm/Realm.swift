@@ -95,6 +95,13 @@ public struct Realm: Equatable, Sendable {
         dynamicCreate(className, value: instance.named(value, of: ByteString(className)), update: update)
     }
 
+    /// Creates an object, or changes the one with that primary key as `update` says; see `dynamicCreate(_:value:update:)`.
+    /// - Parameter value: a dictionary, an array, or an object whose values are taken.
+    @discardableResult
+    public func dynamicCreate(_ className: String, value: Any, update: UpdatePolicy = .error) -> DynamicObject {
+        dynamicCreate(className, value: instance.named(value, of: ByteString(className)), update: update)
+    }
+
     /// Deletes an object with its embedded objects; links to it become null or go away.
     public func delete(_ object: DynamicObject) { instance.delete(object.handle) }
 

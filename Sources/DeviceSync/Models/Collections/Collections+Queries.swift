@@ -124,6 +124,7 @@ extension Double: SortableType {}
 extension Decimal128: SortableType {}
 extension String: SortableType {}
 extension Date: SortableType {}
+extension Data: SortableType {}
 extension ObjectId: SortableType {}
 extension UUID: SortableType {}
 extension AnyRealmValue: SortableType {}

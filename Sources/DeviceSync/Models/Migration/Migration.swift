@@ -47,9 +47,11 @@ public final class Migration {
         }
     }
 
-    /// Makes an object.
+    /// Makes an object of a dictionary by the names of properties, of values in the order of the properties, or of what an object holds.
+    ///
+    /// Of an object as it was, links are links to what the linked objects are going to be.
     @discardableResult
-    public func create(_ typeName: String, value: [String: Any?] = [:]) -> MigrationObject {
+    public func create(_ typeName: String, value: Any = [Any]()) -> MigrationObject {
         Realm(instance: new).dynamicCreate(typeName, value: value)
     }
 

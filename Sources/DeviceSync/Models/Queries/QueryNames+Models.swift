@@ -82,6 +82,31 @@ extension RealmInstance {
         return Dictionary(zip(names, values), uniquingKeysWith: { $1 })
     }
 
+    /// What a dictionary, an array in the order of the declarations, or an object has for the properties of a class. Anything else traps.
+    func named(_ value: Any, of className: ByteString) -> [String: Any?] {
+        if let values = value as? [String: Any?] { return values }
+        if let values = value as? [Any?] { return named(values, of: className) }
+        guard let source = value as? DynamicObject ?? (value as? ObjectBase)?.handle?.dynamic else {
+            preconditionFailure(
+                "an object of class \(className) is made of a dictionary, an array or an object, not of \(value)")
+        }
+        let table = source.instance.table(named: ByteString(source.className))
+        let names = ((table?.key.map { [$0.name.string] } ?? []) + (table?.columns.map(\.name.string) ?? []))
+            .filter(declaredNames(of: className).contains)
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, here(source[$0])) })
+    }
+
+    /// A value of another version of the realm, with links to the objects of this one.
+    private func here(_ value: Any?) -> Any? {
+        switch value {
+        case let object as DynamicObject where !object.isEmbedded: object.handle.moved(to: self).dynamic
+        case let list as DynamicList: list.map { here($0) }
+        case let set as DynamicSet: set.map { here($0) }
+        case let map as DynamicMap: Dictionary(uniqueKeysWithValues: map.keys.map { ($0, here(map[$0])) })
+        default: value
+        }
+    }
+
     /// The classes of the file: those of the configuration as their models declare them, others as the file has them.
     var describedSchema: Schema {
         Schema(

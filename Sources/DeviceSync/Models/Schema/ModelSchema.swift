@@ -92,6 +92,9 @@ final class ModelSchema: Sendable {
         precondition(
             key == nil || keys.first?.swiftName == key,
             "class \(name) has no property '\(key ?? "")' to be its primary key")
+        for property in properties {
+            if let fault = property.roleFault { preconditionFailure("\(name).\(property.swiftName) \(fault)") }
+        }
         primaryKey = keys.first
         bySwiftName = Dictionary(all.map { ($0.swiftName, $0) }, uniquingKeysWith: { first, _ in first })
         description = ObjectSchemaDescription(
@@ -123,6 +126,19 @@ final class ModelSchema: Sendable {
 }
 
 extension ModelProperty {
+    /// What is wrong with a primary key or an indexed property, where the compiler does not see it: with types of the app's own, and by name.
+    fileprivate var roleFault: String? {
+        switch role {
+        case .primaryKey where !(shape.isPlain && [.int, .string, .objectId, .uuid].contains(shape.type)):
+            "cannot be a primary key: integers, strings, object ids and UUIDs can"
+        case .indexed
+        where shape.collection != .none || shape.target != nil
+            || [.float, .double, .decimal128, .data].contains(shape.type):
+            "cannot be indexed: integers, Booleans, strings, dates, object ids and UUIDs can"
+        default: nil
+        }
+    }
+
     /// The property, as realms describe it.
     var description: PropertyDescription {
         let isLink = shape.target != nil

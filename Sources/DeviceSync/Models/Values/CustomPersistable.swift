@@ -6,8 +6,8 @@
 ///         var persistableValue: Int { cents }
 ///     }
 ///
-/// It can be the type of properties, of their optionals, and of elements of lists, sets and maps. Queries and sorting go by the value that is kept. A property without a
-/// default begins with what that of `PersistedType` stands for.
+/// It can be the type of properties, of their optionals, and of elements of lists, sets and maps; of primary keys and indexed properties, if `PersistedType` can.
+/// Queries and sorting go by the value that is kept. A property without a default begins with what that of `PersistedType` stands for.
 public protocol CustomPersistable: _CustomPersistable {
     /// The value that a realm has kept.
     init(persistedValue: PersistedType)
@@ -19,7 +19,7 @@ public protocol CustomPersistable: _CustomPersistable {
 public protocol FailableCustomPersistable: _CustomPersistable {}
 
 /// The protocol of the types of an app's own that realms keep as other ones.
-public protocol _CustomPersistable: _Scalar {
+public protocol _CustomPersistable: _Scalar, _PrimaryKey, _Indexable {
     /// What a realm keeps: a number, a string, an identifier, an enumeration or another single value.
     associatedtype PersistedType: _Scalar
     /// The value that a realm has kept; nil for what is none.

@@ -4,7 +4,7 @@ internal import RealmState
 // Models that are `Codable` get their coding from the compiler, which codes one property after the other by these.
 
 extension Persisted: Decodable where Value: Decodable {
-    /// The value; null is nil. The default that the property was declared with is not asked for.
+    /// The value; null is nil. Nothing is kept of the default that the property was declared with.
     public init(from decoder: any Decoder) throws {
         self.init(role: .plain)
         let container = try decoder.singleValueContainer()
@@ -27,7 +27,7 @@ extension Persisted: Encodable where Value: Encodable {
         var container = encoder.singleValueContainer()
         switch content {
         case .set(let value), .defaulted(let value): try container.encode(value)
-        case .unset(let initial): try container.encode(initial?() ?? Value._initial())
+        case .unset: try container.encode(Value._initial())
         case .managed, .traced:
             throw EncodingError.invalidValue(
                 self,

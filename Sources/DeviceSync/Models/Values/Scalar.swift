@@ -262,7 +262,7 @@ extension Decimal128: _Scalar, MinMaxType, AddableType {
 ///
 /// A property without a default begins with the first case. A raw value that is no case, which another device has written, reads as nil, or as the first
 /// case where the property is not optional.
-public protocol PersistableEnum: _Scalar, RawRepresentable, CaseIterable, _PrimaryKey, _Indexable
+public protocol PersistableEnum: _Scalar, RawRepresentable, CaseIterable, _PrimaryKey, _Indexable, RealmOptionalType
 where RawValue: _Scalar {}
 
 /// An enumeration that realms keep, by its earlier name.
