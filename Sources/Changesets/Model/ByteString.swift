@@ -30,7 +30,7 @@ package struct ByteString: Sendable {
         /// The bytes in two words, as they are in memory.
         var words: (UInt64, UInt64) { (first, (UInt64(next) | UInt64(last) << 32).littleEndian) }
 
-        /// As `ByteString.compared`.
+        /// Compares two strings as `ByteString.compared` does.
         func compared(to other: Few) -> Int {
             let (left, right) = (words, other.words)
             if left.0 != right.0 { return left.0.bigEndian < right.0.bigEndian ? -1 : 1 }

@@ -126,7 +126,8 @@ struct AuthorRights: SlicePart {
     /// - Parameter before: the state to which it is done.
     func check(_ changeset: Changeset, of batch: WriteBatch, on before: RealmState) throws {
         defer { note(meter) }
-        guard isFlexible, let steps = ObjectSteps(changeset) else { return }
+        guard isFlexible else { return }
+        guard let steps = ObjectSteps(changeset) else { throw forbidden("what the writes do cannot be told") }
         var state = before
         // With the classes that the writes themselves declare.
         let after = try { () throws(RealmStateError) in

@@ -68,6 +68,42 @@ import Testing
         expectTrue(state.failure { $0.setErase(gone, .int(1)) } != nil)
     }
 
+    @Test func whatCameBeforeAnErrorIsThereAlsoOfAnObjectThatIsBeingMade() throws {
+        var state = try SampleRealm.make()
+        let made = ObjectAddress("T", .int(2))
+        var builder = ChangesetBuilder()
+        builder.create("T", made.key)
+        builder.update(FieldAddress(made, "i"), .int(7))
+        builder.update(FieldAddress(made, "link"), linkTo: SampleRealm.target)
+        builder.update(FieldAddress(made, "i"), .string("no number"))
+        builder.update(FieldAddress(made, "i"), .int(8))
+        let changeset = builder.changeset
+        let error = try #require(throws: RealmStateError.self) { try state.apply(changeset) }
+        expectEqual(error.instruction, 3)
+        expectEqual(error.className, "T")
+        expectEqual(state.value(at: FieldAddress(made, "i")), .int(7))
+        expectEqual(state.value(at: FieldAddress(made, "link")), .link(SampleRealm.target))
+    }
+
+    @Test func instructionsForSeveralObjectsInTurnMeetTheRightOnes() throws {
+        var state = try SampleRealm.make()
+        let (second, third) = (ObjectAddress("T", .int(2)), ObjectAddress("T", .int(3)))
+        try state.apply { builder in
+            builder.create("T", second.key)
+            builder.update(FieldAddress(second, "i"), .int(2))
+            builder.create("T", third.key)
+            builder.update(SampleRealm.at("i"), .int(1))
+            builder.update(FieldAddress(third, "i"), .int(3))
+            builder.increment(FieldAddress(third, "i"), 10)
+            builder.erase("T", second.key)
+            builder.create("T", second.key)
+            builder.increment(FieldAddress(second, "i"), 5)
+        }
+        expectEqual(state.value(at: SampleRealm.at("i")), .int(1))
+        expectEqual(state.value(at: FieldAddress(third, "i")), .int(13))
+        expectEqual(state.value(at: FieldAddress(second, "i")), .int(5))
+    }
+
     @Test func errorsNameTheInstructionAndItsPlace() throws {
         var state = try SampleRealm.make()
         let error = try #require(
