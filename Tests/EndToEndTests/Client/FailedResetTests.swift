@@ -132,7 +132,8 @@ extension SharedClusterTests.ClientResetTests {
             }
             let before = try await version()
             _ = try await cluster.operate(
-                ["publish", "changeset", "--app", app, "--partition", "home"] + changesets.flatMap { ["--hex", $0] })
+                ["publish", "changeset", "--app", app, "--partition", "home", "--yes"]
+                    + changesets.flatMap { ["--hex", $0] })
             try await eventually("the property has changed") { try await version() >= before + changesets.count }
         }
 
