@@ -41,6 +41,8 @@ actor SliceRunner {
     /// The sleep before the next attempt, which ends early when the worker stops.
     private var pausing: Task<Void, any Error>?
     private var progress = SliceProgress()
+    /// The connection on which the broker has taken the slice's last changes at the first attempt.
+    private var trusted: AMQPConnectionState?
 
     init(store: any SliceStore, with dependencies: Dependencies) {
         slice = store.slice
@@ -255,7 +257,7 @@ actor SliceRunner {
             guard await !owner.hasJobs else { return }
             return await consumer.rest(isFull: bytes >= with.configuration.limits.maxWaitingBytes)
         }
-        try await with.publisher.publish(batch.publications, stuck: { await self.isStuck($0) })
+        try await publish(batch.publications)
         await owner.arrived(batch.publications)
         let done = try await waiting.acknowledge(butFor: batch.left, of: consumer)
         progress.deal(with: done.count, left: waiting.count, sentAt: waiting.sentAt, at: with.clock.uptime())
@@ -279,9 +281,22 @@ actor SliceRunner {
             guard let made = try? await owner.goOnWithJobs(for: isIdle ? Self.idleJobTime : Self.busyJobTime) else {
                 return
             }
-            try await with.publisher.publish(made, stuck: { await self.isStuck($0) })
+            try await publish(made)
             await owner.arrived(made)
             guard isIdle, consumer.bufferedCount == 0 else { return }
+        }
+    }
+
+    private func publish(_ publications: [Publication]) async throws {
+        guard publications.contains(where: \.isChange) else {
+            try await with.publisher.publish(publications, stuck: { await self.isStuck($0) })
+            return
+        }
+        let connection = with.publisher.channel.connection.state
+        let isCareful = trusted != connection
+        trusted = nil
+        if try await with.publisher.publish(publications, isCareful: isCareful, stuck: { await self.isStuck($0) }) {
+            trusted = connection
         }
     }
 
@@ -356,6 +371,7 @@ actor SliceRunner {
             looks: with.looks,
             clock: with.clock, metrics: with.metrics, logger: with.logger)
         owner = taken
+        trusted = nil
         with.metrics.tookSlice()
         logger.info("slice taken", metadata: ["epoch": "\(epoch)"])
         return taken

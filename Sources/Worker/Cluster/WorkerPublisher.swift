@@ -13,19 +13,32 @@ struct WorkerPublisher: Sendable {
     /// Publishes in order and waits for the confirms. What must arrive is tried again until it has: meanwhile the
     /// deliveries that gave rise to it stay unacknowledged, and the slice waits.
     ///
-    /// - Parameter stuck: hears each time what still waits for the broker to take it, and why; says whether to give up.
+    /// While a queue changes its leader the broker may turn a message down and take the one behind it. Whoever reads changes keeps the last place
+    /// and drops what comes with an earlier one: so where the broker has just failed, changes go one alone, then two, four ..., each lot once
+    /// the lot before has arrived.
+    ///
+    /// - Parameters:
+    ///   - isCareful: changes begin with one alone.
+    ///   - stuck: hears each time what still waits for the broker to take it, and why; says whether to give up.
+    /// - Returns: whether the broker took everything at the first attempt.
     /// - Throws: `WorkerError.stopping` if something that must arrive has not when `stuck` says so.
-    func publish(_ publications: [Publication], stuck: @Sendable (String) async -> Bool) async throws {
+    @discardableResult
+    func publish(
+        _ publications: [Publication], isCareful: Bool = false, stuck: @Sendable (String) async -> Bool
+    ) async throws -> Bool {
         var left = publications
         var attempt = 0
+        var most = isCareful ? 1 : Int.max
         while !left.isEmpty {
+            let part = PublishingRound.part(of: left, changes: most)
             let results = await channel.publish(
-                batch: left.map { publication in
+                batch: part.map { publication in
                     let (exchange, key) = address(of: publication.target)
                     return (publication.message, exchange: exchange, routingKey: key)
                 }, timeout: .seconds(10))
-            let round = PublishingRound(left, results, attempt: attempt)
-            left = round.left
+            let round = PublishingRound(part, results, attempt: attempt)
+            left = round.left + left.dropFirst(part.count)
+            most = round.failures.isEmpty ? max(most, most &* 2) : 1
             var reason = ""
             for failure in round.failures {
                 let target = name(of: failure.publication.target)
@@ -39,13 +52,14 @@ struct WorkerPublisher: Sendable {
                 reason = "\(target) does not take a message: \(failure.error)"
                 metrics.publishesAgain(to: target)
             }
-            guard !left.isEmpty else { return }
+            guard !round.left.isEmpty else { continue }
             if await stuck(reason) || Task.isCancelled {
                 throw WorkerError(.stopping, "\(left.count) reports are not published; the slice's next owner does it")
             }
             attempt += 1
             try await Task.sleep(for: .milliseconds(min(5_000, 100 << min(attempt, 6))))
         }
+        return attempt == 0
     }
 
     /// The names that `name(of:)` returns.

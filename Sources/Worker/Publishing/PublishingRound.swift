@@ -16,6 +16,16 @@ struct PublishingRound {
     /// one then gets all of them in order, some of them twice.
     private(set) var left: [Publication] = []
 
+    /// The first publications of a list, up to a number of changes.
+    static func part(of publications: [Publication], changes most: Int) -> [Publication] {
+        var changes = 0
+        let rest = publications.firstIndex { publication in
+            if publication.isChange { changes += 1 }
+            return changes > most
+        }
+        return Array(publications[..<(rest ?? publications.endIndex)])
+    }
+
     /// - Parameters:
     ///   - errors: for each publication nil, or why the broker has not taken it.
     ///   - attempt: how often they were tried before.

@@ -58,12 +58,37 @@ import Testing
                 return false
             }
             expectEqual(tries.withLock { $0 }, 2)
-            // Each round goes on in order, and the last has all of them from the one that was turned down.
-            try await expectEqual(read(all, 10, on: channel), ["1", "2", "3", "4", "2", "3", "4", "2", "3", "4"])
+            // Nothing overtakes the one that was turned down any more, until the broker has taken it.
+            try await expectEqual(read(all, 8, on: channel), ["1", "2", "3", "4", "2", "2", "3", "4"])
             try await expectEqual(read(full, 1, on: channel), ["2"])
             let reports = try await channel.declareQueue(
                 AMQPQueueDeclaration(name: topology.outcomes, passive: true), record: false)
             expectEqual(reports.messageCount, 1)
+        }
+    }
+
+    @Test func behindABrokerThatMayFailNoChangeOvertakesAnother() async throws {
+        try await TestTopology.with("publisher") { opened in
+            let (topology, channel) = (opened.topology, opened.channel)
+            let all = try await channel.declareQueue(AMQPQueueDeclaration(name: "", exclusive: true)).name
+            let full = try await channel.declareQueue(
+                AMQPQueueDeclaration(
+                    name: "", exclusive: true, arguments: ["x-max-length": 1, "x-overflow": "reject-publish"])
+            ).name
+            try await channel.bindQueue(all, exchange: topology.changes, routingKey: "tasks.#")
+            try await channel.bindQueue(full, exchange: topology.changes, routingKey: "tasks.Full.*")
+            try await channel.publish(AMQPMessage(body: "x"), exchange: "", routingKey: full, mandatory: true)
+            let publisher = WorkerPublisher(
+                channel: channel, topology: topology, metrics: WorkerMetrics(), logger: TestTopology.logger)
+            let isFirst = try await publisher.publish(
+                [change("Full", "1")] + (2...9).map { change("Task", "\($0)") }, isCareful: true
+            ) { _ in
+                _ = try? await read(full, 1, on: channel)
+                return false
+            }
+            expectTrue(!isFirst)
+            try await expectEqual(read(all, 10, on: channel), ["1"] + (1...9).map(String.init))
+            try await expectTrue(publisher.publish([change("Task", "10")], isCareful: true) { _ in true })
         }
     }
 
