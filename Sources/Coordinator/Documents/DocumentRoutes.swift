@@ -48,7 +48,7 @@ struct DocumentRoutes: Sendable {
         throw CancellationError()
     }
 
-    /// What a user may do in a realm, by the rules in force.
+    /// Decides what a user may do in a realm, by the rules in force.
     private func author(_ id: String, in realm: RealmName) async throws -> WriteAuthor {
         // Before the user: what is read of it later is as new as this at least.
         let app = try await context.app(realm.app)

@@ -9,7 +9,7 @@ package enum SchemaAddition: Hashable, Sendable {
 }
 
 extension SchemaAddition {
-    /// What is added, for people: `class Note (_id: objectId)`, `Note.tags: list<string>`.
+    /// The addition as people read it: `class Note (_id: objectId)`, `Note.tags: list<string>`.
     package var text: String {
         switch self {
         case .table(let name, let key):

@@ -63,7 +63,7 @@ extension WriteRecorder {
     private func check(_ update: FieldUpdate, of table: TableSchema) throws(DocumentError) {
         let name = update.path.first
         guard let column = table.column(name) else { throw mapping.unknownField(name, table) }
-        // What a longer path leads to hangs on the object.
+        // The column that a longer path leads to hangs on the object.
         guard update.path.elements.count == 1 else { return }
         switch update.op {
         case .set(let value), .increment(let value), .multiply(let value), .min(let value), .max(let value):

@@ -7,7 +7,7 @@ struct EditRun {
     let strings: InternTable
     let compatibility: PeerCompatibility
     let notesLinks: Bool
-    /// What the object links to since, if that is noted.
+    /// The objects that the object links to since, if that is noted.
     private(set) var links: [ObjectAddress] = []
     /// Where the next field's column may be.
     private var column = 0
@@ -48,7 +48,7 @@ struct EditRun {
             throw .bad(table.key?.name == field ? "a primary key cannot be changed" : "no such field")
         }
         column = position + 1
-        // What nearly all instructions do: a property with one value gets another.
+        // Nearly all instructions give a property with one value another.
         if let value, value.isPlain, path.path.isEmpty, table.columns[position].collection == .single,
             case .update = instruction
         {

@@ -82,7 +82,7 @@ struct AuthorRights: SlicePart {
                 try requireReadable(filter, of: table, at: index, "filter", roles)
             }
             if let onlyIf = write.onlyIf {
-                // What is no filter is told of when it is recorded.
+                // A condition that is no filter is told of when the batch is recorded.
                 guard let filter = try? DocumentFilter(onlyIf, on: table, schema: schema) else { continue }
                 try requireReadable(filter, of: table, at: index, "onlyIf", roles)
             }
@@ -129,7 +129,7 @@ struct AuthorRights: SlicePart {
         guard isFlexible else { return }
         guard let steps = ObjectSteps(changeset) else { throw forbidden("what the writes do cannot be told") }
         var state = before
-        // With the classes that the writes themselves declare.
+        // The schema has the classes that the writes themselves declare.
         let after = try { () throws(RealmStateError) in
             var state = before
             try state.apply(changeset)

@@ -13,14 +13,14 @@ struct DocumentWriting: SlicePart {
     let work: SliceWork
     let app: AppRecord
     let context: RealmContext
-    /// What the author may do; nil: all.
+    /// The author's rights; nil: all.
     var rights: AuthorRights?
 
     struct Recorded {
         /// What to append: a declaration, if one is needed, and what the writes do, if they do anything.
         var changesets: [Changeset] = []
         var results: [WrittenAnswer.Result] = []
-        /// What the documents add to the schema, in words; nil if that is nothing.
+        /// The classes and properties that the documents add to the schema, in words; nil if that is nothing.
         var declared: [String]?
     }
 

@@ -82,7 +82,7 @@ extension RealmInstance {
         return Dictionary(zip(names, values), uniquingKeysWith: { $1 })
     }
 
-    /// What a dictionary, an array in the order of the declarations, or an object has for the properties of a class. Anything else traps.
+    /// Returns the values that a dictionary, an array in the order of the declarations, or an object has for a class's properties. Anything else traps.
     func named(_ value: Any, of className: ByteString) -> [String: Any?] {
         if let values = value as? [String: Any?] { return values }
         if let values = value as? [Any?] { return named(values, of: className) }

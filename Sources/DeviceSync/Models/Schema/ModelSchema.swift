@@ -126,7 +126,7 @@ final class ModelSchema: Sendable {
 }
 
 extension ModelProperty {
-    /// What is wrong with a primary key or an indexed property, where the compiler does not see it: with types of the app's own, and by name.
+    /// The fault of a primary key or an indexed property, where the compiler does not see it: with types of the app's own, and by name.
     fileprivate var roleFault: String? {
         switch role {
         case .primaryKey where !(shape.isPlain && [.int, .string, .objectId, .uuid].contains(shape.type)):

@@ -6,7 +6,7 @@
 ///         var persistableValue: Int { cents }
 ///     }
 ///
-/// It can be the type of properties, of their optionals, and of elements of lists, sets and maps; of primary keys and indexed properties, if `PersistedType` can.
+/// A custom type can be that of properties, their optionals, and elements of lists, sets and maps; of primary keys and indexed properties, if `PersistedType` can.
 /// Queries and sorting go by the value that is kept. A property without a default begins with what that of `PersistedType` stands for.
 public protocol CustomPersistable: _CustomPersistable {
     /// The value that a realm has kept.
