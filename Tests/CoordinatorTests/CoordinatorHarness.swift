@@ -197,6 +197,16 @@ struct RunningCoordinator: Sendable {
         request.method = .RAW(value: method)
         if let token { request.headers.add(name: "Authorization", value: "Bearer \(token)") }
         if let body { request.body = .bytes(ByteBuffer(string: body)) }
-        return try await HTTPClient.shared.execute(request, timeout: .minutes(2))
+        return try await Self.client.execute(request, timeout: .minutes(2))
     }
+
+    /// Opens a connection for each request that is under way. The shared client opens eight for a server: behind eight streams that nobody
+    /// reads, the next request would wait until their read time-out, a minute and a half.
+    private static let client = HTTPClient(
+        eventLoopGroupProvider: .singleton,
+        configuration: {
+            var configuration = HTTPClient.Configuration.singletonConfiguration
+            configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256
+            return configuration
+        }())
 }
