@@ -13,7 +13,7 @@ import Testing
 /// The same things happen to a realm whose objects are in memory and to one that reads them from its file: nobody can tell the two apart.
 @Suite(.hangGuard)
 struct TwinTests {
-    @Test(arguments: 1...6) func nobodyCanTellThemApart(seed: UInt64) throws {
+    @Test(arguments: 1...4) func nobodyCanTellThemApart(seed: UInt64) throws {
         let twins = try Twins(seed: seed)
         for _ in 0..<120 { try twins.step() }
         try twins.compare()

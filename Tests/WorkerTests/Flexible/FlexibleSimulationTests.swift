@@ -6,9 +6,9 @@ import Testing
 /// rights, and lose connections in the middle, while owners come and go: in the end each has exactly what is in its view, and was never sent
 /// what its role did not let it read.
 @Suite(.hangGuard) struct FlexibleSimulationTests {
-    /// Ten schedules each: 150 for each law in a usual run, which take a minute of a processor already.
+    /// Ten schedules each: 80 for each law in a usual run, which take a minute of a processor.
     private static let seeds =
-        ProcessInfo.processInfo.environment["SLUICE_FLEXIBLE_SEEDS"].flatMap { UInt64($0) } ?? 15
+        ProcessInfo.processInfo.environment["SLUICE_FLEXIBLE_SEEDS"].flatMap { UInt64($0) } ?? 8
 
     /// A schedule that is told of (`QuickClientSimulation`) is the only one that runs of its seed's.
     private func schedules(_ seed: UInt64) -> [UInt64] {
