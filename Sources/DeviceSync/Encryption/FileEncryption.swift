@@ -33,6 +33,15 @@ final class FileEncryption: Sendable {
 
     static func cipher(_ number: Int64) -> PageCipher? { ciphers.withLock { $0.all[number] } }
 
+    /// What files begin with that are not encrypted.
+    private static let magic = Array("SQLite format 3\0".utf8)
+
+    /// Whether a file has a single byte, for which SQLite says that it has none.
+    private static func isOneByte(_ file: URL) -> Bool {
+        let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size]
+        return (size as? NSNumber)?.intValue == 1
+    }
+
     /// The encryption of a file as it is, or of a file that is to be made.
     /// - Returns: nil without a key.
     /// - Throws: `Realm.Error` with code `invalidDatabase` if the file and the key do not go together. SQLite has not touched it then.
@@ -42,6 +51,11 @@ final class FileEncryption: Sendable {
         guard let key else {
             guard header == nil else {
                 throw unusable("is encrypted: open it with the encryptionKey that it was made with", file)
+            }
+            // SQLite takes a file of a few bytes for an empty one, and writes over it.
+            let isBlank = start.allSatisfy { $0 == 0 } && !(start.isEmpty && isOneByte(file))
+            guard isBlank || (!start.isEmpty && magic.starts(with: start.prefix(magic.count))) else {
+                throw unusable("is no realm, or its first bytes are damaged", file)
             }
             return nil
         }
@@ -55,7 +69,7 @@ final class FileEncryption: Sendable {
         // A file that was about to be made when the power failed may be one of zeros.
         guard start.contains(where: { $0 != 0 }) else { return FileEncryption(key, EncryptedHeader(for: key)) }
         guard let header else {
-            guard start.starts(with: Array("SQLite format 3\0".utf8)) else {
+            guard start.starts(with: magic) else {
                 throw unusable("is no realm, or its first bytes are damaged", file)
             }
             throw unusable(

@@ -2,7 +2,7 @@ public import Foundation
 
 extension Realm {
     /// Why a realm could not be opened, written or copied.
-    public struct Error: Swift.Error, CustomNSError, LocalizedError, Sendable, CustomStringConvertible {
+    public struct Error: Swift.Error, CustomNSError, LocalizedError, Sendable, Equatable, CustomStringConvertible {
         /// The kind of failure, with Realm's numbers.
         public enum Code: Int, Sendable {
             /// Any other failure.

@@ -3,6 +3,13 @@ extension ObjectBase {
     /// leads nowhere.
     public func value(forKeyPath keyPath: String) -> Any? { Self.follow(keyPath.split(separator: "."), from: self) }
 
+    /// Changes the property that a key path by names leads to, as in `owner.name`. Where a link on the way leads nowhere, nothing changes.
+    public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        var path = keyPath.split(separator: ".")
+        guard let last = path.popLast() else { return }
+        (Self.follow(path, from: self) as? ObjectBase)?.setValue(value, forKey: String(last))
+    }
+
     fileprivate static func follow(_ path: [Substring], from value: Any?) -> Any? {
         guard let name = path.first else { return value }
         let rest = Array(path.dropFirst())

@@ -128,20 +128,30 @@ open class ObjectBase: Hashable, CustomStringConvertible {
     }
 
     /// Takes over what a dictionary, an array in the order of the declarations, or another object holds.
+    /// - Parameter copies: what copies the objects among the values that no realm has; nil if the object is to hold them themselves.
     /// - Throws: `ValueMismatch`.
-    func assign(_ any: Any) throws {
+    func assign(_ any: Any, _ copies: ObjectCopies? = nil) throws {
         let model = ModelSchema.of(type(of: self))
+        func assign(_ value: Any?, to property: ModelProperty) throws {
+            let mayHoldObjects = property.shape.target != nil || property.shape.type == .any
+            try property.assign(mayHoldObjects ? copies.map { try $0.copied(value) } ?? value : value, to: self)
+        }
         switch any {
-        case let object as ObjectBase:
+        case let object as ObjectBase where object.untyped == nil:
             let source = ModelSchema.of(type(of: object))
             for property in model.properties {
-                guard let other = source[property.swiftName] else { continue }
-                try property.assign(other.value(of: object), to: self)
+                guard let other = source[property.swiftName] else {
+                    throw ValueMismatch(
+                        description:
+                            "an object of class \(source.name) has no property '\(property.swiftName)', as those of class "
+                            + "\(model.name) have")
+                }
+                try assign(other.value(of: object), to: property)
             }
         case let values as [String: Any?]:
             // A name that the class does not know is left out, as in an answer of a server that says more than is kept.
             for (name, value) in values {
-                if let property = model[name], !property.shape.isBacklink { try property.assign(value, to: self) }
+                if let property = model[name], !property.shape.isBacklink { try assign(value, to: property) }
             }
         case let values as [Any?]:
             guard values.count <= model.properties.count else {
@@ -150,9 +160,10 @@ open class ObjectBase: Hashable, CustomStringConvertible {
                         "an array for class \(model.name) can have \(model.properties.count) values, one for each "
                         + "property; it has \(values.count)")
             }
-            for (property, value) in zip(model.properties, values) { try property.assign(value, to: self) }
+            for (property, value) in zip(model.properties, values) { try assign(value, to: property) }
         case let object as DynamicObject:
             for property in model.properties { try property.assign(object[property.name.string], to: self) }
+        case let object as ObjectBase: try object.untyped.map { try self.assign($0) }
         default:
             throw ValueMismatch(
                 description:

@@ -102,7 +102,13 @@ public final class _ObjectWriter {
             if !exists, table.column(property.name)?.defaultValue == value { return }
         }
         let place = handle.place(of: property.name)
-        if exists, policy == .modified, instance.value(at: place) == value { return }
+        if exists, policy == .modified {
+            let old = instance.value(at: place)
+            if old == value { return }
+            if property.shape.target is EmbeddedObject.Type, let element = table.column(property.name)?.element {
+                return EmbeddedUpdate(instance).write(value, over: old, at: place, element)
+            }
+        }
         if exists { property.field(of: handle).noteEmbedded(.replaced(place)) }
         instance.set(place, to: value, isDefault: isDefault && !exists)
     }

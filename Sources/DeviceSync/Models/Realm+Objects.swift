@@ -23,7 +23,7 @@ extension Realm {
                 return try stored.flatMap { ObjectKey($0) }
                     ?? ValueConversion(schema: StoredSchema()).key(key as Any?, of: table)
             })
-        return instance.contains(address) ? T.managed(ObjectHandle(instance, address), model) : nil
+        return instance.contains(address) ? type.managed(ObjectHandle(instance, address), model) : nil
     }
 
     // MARK: Writing; in a write transaction
@@ -48,7 +48,7 @@ extension Realm {
     /// Makes an object in the realm, or changes the one with that primary key as `update` says.
     ///
     /// `value` is a dictionary by property names. What it does not name has its default, or keeps what an existing object has; names that the class does not have
-    /// are left out. See `add(_:update:file:line:)` for what traps.
+    /// are left out. Objects in it that no realm has are copied, and stay as they are. See `add(_:update:file:line:)` for what traps.
     @discardableResult
     public func create<T: Object>(
         _ type: T.Type, value: [String: Any], update: UpdatePolicy = .error, file: StaticString = #fileID,
@@ -74,8 +74,8 @@ extension Realm {
         line: UInt = #line
     ) -> T {
         Caller.at(file, line) {
-            let object = T()
-            ValueConversion.orTrap { try object.assign(value) }
+            let object = type.init()
+            ValueConversion.orTrap { try object.assign(value, ObjectCopies(of: value, object)) }
             let copying = (value as? ObjectBase).map { (object as ObjectBase, $0) }
             _ = _ObjectWriter(instance, policy: update, copying: copying).add(object, isPartial: true)
             return object
@@ -91,8 +91,8 @@ extension Realm {
     public func create<T: AsymmetricObject>(_ type: T.Type, value: Any = [String: Any]()) {
         precondition(
             instance.isFlexible, "asymmetric objects can be made only in a realm opened with flexibleSyncConfiguration")
-        let object = T()
-        ValueConversion.orTrap { try object.assign(value) }
+        let object = type.init()
+        ValueConversion.orTrap { try object.assign(value, ObjectCopies(of: value, object)) }
         _ = _ObjectWriter(instance).add(object)
     }
 
@@ -106,6 +106,7 @@ extension Realm {
     public func delete(_ object: ObjectBase) { deleteObject(object) }
 
     private func deleteObject(_ object: ObjectBase) {
+        instance.checkIsInTransaction("objects can be deleted")
         guard let handle = object.handle, handle.instance.core === instance.core else {
             preconditionFailure("only an object of this realm can be deleted from it")
         }
@@ -117,7 +118,13 @@ extension Realm {
     public func delete<S: Sequence>(
         _ objects: S, file: StaticString = #fileID, line: UInt = #line
     ) where S.Element: ObjectBase {
-        Caller.at(file, line) { for object in Array(objects) where !object.isInvalidated { deleteObject(object) } }
+        Caller.at(file, line) {
+            instance.checkIsInTransaction("objects can be deleted")
+            for object in Array(objects) where !(object.isInvalidated && object.handle?.instance.core === instance.core)
+            {
+                deleteObject(object)
+            }
+        }
     }
 
     // MARK: Versions

@@ -57,20 +57,26 @@ struct HeldValues: Hashable, Sendable {
 
     /// The classes that conditions speak of: for values one with nothing but the value itself.
     func querySchema(_ className: ByteString, _ schema: StoredSchema, names: QueryNames) -> QuerySchema {
-        guard let type, let queryType = QueryType(PropertyDescription("", type).payloadType) else {
-            return QuerySchema(schema, names: names)
-        }
-        let properties = Self.names.map { name in
+        type.flatMap { Self.querySchema(className, $0, isOptional: isOptional) } ?? QuerySchema(schema, names: names)
+    }
+
+    /// The class whose objects are values of a type.
+    static func querySchema(_ className: ByteString, _ type: PropertyContent, isOptional: Bool) -> QuerySchema? {
+        guard let queryType = QueryType(PropertyDescription("", type).payloadType) else { return nil }
+        let properties = names.map { name in
             QueryProperty(
-                name: name, type: queryType, isNullable: isOptional || type == .any, slot: .column(Self.column),
+                name: name, type: queryType, isNullable: isOptional || type == .any, slot: .column(column),
                 defaultValue: .null)
         }
         return QuerySchema([QueryClass(name: className, isEmbedded: false, properties: properties)])
     }
 
+    /// A value as an object of that class.
+    static func object(holding value: Value) -> StoredObject { StoredObject([column: value]) }
+
     /// What conditions are tried on.
     private func object(_ value: Value) -> StoredObject? {
-        guard type == nil else { return StoredObject([Self.column: value]) }
+        guard type == nil else { return Self.object(holding: value) }
         return if case .embedded(let object) = value { object } else { nil }
     }
 

@@ -86,7 +86,7 @@ struct ResultsQuery: Sendable {
     enum Step: Sendable {
         /// The first that tells two objects apart decides; the order so far if none does.
         case sort([SortDescriptor])
-        /// Leaves out the objects that equal an earlier one in all these properties.
+        /// Leaves out the objects that equal an earlier one in all these properties, and those whose links lead to none of them.
         case distinct([String])
     }
 
@@ -237,9 +237,12 @@ struct ResultsQuery: Sendable {
     ) -> [ObjectKey] {
         var seen: Set<[Value]> = []
         var result: [ObjectKey] = []
-        for key in keys {
+        let links = keyPaths.compactMap { $0.lastIndex(of: ".").map($0.prefix(upTo:)).map(String.init) }
+        next: for key in keys {
+            let address = ObjectAddress(className, key)
+            for link in links where value(link, of: address, state) == .null { continue next }
             var values: [Value] = []
-            for keyPath in keyPaths { values.append(value(keyPath, of: ObjectAddress(className, key), state)) }
+            for keyPath in keyPaths { values.append(value(keyPath, of: address, state)) }
             if seen.insert(values).inserted { result.append(key) }
         }
         return result

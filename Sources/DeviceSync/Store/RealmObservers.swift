@@ -109,14 +109,12 @@ final class RealmObservers: Sendable {
         place?.async { [weak self] in self?.deliver(number) }
     }
 
-    /// Tells the observers of a view what they have not heard of yet; at the view's place.
-    ///
-    /// One that is new hears on its queue, as ever: whoever registers an observer may not expect to be called meanwhile.
+    /// Tells the observers of a view what they have not heard of yet; at the view's place. One that is new hears of what there is.
     func catchUp(_ view: RealmView) {
         let due = contents.withLock { contents -> [UInt64] in
             guard !contents.observers.isEmpty else { return [] }
             return contents.observers.filter { _, observer in
-                guard observer.view === view, !observer.isNew, !observer.pending.isEmpty else { return false }
+                guard observer.view === view, !observer.pending.isEmpty else { return false }
                 if case .reader = observer.place { return false }
                 return true
             }.keys.sorted()

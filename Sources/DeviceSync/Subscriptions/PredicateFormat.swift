@@ -208,13 +208,9 @@ struct PredicateFormat {
             // An object that no realm has is equal to none that a realm has; embedded ones are values, and no others' either.
             return .value(.link(ObjectAddress(ByteString(ModelName.of(type(of: object))), .unique())))
         }
-        if let mixed = any as? AnyRealmValue, mixed.listValue != nil || mixed.dictionaryValue != nil {
-            throw ValueMismatch(
-                description:
-                    "a query cannot compare with a list or dictionary as a whole; compare what is in it, by key or position"
-            )
-        }
         let conversion = ValueConversion(schema: StoredSchema())
+        // One value, whatever it holds; a list that is none of any type is several values.
+        if let mixed = any as? AnyRealmValue { return .value(try conversion.value(mixed, as: .mixed)) }
         // A collection of any kind as an array; what is no collection of values, as a string or bytes, as it is.
         let elements = any is any Collection ? try? ValueConversion.elements(any) : nil
         switch try conversion.value(elements ?? any, as: .mixed) {

@@ -37,7 +37,11 @@ enum CanonicalValue {
         case .objectID(let value): key(.objectID(value))
         case .uuid(let value): key(.uuid(value))
         case .link(let address): "obj(\(string(Array("class_".utf8) + address.className.bytes)),\(key(address.key)))"
-        case .list, .set, .dictionary, .embedded: "NULL"
+        case .set, .embedded: "NULL"
+        // Predicates alone have these: nothing reads them from a text.
+        case .list(let items): "[\(items.map { self.text($0, digits: digits) }.joined(separator: ", "))]"
+        case .dictionary(let entries):
+            "[\(entries.sorted { $0.key < $1.key }.map { "\(key($0.key.bytes)): \(self.text($0.value, digits: digits))" }.joined(separator: ", "))]"
         }
     }
 

@@ -121,6 +121,9 @@ extension Checker {
         _ left: Side, _ right: Side, _ syntax: ConditionSyntax.Comparison
     ) throws(QueryError) {
         let offset = syntax.offset
+        if syntax.op.isOrder || syntax.op.isString, left.hasCollectionConstant || right.hasCollectionConstant {
+            throw .argument("lists and dictionaries as wholes are compared by == and != only", at: offset)
+        }
         if syntax.op.isString { return try checkText(right, syntax.op.rawValue, offset) }
         if syntax.op.isOrder, [left.type, right.type].contains(where: { $0 == .link || $0 == .typeName }) {
             throw .query("\(syntax.op.rawValue) does not go with \(left.type.rawValue): expected == or !=", at: offset)
@@ -258,6 +261,15 @@ extension Side {
         case .constant(let constant): constant
         case .list(let list): list.elements.count == 1 ? list.elements[0] : nil
         case .path, .aggregate, .subquery, .operation: nil
+        }
+    }
+
+    /// Whether the side is a list or dictionary as a whole, or has one among its values.
+    var hasCollectionConstant: Bool {
+        switch self {
+        case .constant(let constant): constant.isCollection
+        case .list(let list): list.elements.contains(where: \.isCollection)
+        case .path, .aggregate, .subquery, .operation: false
         }
     }
 

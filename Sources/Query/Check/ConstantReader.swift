@@ -117,6 +117,12 @@ struct ConstantReader {
     /// The constant as the other side's type makes it.
     private func element(_ raw: RawConstant, _ hint: QueryType, _ offset: Int) throws(QueryError) -> Constant {
         let value = try converted(raw, hint, offset)
+        if dialect == .predicate, raw.isArgument, hint == .mixed {
+            switch value {
+            case .list, .dictionary: return Constant(value, .mixed)
+            default: break
+            }
+        }
         guard let type = QueryType(value) else {
             throw .argument("a collection or embedded object cannot be a constant", at: offset)
         }

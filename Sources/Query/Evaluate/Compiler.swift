@@ -96,7 +96,8 @@ enum Compiler {
         }
         let test = ValueTest(
             op: comparison.op, ignoresCase: comparison.ignoresCase, ignoresMarks: comparison.ignoresMarks,
-            areTypes: comparison.left.type == .typeName && !comparison.op.isString)
+            areTypes: comparison.left.type == .typeName && !comparison.op.isString,
+            comparesContents: comparison.hasCollectionConstant)
         if let pair = compile(comparison, test) { return pair }
         let left = comparison.left.quantifier ?? (comparison.isLinkInList ? .any : nil)
         let instances = InstanceTest(

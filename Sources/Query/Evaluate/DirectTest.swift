@@ -10,7 +10,8 @@ enum DirectTest {
     static func make(_ comparison: Comparison, _ type: QueryType, _ constant: Constant) -> Test {
         let op = comparison.op
         let value = constant.comparable
-        let general = ValueTest(op: op, ignoresCase: comparison.ignoresCase)
+        let general = ValueTest(
+            op: op, ignoresCase: comparison.ignoresCase, comparesContents: comparison.hasCollectionConstant)
         switch (type, value) {
         case (.int, .int(let wanted)): return integers(op, wanted)
         case (.float, .float(let bits)): return floats(op, Double(Float(bitPattern: bits)))

@@ -8,6 +8,8 @@ struct ValueTest: Sendable {
     var ignoresMarks = false
     /// Whether the values are sets of types, which are equal where they overlap.
     var areTypes = false
+    /// Whether lists and dictionaries within mixed values are equal only if they hold the same. A list of one property equals any of another, as in stock clients.
+    var comparesContents = false
 
     func holds(_ left: Value, _ right: Value, _ meter: EvaluationMeter? = nil) -> Bool {
         if areTypes { return overlap(left, right) == (op != .notEqual) }
@@ -46,6 +48,14 @@ struct ValueTest: Sendable {
         case (.string(let left), .string(let right)) where ignoresCase:
             return TextMatch.equal(left, right, meter)
         case (.binary(let left), .binary(let right)) where ignoresCase: return TextMatch.equal(left, right, meter)
+        case (.list(let left), .list(let right)) where comparesContents:
+            return left.count == right.count
+                && zip(left, right).allSatisfy { (meter?.goOn(elements: 1) ?? true) && equal($0, $1, meter) }
+        case (.dictionary(let left), .dictionary(let right)) where comparesContents:
+            return left.count == right.count
+                && left.allSatisfy { key, value in
+                    (meter?.goOn(elements: 1) ?? true) && right[key].map { equal(value, $0, meter) } ?? false
+                }
         default:
             if let meter { meter.take(bytes: min(left.byteCount, right.byteCount)) }
             return ValueOrder.equal(left, right)

@@ -35,6 +35,9 @@ package struct Comparison: Sendable, Hashable {
     /// Whether texts are compared without diacritical marks.
     package var ignoresMarks = false
 
+    /// Whether a side is a list or dictionary as a whole, or a list of such.
+    var hasCollectionConstant: Bool { left.hasCollectionConstant || right.hasCollectionConstant }
+
     /// Whether texts are compared byte by byte.
     var isExact: Bool { !ignoresCase && !ignoresMarks }
 }
@@ -99,6 +102,13 @@ package struct Constant: Sendable, Hashable {
 
     var value: Value? { if case .value(let value) = content { value } else { nil } }
     var isNull: Bool { value == .null }
+    /// Whether this is a list or dictionary as a whole, which only predicates have.
+    var isCollection: Bool {
+        switch value {
+        case .list, .dictionary: true
+        default: false
+        }
+    }
 }
 
 package enum ConstantContent: Sendable, Hashable {

@@ -77,6 +77,12 @@ struct MigrationTests {
             }
             migration.renameProperty(onType: "Person", from: "nick", to: "alias")
             migration.create("Log", value: ["_id": 1, "text": "migrated"])
+            var left: [Int] = []
+            migration.enumerateObjects(ofType: "Person") { old, new in
+                if let id = old?["_id"] as? Int, new != nil { left.append(id) }
+            }
+            migration.enumerateObjects(ofType: "Log") { old, new in if old == nil, new != nil { left.append(0) } }
+            expectEqual(left, [1, 2, 0])
         }
         do {
             let realm = try Realm(configuration: configuration(block: block))

@@ -8,10 +8,11 @@ import Testing
 @Suite(.hangGuard, .serialized)
 struct MisuseTests {
     enum Mistake: String, CaseIterable, Codable, Sendable {
-        case writeOutside, listOutside, addOutside, primaryKey, twice, otherRealm, frozen, secondOwner, unknownClass
+        case writeOutside, listOutside, addOutside, deleteOutside, primaryKey, twice, otherRealm, frozen, secondOwner,
+            unknownClass
         case unknownProperty, wrongType, backlinks, deletedInWrite, query, keyPath, observeUnmanaged
         case nestedTooDeep, nestedInItself, nestedOneTooMany, nestedSet, setOfLists, nestedKey, replacedList,
-            replacedSource, nestedQuery
+            replacedSource
         case arrayTooLong, blockPredicate, unmanagedPredicate
         case mapKey, mapDollarKey, mapRemoval, mapLiteral, mapCreation, mapMerge, dynamicMapKey, dynamicMap, plainMapKey
 
@@ -20,6 +21,7 @@ struct MisuseTests {
             case .writeOutside: "can be changed only in a write transaction"
             case .listOutside: "a list can be changed in a write transaction only"
             case .addOutside: "objects can be added in a write transaction only"
+            case .deleteOutside: "objects can be deleted in a write transaction only"
             case .primaryKey: "the primary key '_id' cannot be changed"
             case .twice: "there is a City object with the primary key"
             case .otherRealm: "belongs to another realm"
@@ -46,7 +48,6 @@ struct MisuseTests {
             case .mapDollarKey: #"Dictionary::insert: key must not start with '$': "$a""#
             case .replacedList: "a list that was in 'content' of a Note object is gone"
             case .replacedSource: "the list or dictionary is gone"
-            case .nestedQuery: "a query cannot compare with a list or dictionary"
             }
         }
 
@@ -63,6 +64,7 @@ struct MisuseTests {
             case .writeOutside: city.people = 1
             case .listOutside: person.tags.append("x")
             case .addOutside: realm.add(City(value: ["_id": "Linz"]))
+            case .deleteOutside: realm.delete(city)
             case .primaryKey: try realm.write { city._id = "Linz" }
             case .twice: try realm.write { realm.add(City(value: ["_id": "Graz"])) }
             case .otherRealm:
@@ -132,7 +134,6 @@ struct MisuseTests {
                 case .replacedSource:
                     note.content = 1
                     note.list.append(.list(try #require(list)))
-                case .nestedQuery: _ = realm.objects(Note.self).where { $0.content == [1] }
                 default: break
                 }
             }

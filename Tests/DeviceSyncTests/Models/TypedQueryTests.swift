@@ -1,3 +1,4 @@
+import Changesets
 import Foundation
 import TestSupport
 import Testing
@@ -15,6 +16,7 @@ struct TypedQueryTests {
         try realm.write { [realm] in
             let rex = Dog(value: ["name": "Rex", "age": 3])
             let fido = Dog(value: ["name": "Fido", "age": 9])
+            realm.add([rex, fido])
             realm.create(
                 Person.self,
                 value: [
@@ -145,6 +147,31 @@ struct TypedQueryTests {
                 && notes.filter("content.@type == 'object'").map(\._id) == ["0", "1"])
     }
 
+    @Test func listsAndDictionariesAsWholes() throws {
+        let trees: [AnyRealmValue] = [
+            [], [1, "x"], ["x", 1], [1, ["a": [2.5, .none]]], [:], ["a": 1], ["a": ["b": [true]]], 7,
+        ]
+        try realm.write {
+            for (index, tree) in trees.enumerated() {
+                realm.create(Note.self, value: ["_id": "\(index)", "content": tree, "list": [tree]])
+            }
+        }
+        let notes = realm.objects(Note.self)
+        for (index, tree) in trees.enumerated() {
+            let others = trees.indices.filter { $0 != index }.map { "\($0)" }
+            expectEqual(notes.where { $0.content == tree }.map(\._id), ["\(index)"])
+            expectEqual(notes.where { $0.content != tree }.map(\._id), others)
+            expectEqual(notes.filter("content == %@", tree).map(\._id), ["\(index)"])
+            expectEqual(notes.filter("list[0] == %@", tree).map(\._id), ["\(index)"])
+        }
+        expectEqual(notes.where { $0.content.in([[1, "x"], ["a": 1], 7]) }.map(\._id), ["1", "5", "7"])
+        expectEqual(notes.where { $0.content[1]["a"] == [2.5, .none] }.map(\._id), ["3"])
+        #expect(throws: Realm.Error.self) { try notes.filter(checking: "content < %@", trees[1]) }
+        // Servers do not know what devices may ask.
+        let subscribed = try QueryPredicate(format: "content == %@", [trees[1]])
+        #expect(throws: ValueMismatch.self) { try subscribed.text(on: "Note", notes.instance.schema) }
+    }
+
     @Test func propertiesOfTheObjectThatAMapHasForAKey() throws {
         try realm.write {
             realm.object(ofType: Person.self, forPrimaryKey: 3)?.pets["best"] = Dog(value: ["name": "Lad"])
@@ -200,6 +227,8 @@ struct TypedQueryTests {
                 \._id), [3, 2, 1])
         expectEqual(people.distinct(by: [\.done]).map(\._id), [1, 2])
         expectEqual(people.sorted(by: \._id, ascending: false).distinct(by: ["done"]).map(\._id), [3, 1])
+        // People whose link leads nowhere are left out.
+        expectEqual(people.distinct(by: ["bestDog.name"]).map(\._id), [1])
         expectEqual(people.where { $0._id > 1 }.sorted(by: \.name).index(matching: { $0.name == "ada" }), 1)
         let first = try #require(people.first)
         expectEqual(first.dogs.sorted(by: \.age, ascending: false).map(\.name), ["Fido", "Rex"])

@@ -104,12 +104,17 @@ struct LocalRealmTests {
         await expectTrue(eventually { changes.withLock { $0.last } == [[0], [2], [1]] })
         token.invalidate()
         // The witness is another observer, whose turn comes after that of the first.
-        let last = Mutex<[Int]>([])
+        let last = Mutex<[Int]?>(nil)
         let witness = realm.dynamicObjects("Task").observe(on: DispatchQueue(label: "witness")) { change in
-            if case .update(_, let deletions, _, _) = change { last.withLock { $0 = deletions } }
+            if case .update(_, let deletions, _, _) = change {
+                last.withLock { $0 = deletions }
+            } else {
+                last.withLock { $0 = [] }
+            }
         }
+        await expectTrue(eventually { last.withLock { $0 } != nil })
         try realm.write { realm.deleteAll() }
-        await expectTrue(eventually { last.withLock { $0.count } == 3 })
+        await expectTrue(eventually { last.withLock { $0?.count } == 3 })
         expectEqual(changes.withLock { $0.count }, 2)
         witness.invalidate()
     }
@@ -140,9 +145,13 @@ struct LocalRealmTests {
     @Test func aDamagedFileIsAnErrorAndNoCrash() throws {
         let folder = Folder()
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
-        try Data(repeating: 7, count: 5000).write(to: try #require(folder.configuration.fileURL))
-        #expect { try Realm(configuration: folder.configuration) } throws: {
-            ($0 as? Realm.Error)?.code == .invalidDatabase
+        let file = try #require(folder.configuration.fileURL)
+        for contents in [Data(repeating: 7, count: 5000), Data("a".utf8)] {
+            try contents.write(to: file)
+            #expect { try Realm(configuration: folder.configuration) } throws: {
+                ($0 as? Realm.Error)?.code == .invalidDatabase
+            }
+            try expectEqual(Data(contentsOf: file), contents)
         }
     }
 

@@ -291,3 +291,11 @@ extension RealmCollection where Element: ObjectBase {
         for object in Array(self) { object[key] = value }
     }
 }
+
+extension MutableSet where Element: ObjectBase {
+    /// The set of the values that the objects have in a property, without null; the objects themselves for `self`.
+    public func value(forKey key: String) -> Any? {
+        let values: [Any?] = value(forKey: key)
+        return Set(values.compactMap { ValueConversion.unwrapped($0) as? AnyHashable })
+    }
+}

@@ -82,6 +82,10 @@ extension RealmCollection {
     }
 
     fileprivate func position(_ condition: () throws -> QueryPredicate) -> Int? {
+        if let unmanaged = UnmanagedValues(self) { return unmanaged.position(ValueConversion.orTrap(condition)) }
+        if let unmanaged = UnmanagedObjects(self) {
+            return ValueConversion.orTrap { try unmanaged.position(condition()) }
+        }
         let all = _results
         let selected = ValueConversion.orTrap { try all.filtered(condition) }
         return selected.firstKey.flatMap { all.position(of: $0) }
@@ -137,7 +141,8 @@ extension RealmCollection {
         _results.sorted(Array(descriptors))
     }
 
-    /// Returns the elements without those that equal an earlier one in all these properties. A key path that leads nowhere traps.
+    /// Returns the elements without those that equal an earlier one in all these properties, and without those whose links on the way are null. A key path that leads
+    /// nowhere traps.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Element == String {
         _results.distinct(Array(keyPaths))
     }

@@ -35,15 +35,19 @@ public final class Migration {
     /// The classes as they are going to be.
     public var newSchema: Schema { Realm(instance: new).schema }
 
-    /// Calls `block` for each object that a class had, with the object as it was and as it is going to be; the latter is nil if the migration has deleted it.
+    /// Calls `block` for each object that a class had and that the migration has not deleted, with the object as it was and as it is going to be. Of a class that is
+    /// new or was, one of the two is nil.
     public func enumerateObjects(
         ofType typeName: String, _ block: (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) -> Void
     ) {
         let name = ByteString(typeName)
-        guard old.schema.table(name)?.key != nil else { return }
-        for key in ResultsSource.all.keys(name, old) {
+        let (hadClass, hasClass) = (old.schema.table(name)?.key != nil, new.schema.table(name)?.key != nil)
+        guard hadClass || hasClass else { return }
+        for key in ResultsSource.all.keys(name, hadClass ? old : new) {
             let address = ObjectAddress(name, key)
-            block(old.object(address), new.object(address))
+            let (before, after) = (hadClass ? old.object(address) : nil, hasClass ? new.object(address) : nil)
+            if hasClass, after == nil { continue }
+            block(before, after)
         }
     }
 

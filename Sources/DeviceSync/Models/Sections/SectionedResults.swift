@@ -3,7 +3,8 @@ public import Foundation
 internal import Synchronization
 
 /// The protocol of both `SectionedResults` and `ResultsSection`.
-public protocol RealmSectionedResult<Element>: RandomAccessCollection, ThreadConfined, Sendable where Index == Int {
+public protocol RealmSectionedResult<Element>: RandomAccessCollection, Equatable, ThreadConfined, Sendable
+where Index == Int {
     /// The realm.
     var realm: Realm? { get }
     /// Whether the object that the elements are of was deleted.
@@ -63,6 +64,9 @@ public struct SectionedResults<Key: _Persistable & Hashable & Sendable, SectionE
         SectionedResults(source.moved(to: instance), fixed: fixed, by: key)
     }
 
+    /// Whether both are the same collection, and not one that was made of the same elements in the same way.
+    public static func == (left: SectionedResults, right: SectionedResults) -> Bool { left.cache === right.cache }
+
     /// The position of the first section.
     public var startIndex: Int { 0 }
     /// The position after the last section.
@@ -118,6 +122,10 @@ public struct ResultsSection<Key: _Persistable & Hashable & Sendable, SectionEle
 
     /// The key of the section.
     public var id: Key { key }
+    /// Whether both are the section with a key of the same collection.
+    public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
+        left.parent == right.parent && left.key == right.key
+    }
     /// The position of the first element.
     public var startIndex: Int { 0 }
     /// The position after the last element.
