@@ -33,7 +33,7 @@ final class FileEncryption: Sendable {
 
     static func cipher(_ number: Int64) -> PageCipher? { ciphers.withLock { $0.all[number] } }
 
-    /// What files begin with that are not encrypted.
+    /// The first bytes of files that are not encrypted.
     private static let magic = Array("SQLite format 3\0".utf8)
 
     /// Whether a file has a single byte, for which SQLite says that it has none.

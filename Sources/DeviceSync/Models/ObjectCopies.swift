@@ -47,7 +47,7 @@ final class ObjectCopies {
 
     private func elements<List: RealmCollection & _PropertyCollection>(of list: List, _ depth: Int) throws -> Any {
         let shape = List._shape
-        // What no object can be in may stay what it is.
+        // A collection that cannot hold objects may stay what it is.
         guard shape.target != nil || shape.type == .any else { return list }
         let elements = try list.map { try copied($0, depth: depth + 1) }
         return shape.collection == .set ? Set(elements.compactMap { $0 as? AnyHashable }) : elements

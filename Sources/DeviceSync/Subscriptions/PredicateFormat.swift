@@ -209,7 +209,7 @@ struct PredicateFormat {
             return .value(.link(ObjectAddress(ByteString(ModelName.of(type(of: object))), .unique())))
         }
         let conversion = ValueConversion(schema: StoredSchema())
-        // One value, whatever it holds; a list that is none of any type is several values.
+        // A value of any type is one value, whatever it holds; other lists are several.
         if let mixed = any as? AnyRealmValue { return .value(try conversion.value(mixed, as: .mixed)) }
         // A collection of any kind as an array; what is no collection of values, as a string or bytes, as it is.
         let elements = any is any Collection ? try? ValueConversion.elements(any) : nil

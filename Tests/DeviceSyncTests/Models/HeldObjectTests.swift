@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeviceSync
 
-/// What making and changing objects does to the objects that a program holds, as in Realm Swift.
+/// Objects that a program holds, while others are made of them or change them, as in Realm Swift.
 @Suite(.hangGuard)
 struct HeldObjectTests {
     private let folder = Folder()
