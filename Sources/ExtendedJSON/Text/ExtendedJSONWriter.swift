@@ -31,13 +31,16 @@ package struct ExtendedJSONWriter {
         case .bool(let value): write(value ? "true" : "false")
         case .string(let text): text.withUnsafeBytes { JSONText.append(quoted: $0, to: &bytes) }
         case .array(let elements):
-            write("[")
+            bytes.append(UInt8(ascii: "["))
             for (position, element) in elements.enumerated() {
-                if position > 0 { write(",") }
+                if position > 0 { bytes.append(UInt8(ascii: ",")) }
                 write(element)
             }
-            write("]")
+            bytes.append(UInt8(ascii: "]"))
         case .document(let document): write(document)
+        // What there is most of, as `notation` has it.
+        case .int32(let value) where form == .relaxed: write(digitsOf: Int64(value))
+        case .int64(let value) where form == .relaxed: write(digitsOf: value)
         case .int32, .int64, .double, .decimal128, .binary, .uuid, .date, .objectID, .regularExpression, .timestamp,
             .minKey, .maxKey:
             write(value.notation(form))
@@ -45,15 +48,17 @@ package struct ExtendedJSONWriter {
     }
 
     package mutating func write(_ document: BSONDocument) {
-        write("{")
+        bytes.append(UInt8(ascii: "{"))
         for (position, member) in document.members.enumerated() {
-            if position > 0 { write(",") }
+            if position > 0 { bytes.append(UInt8(ascii: ",")) }
             member.key.withUnsafeBytes { JSONText.append(quoted: $0, to: &bytes) }
-            write(":")
+            bytes.append(UInt8(ascii: ":"))
             write(member.value)
         }
-        write("}")
+        bytes.append(UInt8(ascii: "}"))
     }
+
+    private mutating func write(digitsOf number: Int64) { JSONText.append(number, to: &bytes) }
 
     private mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }
 

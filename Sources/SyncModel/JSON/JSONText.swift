@@ -29,16 +29,58 @@ package enum JSONText {
 
     /// Appends the literal of a text's bytes, non-ASCII characters as they are; what is not UTF-8 is repaired.
     package static func append(quoted text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
-        let isPlain = text.allSatisfy {
-            $0 >= 0x20 && $0 < 0x80 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        bytes.append(UInt8(ascii: "\""))
+        var isASCII = true
+        for byte in text where byte >= 0x80 {
+            isASCII = false
+            break
         }
-        guard isPlain else {
-            append(quoted: String(decoding: text, as: UTF8.self), asciiOnly: false, to: &bytes)
-            return
+        if isASCII {
+            append(escaped: text, to: &bytes)
+        } else {
+            var repaired = String(decoding: text, as: UTF8.self)
+            repaired.withUTF8 { append(escaped: UnsafeRawBufferPointer($0), to: &bytes) }
         }
         bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: text)
-        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Appends UTF-8 with what JSON wants escaped, in stretches of what needs no escape.
+    private static func append(escaped text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+        var start = 0
+        for (position, byte) in text.enumerated()
+        where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start..<position]))
+            start = position + 1
+            let short: StaticString? =
+                switch byte {
+                case UInt8(ascii: "\""): "\\\""
+                case UInt8(ascii: "\\"): "\\\\"
+                case 0x08: "\\b"
+                case 0x0C: "\\f"
+                case 0x0A: "\\n"
+                case 0x0D: "\\r"
+                case 0x09: "\\t"
+                default: nil
+                }
+            if let short {
+                short.withUTF8Buffer { bytes.append(contentsOf: $0) }
+            } else {
+                appendEscape(of: Unicode.Scalar(byte), to: &bytes)
+            }
+        }
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[start...]))
+    }
+
+    /// Appends a number's digits.
+    package static func append(_ number: Int64, to bytes: inout [UInt8]) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        let start = bytes.count
+        var rest = number.magnitude
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
     }
 
     /// Appends `\uXXXX`, twice for a character that takes two UTF-16 units.
