@@ -398,7 +398,9 @@ let package = Package(
         tests(
             "DeviceSync",
             [
-                "RealmSwift", "SyncModel", "SyncServerSupport", "MergeConformance", "Changesets", "Merge", "RealmState",
+                "RealmSwift", "SyncModel", "SyncServerSupport", "MergeConformance", "Changesets", "ExtendedJSON",
+                "Merge",
+                "RealmState",
                 "SyncProtocol", "Query", grdb, logging, openCombine,
                 nio("NIOCore"),
                 nio("NIOPosix"),

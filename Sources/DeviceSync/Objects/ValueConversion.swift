@@ -1,4 +1,5 @@
 internal import Changesets
+internal import ExtendedJSON
 internal import Foundation
 internal import RealmState
 
@@ -211,7 +212,7 @@ struct ValueConversion {
     private static func plain(_ object: Any) -> Any? {
         switch object {
         case is NSNull: return nil
-        case let number as NSDecimalNumber: return DecimalText.parse(number.stringValue).map { Decimal128($0) }
+        case let number as NSDecimalNumber: return Decimal128Value(number.stringValue).map { Decimal128($0) }
         case let number as NSNumber: return plain(number)
         case let text as NSString: return "\(text)"
         case let set as NSSet: return set.allObjects

@@ -1,4 +1,5 @@
 import Changesets
+import ExtendedJSON
 import Foundation
 import SyncProtocol
 import TestSupport
@@ -14,7 +15,7 @@ struct ScalarTests {
         ("1234567890123456789012345678901234", "1234567890123456789012345678901234"),
     ])
     func decimalIsReadAndWritten(text: String, canonical: String) throws {
-        try expectEqual(DecimalText.text(Decimal128(string: text).value), canonical)
+        try expectEqual(Decimal128(string: text).value.text, canonical)
     }
 
     @Test(arguments: [

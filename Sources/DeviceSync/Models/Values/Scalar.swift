@@ -1,5 +1,6 @@
 internal import Changesets
 public import Foundation
+internal import Query
 internal import RealmState
 
 /// A single value: a number, a string, an identifier, an enumeration.
@@ -250,7 +251,7 @@ extension Decimal128: _Scalar, MinMaxType, AddableType {
     /// Numbers of any type, and the text of one.
     public static func _scalar(from any: Any) -> Self? {
         if let text = any as? String { return (try? Decimal128(string: text)).map { Self($0.value) } }
-        return any is Bool ? nil : DecimalText.number(any).map { Self($0) }
+        return any is Bool ? nil : DecimalNumber(any).map { Self($0) }
     }
 }
 
