@@ -38,70 +38,18 @@ package struct DocumentFilter: Sendable {
         }
     }
 
-    /// A filter with an order, which is the query's arrangement.
-    ///
-    /// - Parameters:
-    ///   - sort: as MongoDB writes it: `{"place.city": 1, "n": -1}`, of properties with one value each.
-    ///   - limit: how many objects count at most.
-    /// - Throws: as without an order; the place begins with `filter`, `sort` or `limit`.
-    package init(
-        _ filter: BSONDocument, sort: BSONDocument, limit: Int?, on table: TableSchema, schema: Schema,
-        limits: DocumentLimits = DocumentLimits()
-    ) throws(DocumentError) {
-        if let limit, limit < 0 {
-            throw DocumentError(.invalidWrite, "expected a number from 0 on, came \(limit)", at: .root.key("limit"))
-        }
-        let order = try at(.key("sort")) { () throws(DocumentError) in
-            try Self.order(sort, on: table, DocumentMapping(schema: schema), limits)
-        }
-        self = try at(.key("filter")) { () throws(DocumentError) in
-            try DocumentFilter(
-                filter, on: table, DocumentMapping(schema: schema), QuerySchema(schema), limits, order: order,
-                limit: limit)
-        }
-    }
-
     /// - Parameter queries: the schema as queries see it, which many filters can share.
     init(
         _ filter: BSONDocument, on table: TableSchema, _ mapping: DocumentMapping, _ queries: QuerySchema,
-        _ limits: DocumentLimits, order: [(path: QueryTerm.Path, isAscending: Bool)] = [], limit: Int? = nil
+        _ limits: DocumentLimits
     ) throws(DocumentError) {
         var reader = FilterReader(mapping: mapping, table: table, limits: limits)
         let term = try reader.filter(filter, depth: 0)
         do throws(QueryError) {
-            query = try ObjectQuery(
-                term, on: table.name, schema: queries, sort: order, limit: limit.map { Int64($0) })
+            query = try ObjectQuery(term, on: table.name, schema: queries)
         } catch {
             throw DocumentError(.wrongType, error.message)
         }
-    }
-
-    private static func order(
-        _ sort: BSONDocument, on table: TableSchema, _ mapping: DocumentMapping, _ limits: DocumentLimits
-    ) throws(DocumentError) -> [(path: QueryTerm.Path, isAscending: Bool)] {
-        guard sort.count <= limits.pathElements else {
-            throw DocumentError(.limit, "expected at most \(limits.pathElements) fields, came \(sort.count)")
-        }
-        var order: [(path: QueryTerm.Path, isAscending: Bool)] = []
-        for member in sort {
-            try at(.key(member.key)) { () throws(DocumentError) in
-                guard let direction = member.value.integer, abs(direction) == 1 else {
-                    throw DocumentError(
-                        .invalidWrite, "expected 1 for ascending or -1 for descending, came \(member.value.typeName)")
-                }
-                let path = try DocumentPath(member.key, maxElements: limits.pathElements)
-                let found = try FilterPath(path, on: table, mapping)
-                guard found.canSort, mapping.schema.embeddedTarget(of: found.element) == nil,
-                    found.element.type != .link
-                else {
-                    throw DocumentError(
-                        .unsupportedOperator,
-                        "expected a property with one value to sort by, not a link or a collection")
-                }
-                order.append((QueryTerm.Path(found.steps), direction == 1))
-            }
-        }
-        return order
     }
 
     package func matches(_ object: StoredObject, key: ObjectKey) -> Bool { query.matches(object, key: key) }

@@ -21,9 +21,6 @@ struct FilterPath {
     /// Whether any of several values counts: what an index leads to is a list of one, or none, to a query.
     private var hasSeveral: Bool { isMulti || collection != .single || isSparse }
 
-    /// Whether the path leads to one value in every object.
-    var canSort: Bool { collection == .single && !isMulti && !isSparse }
-
     var term: QueryTerm.Path { QueryTerm.Path(steps, quantifier: hasSeveral ? .any : nil) }
 }
 

@@ -33,13 +33,10 @@ package indirect enum QueryTerm: Sendable {
 extension ObjectQuery {
     /// Checks a condition that a program has made, as one that was read from a text.
     ///
-    /// - Parameters:
-    ///   - sort: by what the objects are sorted, the first one counts most.
-    ///   - limit: how many objects count then.
     /// - Throws: an error whose offset is 0.
     package init(
         _ term: QueryTerm, on className: ByteString, schema: QuerySchema,
-        sort: [(path: QueryTerm.Path, isAscending: Bool)] = [], limit: Int64? = nil, limits: QueryLimits = QueryLimits()
+        limits: QueryLimits = QueryLimits()
     ) throws(QueryError) {
         guard let type = schema[className] else { throw .unknownClass(className, 0) }
         var arguments: [QueryArgument] = []
@@ -48,11 +45,7 @@ extension ObjectQuery {
             schema: schema, arguments: QueryArguments(values: arguments), limits: limits, exists: nil,
             dialect: .language, current: type)
         let condition = try checker.check(syntax)
-        var arrangement: [ArrangementSyntax] = []
-        if !sort.isEmpty { arrangement.append(.sort(sort.map { ($0.path.syntax(), $0.isAscending) })) }
-        if let limit { arrangement.append(.limit(limit)) }
-        self.init(
-            className: className, condition: condition, arrangement: try checker.check(arrangement), schema: schema)
+        self.init(className: className, condition: condition, arrangement: try checker.check([]), schema: schema)
     }
 }
 

@@ -68,24 +68,4 @@ import Testing
             expectEqual((error as? DocumentError)?.description, message)
         }
     }
-
-    @Test func objectsAreSorted() throws {
-        let schema = try TaskRealm.make().schema
-        let table = try DocumentMapping(schema: schema).table("Task")
-        let filter = try DocumentFilter(
-            ["n": ["$gt": 1]], sort: ["place.city": -1, "_id": 1], limit: 5, on: table, schema: schema)
-        expectEqual(filter.query.exactText, #"n > 1 SORT(place.city DESC, _id ASC) LIMIT(5)"#)
-        for (sort, message) in [
-            (["n": 2] as BSONDocument, "sort.n: expected 1 for ascending or -1 for descending, came int"),
-            (["tags": 1], "sort.tags: expected a property with one value to sort by, not a link or a collection"),
-            (["parent": 1], "sort.parent: expected a property with one value to sort by, not a link or a collection"),
-        ] {
-            do throws(DocumentError) {
-                _ = try DocumentFilter([:], sort: sort, limit: nil, on: table, schema: schema)
-                expectTrue(false, "no error")
-            } catch {
-                expectEqual(error.description, message)
-            }
-        }
-    }
 }
