@@ -159,9 +159,9 @@ struct DocumentReading: Sendable {
     ) async throws -> Answer {
         let place = try places.require()
         defer { withExtendedLifetime(place) {} }
-        let began = ContinuousClock.now
-        defer { tellIfSlow(target.app, target.className, since: began) }
-        return try await search(target, limits: SearchLimits(), body)
+        let (began, budget) = (ContinuousClock.now, SearchBudget())
+        defer { tellIfSlow(target.realm.key, target.app, target.className, budget, since: began) }
+        return try await search(target, within: budget, body)
     }
 
     /// Searches the realms that a request names, one after the other, within the bounds of one search.
@@ -183,9 +183,8 @@ struct DocumentReading: Sendable {
         let realms = try await realmsSearch(request, app, names)
         let place = try places.require()
         defer { withExtendedLifetime(place) {} }
-        let began = ContinuousClock.now
-        defer { tellIfSlow(app, realms.className, since: began) }
-        let budget = SearchBudget()
+        let (began, budget) = (ContinuousClock.now, SearchBudget())
+        defer { tellIfSlow("several", app, realms.className, budget, since: began) }
         return try await request.whileClientWaits {
             let visited = try await realms.forEach(within: { budget }, body)
             try realms.requireClass(visited: visited)
@@ -194,12 +193,12 @@ struct DocumentReading: Sendable {
     }
 
     private func search<Answer>(
-        _ target: Target, limits: SearchLimits, _ body: (DocumentSearch) async throws -> Answer
+        _ target: Target, within budget: SearchBudget, _ body: (DocumentSearch) async throws -> Answer
     ) async throws -> Answer {
         do {
             let answer = try await DocumentSearch.run(
                 in: target.realm, of: target.className, reader: target.reader, as: target.roles,
-                within: SearchBudget(limits), body)
+                within: budget, body)
             guard let answer else { throw AdminError.noRealm(target.realm) }
             return answer
         } catch let error as DocumentError {
@@ -211,13 +210,19 @@ struct DocumentReading: Sendable {
         do throws(DocumentError) { return try body() } catch { throw AdminError(error) }
     }
 
-    private func tellIfSlow(_ app: AppRecord, _ className: ByteString, since began: ContinuousClock.Instant) {
+    /// Says which search has taken long, and whether an index would have helped.
+    private func tellIfSlow(
+        _ realm: String, _ app: AppRecord, _ className: ByteString, _ budget: SearchBudget,
+        since began: ContinuousClock.Instant
+    ) {
         let time = began.duration(to: .now)
         guard time > Self.slow else { return }
         context.logger.notice(
             "slow search",
             metadata: [
-                "app": "\(app.id)", "class": "\(className.string.prefix(100))",
+                "app": "\(app.id)", "realm": "\(realm.prefix(200))", "class": "\(className.string.prefix(100))",
+                "examined": "\(budget.objects)",
+                "by": "\(budget.looksThroughClass ? "looking through the class" : "key or index")",
                 "milliseconds": "\(time / .milliseconds(1))",
             ])
     }
@@ -247,10 +252,10 @@ struct DocumentReading: Sendable {
         let (asked, bounds) = (wanted, limits)
         let place = try places.require()
         // A wrong request is told of before anything is sent.
-        _ = try await search(target, limits: bounds) { try $0.check(asked) }
+        _ = try await search(target, within: SearchBudget(bounds)) { try $0.check(asked) }
         return place.response(headers: Self.events) { writer in
             try await tellingErrors(to: &writer) { writer in
-                let end = try await search(target, limits: bounds) { search in
+                let end = try await search(target, within: SearchBudget(bounds)) { search in
                     let count = try await search.all(asked) { documents in
                         try await Self.write(documents, form, to: &writer)
                     }

@@ -73,7 +73,11 @@ extension DocumentSearch {
         if let keys = filter.keys { return .keys(Set(keys).sorted()) }
         let candidates = try candidates(filter, seen)
         if let place {
-            guard let entry = place.index else { return keys(seen) ?? .all }
+            guard let entry = place.index else {
+                if let keys = keys(seen) { return keys }
+                budget.lookThroughClass()
+                return .all
+            }
             guard let found = candidates.first(where: { $0.column.rawValue == entry.column }) else {
                 throw DocumentError(
                     .conflict, "the index that the pages went by is made anew: begin with the first page again")
@@ -89,6 +93,7 @@ extension DocumentSearch {
             }
             if let fewest { return .index(fewest.candidate.column, fewest.candidate.ranges) }
         }
+        budget.lookThroughClass()
         return .all
     }
 

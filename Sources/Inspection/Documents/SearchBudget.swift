@@ -9,6 +9,7 @@ package final class SearchBudget: Sendable {
     let meter: EvaluationMeter
     private let deadline: ContinuousClock.Instant
     private let examined = Atomic(0)
+    private let wholeClass = Atomic(false)
 
     package init(_ limits: SearchLimits = SearchLimits()) {
         self.limits = limits
@@ -32,6 +33,13 @@ package final class SearchBudget: Sendable {
                 .limit, "the queries take too long: \(meter.explanation ?? "there is too much to look at")")
         }
     }
+
+    /// How many objects were looked at.
+    package var objects: Int { examined.load(ordering: .relaxed) }
+    /// Whether a class was looked through from its beginning, for want of a key or an index.
+    package var looksThroughClass: Bool { wholeClass.load(ordering: .relaxed) }
+
+    func lookThroughClass() { wholeClass.store(true, ordering: .relaxed) }
 
     /// Counts objects that were looked at.
     ///
