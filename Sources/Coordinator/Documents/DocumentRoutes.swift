@@ -69,6 +69,26 @@ struct DocumentRoutes: Sendable {
             roles: realm.isFlexible ? rules?.closedRoles(of: user).text : nil)
     }
 
+    private static func realm(of writes: BSONValue, _ body: BSONDocument, _ app: AppRecord) throws -> (
+        RealmName, ByteString?
+    ) {
+        let choice = RealmChoice(
+            partition: try member("partition", of: body, "a text") { $0.string?.string },
+            flexible: try member("flexible", of: body, "true or false") { $0.bool })
+        guard let key = try member("partitionKey", of: body, "the name of a property", { $0.string }) else {
+            return (try choice.name(in: app), nil)
+        }
+        guard app.syncMode == .partition, choice.partition == nil, choice.flexible != true else {
+            throw AdminError.invalid(
+                "partitionKey: expected an app in partition mode, and neither partition nor flexible beside it")
+        }
+        do throws(MessageError) {
+            return (try PartitionOfWrites.realm(of: app.id, by: key, writes), key)
+        } catch {
+            throw AdminError.invalid(error.reason)
+        }
+    }
+
     private static func member<Value>(
         _ key: ByteString, of body: BSONDocument, _ expected: String, _ read: (BSONValue) -> Value?
     ) throws -> Value? {
@@ -78,7 +98,7 @@ struct DocumentRoutes: Sendable {
         }
     }
 
-    /// Reads what a body asks to be written: the members of a `write` message, with `partition` or `flexible` in the realm's place.
+    /// Reads what a body asks to be written: the members of a `write` message, with `partition`, `partitionKey` or `flexible` in the realm's place.
     ///
     /// - Returns: also the user for whom it is written, and the id that tells a repetition.
     private func write(
@@ -91,7 +111,7 @@ struct DocumentRoutes: Sendable {
         } catch {
             throw AdminError.invalid("the body is not Extended JSON as it should be: \(error)")
         }
-        let known: [ByteString] = ["partition", "flexible", "id", "writes", "onlyIf", "user"]
+        let known: [ByteString] = ["partition", "partitionKey", "flexible", "id", "writes", "onlyIf", "user"]
         if let stranger = body.keys.first(where: { !known.contains($0) }) {
             let names = known.map(\.string).joined(separator: ", ")
             throw AdminError.invalid("the key \"\(stranger.string.prefix(64))\" is not known; expected \(names)")
@@ -103,16 +123,14 @@ struct DocumentRoutes: Sendable {
             }
             return text
         }
-        let realm = try RealmChoice(
-            partition: try Self.member("partition", of: body, "a text") { $0.string?.string },
-            flexible: try Self.member("flexible", of: body, "true or false") { $0.bool }
-        ).name(in: app)
+        let (realm, partitionKey) = try Self.realm(of: writes, body, app)
         let user = try Self.member("user", of: body, "a user's id") { $0.string?.string }
         let whose = user.map { ", user=\($0.prefix(64).debugDescription)" } ?? ""
         AuditNotes.current?.set(
             "partition=\"\(realm.partition.prefix(100))\", writes=\(writes.array?.count ?? 0)\(whose)")
         return (
-            WriteMessage(realm: realm, writes: writes, onlyIf: body["onlyIf"]), id ?? UUID().uuidString.lowercased(),
+            WriteMessage(realm: realm, partitionKey: partitionKey, writes: writes, onlyIf: body["onlyIf"]),
+            id ?? UUID().uuidString.lowercased(),
             user
         )
     }

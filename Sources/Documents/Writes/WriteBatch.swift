@@ -1,4 +1,4 @@
-import Changesets
+package import Changesets
 package import ExtendedJSON
 
 /// Writes that become one version of one realm, all or none.
@@ -44,6 +44,24 @@ package struct WriteBatch: Hashable, Sendable {
         let onlyIf = members.has("onlyIf") ? try members.value("onlyIf") : nil
         try members.finish("a batch")
         try self.init(writes: writes, onlyIf: onlyIf, limits: limits)
+    }
+
+    /// Leaves a property out of the documents of some classes.
+    package mutating func leaveOut(_ property: ByteString, ofClasses isMeant: (ByteString) -> Bool) {
+        for index in writes.indices where isMeant(writes[index].className) {
+            switch writes[index].operation {
+            case .insert(var document):
+                document[property] = nil
+                writes[index].operation = .insert(document)
+            case .upsert(var document):
+                document[property] = nil
+                writes[index].operation = .upsert(document)
+            case .replace(let id, var document):
+                document[property] = nil
+                writes[index].operation = .replace(id: id, document)
+            case .update, .delete: break
+            }
+        }
     }
 
     private static func writes(_ json: BSONValue, _ limits: DocumentLimits) throws(DocumentError) -> [DocumentWrite] {

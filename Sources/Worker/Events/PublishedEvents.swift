@@ -4,6 +4,7 @@ import Documents
 import Logging
 import Messages
 import Operations
+import RealmState
 import Storage
 import SyncModel
 
@@ -27,7 +28,11 @@ struct PublishedEvents: SlicePart {
 
     func integrate(_ message: WriteMessage, _ delivery: SliceDelivery) async throws {
         try await take(delivery, of: message.realm, entries: 1) { context, app in
-            let batch = try WriteBatch(writes: message.writes, onlyIf: message.onlyIf)
+            var batch = try WriteBatch(writes: message.writes, onlyIf: message.onlyIf)
+            if let key = message.partitionKey {
+                // Partition sync has the value in the realm's name, and many an app has no property for it.
+                batch.leaveOut(key) { context.state.schema.table($0).map { $0.column(key) == nil } ?? false }
+            }
             var writing = DocumentWriting(work: work, app: app, context: context)
             if let author = message.author {
                 writing.rights = try await AuthorRights(author, in: context, of: app, work: work)

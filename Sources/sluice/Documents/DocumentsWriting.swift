@@ -1,6 +1,7 @@
 import AdminAPI
 import ArgumentParser
 import Changesets
+import Documents
 import ExtendedJSON
 import Foundation
 import NIOHTTP1
@@ -132,8 +133,11 @@ struct DocumentsWrite: AdminCommand {
     @OptionGroup var options: DocumentWriteOptions
     @Option(help: "The app.", completion: .apps) var app: String
     @Option(help: "The partition value; left out for an app in flexible mode.") var partition: String?
+    @Option(help: "The property of the documents that says their partition, instead of --partition.")
+    var partitionKey: String?
     @Option(name: .shortAndLong, help: "The file of the writes; - is standard input.") var file: String
     @Option(help: "Only if the realm is at this version.") var ifVersion: UInt64?
+    @Flag(help: "Do not ask before all objects of a class are deleted.") var yes = false
 
     func run(_ admin: AdminClient) async throws {
         var writes: [BSONValue] = []
@@ -145,8 +149,14 @@ struct DocumentsWrite: AdminCommand {
                 throw CommandFailure(.badInput, "line \(line.number): \(error)")
             }
         }
+        if !yes, let emptied = (try? WriteBatch(writes: .array(writes)))?.emptiedClass {
+            let words = "deleting all objects of class \(emptied) in a realm of app \(app)"
+            guard file != "-" else { throw CommandFailure(.badInput, "\(words) cannot be undone: add --yes") }
+            try ConfirmationOptions.require(typed: app, words)
+        }
         let answer = try await admin.write(
-            writes, app: app, partition: partition, id: options.id, ifVersion: ifVersion, user: options.user)
+            writes, app: app, partition: partition, partitionKey: partitionKey, id: options.id, ifVersion: ifVersion,
+            user: options.user)
         Printing.declared(answer)
         if output.json { return Printing.line(ExtendedJSONWriter.text(of: .document(answer))) }
         let version = answer["version"].map { ExtendedJSONWriter.text(of: $0) } ?? "?"
@@ -170,11 +180,13 @@ extension AdminClient {
     ///
     /// - Throws: `RefusedWrite` if one of them is at fault.
     @discardableResult func write(
-        _ writes: [BSONValue], app: String, partition: String?, id: String? = nil, ifVersion: UInt64? = nil,
+        _ writes: [BSONValue], app: String, partition: String?, partitionKey: String? = nil, id: String? = nil,
+        ifVersion: UInt64? = nil,
         user: String? = nil
     ) async throws -> BSONDocument {
         var body: BSONDocument = ["writes": .array(writes)]
         body["partition"] = partition.map { BSONValue($0) }
+        body["partitionKey"] = partitionKey.map { BSONValue($0) }
         body["id"] = id.map { BSONValue($0) }
         body["user"] = user.map { BSONValue($0) }
         body["onlyIf"] = ifVersion.map { ["version": BSONValue(Int64(clamping: $0))] }

@@ -56,7 +56,9 @@ struct Event {
         case let message as ChangesetMessage:
             message.erasedSchema.map { "erasing \($0) of a realm of app \(app), with all that is in it," }
         case let message as WriteMessage:
-            message.emptiedClass.map { "deleting all objects of class \($0) in a realm of app \(app)" }
+            (try? WriteBatch(writes: message.writes, onlyIf: message.onlyIf))?.emptiedClass.map {
+                "deleting all objects of class \($0) in a realm of app \(app)"
+            }
         case is TerminationMessage: "a termination of app \(app)"
         case let message as ResetMessage:
             message.clientFile.map { "a reset of client file \($0) of app \(app)" }
@@ -142,11 +144,10 @@ struct EventLine {
     }
 }
 
-extension WriteMessage {
+extension WriteBatch {
     /// The first class of which a write deletes everything.
-    fileprivate var emptiedClass: String? {
-        guard let batch = try? WriteBatch(writes: writes, onlyIf: onlyIf) else { return nil }
-        for write in batch.writes {
+    var emptiedClass: String? {
+        for write in writes {
             if case .delete(.filter(let filter, many: true)) = write.operation, filter.isEmpty {
                 return write.className.string
             }

@@ -137,7 +137,7 @@ struct EventPublisher {
                 }
                 try Printing.json(
                     Written(messageId: id, version: written.version, isRepetition: written.isRepetition))
-            } else if options.file == nil {
+            } else {
                 Printing.line(
                     written.isRepetition
                         ? "\(id) was written before; the realm is at version \(written.version)"
@@ -162,7 +162,6 @@ struct EventPublisher {
                     }
                     return try Printing.json(Opened(campaign: campaign, found: found))
                 }
-                guard options.file == nil else { return }
                 return Printing.line("campaign \(campaign) is open, with \(found) client realms so far")
             } catch let failure as CommandFailure where failure.kind == .notFound {
                 guard ContinuousClock.now < deadline else {

@@ -61,6 +61,45 @@ extension SharedClusterTests {
             try expectEqual(device.ids(), ["a", "b"])
         }
 
+        @Test func documentsMaySayTheirPartitionThemselves() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp()
+            let device = try await Device(cluster)
+            try device.create("a")
+            try await device.upload()
+            func write(_ id: String) -> String {
+                #"{"upsert": "Item", "document": {"_id": "\#(id)", "name": "\#(Device.partition)", "stock": 1}}"#
+            }
+            // To any slice: the message is passed on.
+            let realm = #"{"app": "\#(cluster.app)", "partitionKey": "name"}"#
+            let body = #"{"type": "write", "id": "w-1", "realm": \#(realm), "writes": [\#(write("b"))]}"#
+            for slice in ["0", "1"] {
+                _ = try await cluster.shell(
+                    "amqp-publish",
+                    [
+                        "-u", String(cluster.amqpURL.prefix { $0 != "?" }), "-e", "\(cluster.prefix).events", "-r",
+                        slice,
+                        "-C", "application/json", "-p", "-b", body,
+                    ])
+            }
+            let key = ["--app", cluster.app, "--partition-key", "name"]
+            _ = try await cluster.operate(["publish", "write", "--wait"] + key + [write("c")])
+            let file = FileManager.default.temporaryDirectory.appending(path: "writes-\(UUID().uuidString)").path
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            try (write("d") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+            _ = try await cluster.operate(["documents", "write", "--file", file] + key)
+            try await eventually {
+                try await device.download()
+                return try device.ids() == ["a", "b", "c", "d"]
+            }
+            do {
+                _ = try await cluster.operate(["publish", "write", #"{"delete": "Item", "id": "a"}"#] + key)
+                expectTrue(false, "published")
+            } catch {
+                expectTrue("\(error)".contains("writes[0] has no document that says the partition"), "\(error)")
+            }
+        }
+
         @Test func documentsAreSearchedAndCounted() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp()
