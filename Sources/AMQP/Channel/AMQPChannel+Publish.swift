@@ -39,6 +39,17 @@ extension AMQPChannel {
         batch: [(AMQPMessage, exchange: String, routingKey: String)], mandatory: Bool = false,
         timeout: Duration? = .seconds(30)
     ) async -> [AMQPError?] {
+        await publish(batch: batch, isMandatory: { _ in mandatory }, timeout: timeout)
+    }
+
+    /// Publishes messages in order and waits for all of them together.
+    ///
+    /// - Parameter isMandatory: whether a message of the batch, by its place, fails as `unroutable` if no queue takes it.
+    /// - Returns: for each message nil, or the error that publishing the message alone would throw.
+    public func publish(
+        batch: [(AMQPMessage, exchange: String, routingKey: String)], isMandatory: (Int) -> Bool,
+        timeout: Duration? = .seconds(30)
+    ) async -> [AMQPError?] {
         guard !batch.isEmpty else { return [] }
         let deadline = timeout.map { Monotonic.now().advanced(by: $0) } ?? .never
         return await withUnsafeContinuation { continuation in
@@ -48,7 +59,7 @@ extension AMQPChannel {
             publishes.reserveCapacity(batch.count)
             for (index, (message, exchange, routingKey)) in batch.enumerated() {
                 do throws(AMQPError) {
-                    let prepared = try prepare(message, exchange, routingKey, mandatory)
+                    let prepared = try prepare(message, exchange, routingKey, isMandatory(index))
                     publishes.append(
                         PendingPublish(
                             head: prepared.head, body: message.body, exchange: exchange, returnID: prepared.returnID,

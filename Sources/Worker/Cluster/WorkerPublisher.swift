@@ -35,7 +35,7 @@ struct WorkerPublisher: Sendable {
                 batch: part.map { publication in
                     let (exchange, key) = address(of: publication.target)
                     return (publication.message, exchange: exchange, routingKey: key)
-                }, timeout: .seconds(10))
+                }, isMandatory: { part[$0].isMandatory }, timeout: .seconds(10))
             let round = PublishingRound(part, results, attempt: attempt)
             left = round.left + left.dropFirst(part.count)
             most = round.failures.isEmpty ? max(most, most &* 2) : 1

@@ -47,6 +47,16 @@ package struct Publication: Sendable {
         }
     }
 
-    /// Whether it is told to those who follow an app.
+    /// Whether the broker is to say if it finds no queue: there always is one, but where the broker's metadata are damaged, as after a fault between its
+    /// nodes. The broker names the message by its id, so one without an id, as a dead letter may be, is published as it is.
+    package var isMandatory: Bool {
+        switch target {
+        case .outcomes, .dead, .slice: message.properties.messageID != nil
+        // A gateway may be gone, a realm may have no session, an app no feed.
+        case .queue, .realms, .changes: false
+        }
+    }
+
+    /// Whether it tells changes to those who follow an app.
     var isChange: Bool { if case .changes = target { true } else { false } }
 }
