@@ -21,6 +21,7 @@ enum CoordinatorMetrics {
         "sluice.coordinator.admin.refused", "reason", ["missing", "unknown", "origin", "role"])
     private static let stalledReaders = LabelledCounter(
         "sluice.coordinator.stalled_readers", "stream", StalledReader.Stream.allCases.map(\.rawValue))
+    private static let missedChanges = Counter(label: "sluice.coordinator.changes.missed")
     private static let newer = Counter(label: "sluice.coordinator.newer")
     private static let unusable = Counter(label: "sluice.coordinator.dead_lettered")
     private static let ticks = Counter(label: "sluice.coordinator.ticks")
@@ -48,7 +49,10 @@ enum CoordinatorMetrics {
 
     /// Shows all counters at 0 before their first event.
     static func start() {
-        _ = (reports, refused, stalledReaders, newer, unusable, ticks, droppedOutcomes, terminations, anonymousUsers)
+        _ = (
+            reports, refused, stalledReaders, missedChanges, newer, unusable, ticks, droppedOutcomes, terminations,
+            anonymousUsers
+        )
     }
 
     /// Takes away what only the active coordinator knows: this one is not, or not any more.
@@ -107,6 +111,9 @@ enum CoordinatorMetrics {
 
     /// A client that was read for, and took nothing any more.
     static func readerStalled(_ stream: StalledReader.Stream) { stalledReaders.count(stream.rawValue) }
+
+    /// A stream of changes in which one was missing, and that was ended for it.
+    static func changeMissed() { missedChanges.increment() }
 
     static func anonymousUsersRemoved(_ count: Int) { anonymousUsers.increment(by: count) }
 

@@ -18,16 +18,23 @@ import Testing
     private static let history = AppRecord(id: "tasks", createdAt: 1).history(after: nil)
 
     private func publish(
-        _ harness: CoordinatorHarness, _ place: String, class className: String = "Task", app: String = "tasks",
-        bytes: Int = 0
+        _ harness: CoordinatorHarness, _ place: String, follows: String? = nil, class className: String = "Task",
+        app: String = "tasks", bytes: Int = 0
     ) async throws {
         let place = try #require(ChangePlace(place))
+        let before = ChangePredecessors(inRealm: follows.flatMap { ChangePlace($0) })
         let realm = RealmName(app: app, partition: "\"nw\"")
         var change: BSONDocument = ["class": BSONValue(className), "operation": "delete", "key": 7]
         if bytes > 0 { change["document"] = ["x": BSONValue(String(repeating: "x", count: bytes))] }
         let message = try AMQPMessage(
-            ChangeMessage(realm: realm, history: Self.history, place: place, writtenAt: 5, change: change),
-            id: ChangeMessage.id(realm: realm, at: FeedPlace(place, of: Self.history)))
+            ChangesMessage(
+                realm: realm, history: Self.history,
+                changes: [
+                    FeedChange(
+                        realm: realm, history: Self.history, place: place, follows: before, writtenAt: 5, change: change
+                    )
+                ]),
+            id: ChangesMessage.id(realm: realm, at: FeedPlace(place, of: Self.history)))
         try await harness.channel.publish(
             message, exchange: harness.topology.changes,
             routingKey: Topology.changeKey(app: app, class: .init(className), operation: "delete"))
@@ -82,6 +89,18 @@ import Testing
             expectTrue(text.contains("\"history\":\"\(Self.history)\""), "\(text)")
             expectTrue(
                 text.contains("event: ready") && !text.contains("id: 1.0.0") && !text.contains("0.9.0"), "\(text)")
+        }
+    }
+
+    /// Nothing is told behind what is missing: who goes on from the last place gets it.
+    @Test func aStreamEndsWhereAChangeIsMissing() async throws {
+        try await withFollowed { harness, coordinator in
+            let stream = try await coordinator.execute("GET", "apps/tasks/changes?from=start&partition=nw")
+            try await publish(harness, "1.1.0", follows: "1.0.0")
+            try await publish(harness, "1.3.0", follows: "1.2.0")
+            let text = try await read(stream, until: "interrupted")
+            expectTrue(text.contains("id: 1.1.0") && !text.contains("id: 1.3.0"), "\(text)")
+            expectTrue(text.contains("has lost a change"), "\(text)")
         }
     }
 

@@ -96,9 +96,13 @@ import Testing
             let stream = try await coordinator.execute("GET", "apps/tasks/changes?from=start&class=Note")
             let place = try #require(ChangePlace("1.4.0"))
             let message = try AMQPMessage(
-                ChangeMessage(
-                    realm: Self.realm, history: "9c2f01ab", place: place, writtenAt: 5,
-                    change: ["class": "Note", "operation": "delete", "key": 7]),
+                ChangesMessage(
+                    realm: Self.realm, history: "9c2f01ab",
+                    changes: [
+                        FeedChange(
+                            realm: Self.realm, history: "9c2f01ab", place: place, writtenAt: 5,
+                            change: ["class": "Note", "operation": "delete", "key": 7])
+                    ]),
                 id: "c-1")
             // The follower's queue is gone with the follower: what is published then leads nowhere.
             try await eventually("the follower is given up") {

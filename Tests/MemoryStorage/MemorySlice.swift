@@ -152,6 +152,7 @@ struct MemorySlice: Sendable {
             id: known.id, name: known.name, generation: realm.generation, latest: realm.latest, salt: realm.salt,
             saltEpoch: realm.saltEpoch, historyBase: realm.historyBase, historyBytes: realm.historyBytes,
             nextIdent: realm.nextIdent, schema: realm.schema, imaged: realm.imaged, indexed: realm.indexed,
+            told: realm.told,
             compatibility: known.compatibility,
             lostIdents: known.lostIdents)
         if known.generation == realm.generation { changed.historyBase = max(known.historyBase, realm.historyBase) }
@@ -164,7 +165,7 @@ struct MemorySlice: Sendable {
             realms[id] = RealmRecord(
                 id: known.id, name: known.name, generation: known.generation, latest: known.latest, salt: known.salt,
                 saltEpoch: known.saltEpoch, historyBase: known.historyBase, historyBytes: known.historyBytes,
-                nextIdent: next, schema: known.schema, imaged: known.imaged, indexed: known.indexed,
+                nextIdent: next, schema: known.schema, imaged: known.imaged, indexed: known.indexed, told: known.told,
                 compatibility: known.compatibility,
                 lostIdents: known.nextIdent..<next)
         }

@@ -35,6 +35,8 @@ struct FireReport: Codable {
     var changesFollowed = 0
     /// Changes that were told again.
     var changesRepeated = 0
+    /// How often those who follow found that a change was missing, and read the realm anew.
+    var gapsClosed = 0
     /// Realms of which the replayed changes are not what a copy has.
     var feedsDiverged = 0
     /// Objects of which clients heard that a write was undone.
@@ -60,7 +62,8 @@ struct FireReport: Codable {
             ("changes of their roles", "\(roleChanges)"), ("objects of which writes were undone", "\(undone)"),
             ("backends that write", "\(writers)"), ("their writes that came again", "\(writesRepeated)"),
             ("backends that follow changes", "\(followers)"), ("changes followed", "\(changesFollowed)"),
-            ("changes told again", "\(changesRepeated)"), ("replayed feeds diverged", "\(feedsDiverged)"),
+            ("changes told again", "\(changesRepeated)"),
+            ("missing changes found and read", "\(gapsClosed)"), ("replayed feeds diverged", "\(feedsDiverged)"),
         ]
         let width = rows.map(\.0.count).max() ?? 0
         let lines = rows.map { $0.0.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.1 }

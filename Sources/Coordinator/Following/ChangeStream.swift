@@ -28,7 +28,7 @@ struct ChangeStream: Sendable {
         // A snapshot of a store is held while documents are told.
         var patient: any ResponseBodyWriter = PatientWriter(writer, patience: context.configuration.stalledReader)
         do {
-            var places = FollowedPlaces()
+            var places = FollowedPlaces(isOfOneClass: wanted.className != nil)
             if let stores { try await tellState(from: stores, watch, &places, to: &patient) }
             try await writer.write(ServerSentEvent("ready", data: Array("{}".utf8)).buffer)
             try await tellChanges(watch, &places, to: &writer)
@@ -88,7 +88,7 @@ struct ChangeStream: Sendable {
             if buffer.readableBytes > 0 { try await writer.write(buffer) }
         }
         guard let place else { return false }
-        places.told(name.topicKey, at: place.place)
+        places.told(name.topicKey, at: place)
         try await writer.write(ServerSentEvent(stateOf: name, at: place, hasID: wanted.realm != nil).buffer)
         return true
     }
@@ -116,12 +116,18 @@ struct ChangeStream: Sendable {
             var buffer = ByteBuffer()
             for delivery in batch {
                 guard tap.holds(delivery) else { throw StreamEnd(.interrupted) }
-                guard let change = PassingChange(delivery), only == nil || change.realm == only,
-                    places.accepts(change)
-                else { continue }
-                buffer.writeImmutableBuffer(
-                    ServerSentEvent("change", id: only == nil ? nil : change.place.description, data: change.body)
-                        .buffer)
+                for change in PassingChange.all(in: delivery) where only == nil || change.realm == only {
+                    switch places.take(change) {
+                    case .dropped: continue
+                    case .missed:
+                        CoordinatorMetrics.changeMissed()
+                        if buffer.readableBytes > 0 { try await writer.write(buffer) }
+                        throw StreamEnd(.interrupted)
+                    case .told:
+                        let id = only == nil ? nil : change.place.description
+                        buffer.writeImmutableBuffer(ServerSentEvent("change", id: id, data: change.body).buffer)
+                    }
+                }
             }
             if let last = batch.last { try await consumer.ack(upTo: last) }
             if buffer.readableBytes > 0 { try await writer.write(buffer) }

@@ -18,11 +18,11 @@ final class ChangeWatch: Sendable {
             switch self {
             case .tooSlow:
                 """
-                more than \(ChangeTap.maxWaiting) changes, or \(ChangeTap.maxBytes >> 20) MiB of them, waited: read faster, or make a \
+                more than \(ChangeTap.maxWaiting) messages, or \(ChangeTap.maxBytes >> 20) MiB of changes, waited: read faster, or make a \
                 feed; go on from the last place
                 """
             case .interrupted:
-                "the broker was away, or this coordinator stood still: go on from the last place, or start anew"
+                "the broker was away or has lost a change, or this coordinator stood still: go on from the last place, or start anew"
             case .feedOff: "the app's change feed was turned off, or the app is gone"
             case .stopping: "the coordinator stops: go on from the last place"
             }

@@ -17,6 +17,8 @@ package struct DocumentChanges {
     private struct Touch {
         var fields: Set<ByteString> = []
         var isErased = false
+        /// Whether the object was there before: only then it matters what was touched.
+        var wasThere: Bool
     }
 
     private let before: any DocumentObjects
@@ -73,14 +75,14 @@ package struct DocumentChanges {
                 let address = ObjectAddress(name, key)
                 let position = positions[address] ?? touched.count
                 if position == touched.count {
-                    touched.append((address, Touch()))
+                    touched.append((address, Touch(wasThere: before.object(address) != nil)))
                     positions[address] = position
                 }
                 last = (target.table, object, position)
             }
             guard let position = last?.position else { continue }
             if case .eraseObject = instruction { touched[position].touch.isErased = true }
-            if let field = target.field.flatMap({ changeset.strings[$0] }) {
+            if touched[position].touch.wasThere, let field = target.field.flatMap({ changeset.strings[$0] }) {
                 touched[position].touch.fields.insert(field)
             }
         }

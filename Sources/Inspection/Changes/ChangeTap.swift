@@ -1,32 +1,40 @@
 package import AMQP
 package import Changesets
 package import Messages
+package import SyncModel
 
-/// A change as it passes, told from others without reading its body.
+/// A change as it passes.
 package struct PassingChange: Sendable {
     /// The `topicKey` of its realm.
     package var realm: String
     package var place: FeedPlace
+    package var follows: ChangePredecessors
     package var isErasure: Bool
-    /// JSON.
+    /// JSON, as who follows over HTTP is told it.
     package var body: [UInt8]
 
-    package init(realm: String, place: FeedPlace, isErasure: Bool, body: [UInt8]) {
+    package init(
+        realm: String, place: FeedPlace, follows: ChangePredecessors = ChangePredecessors(), isErasure: Bool,
+        body: [UInt8]
+    ) {
         self.realm = realm
         self.place = place
+        self.follows = follows
         self.isErasure = isErasure
         self.body = body
     }
 
-    /// Nil for what is no change.
-    package init?(_ delivery: AMQPDelivery) {
-        guard delivery.message.properties.type == ChangeMessage.type,
-            let id = delivery.message.properties.messageID, let slash = id.lastIndex(of: "/"),
-            let place = FeedPlace(String(id[id.index(after: slash)...]))
-        else { return nil }
-        self.init(
-            realm: String(id[..<slash]), place: place,
-            isErasure: delivery.routingKey.hasSuffix(".\(ChangeMessage.erase)"), body: delivery.message.body)
+    /// The changes that a message tells; none of one that tells none.
+    package static func all(in delivery: AMQPDelivery) -> [PassingChange] {
+        guard delivery.message.properties.type == ChangesMessage.type,
+            let message = try? delivery.message.decode(ChangesMessage.self)
+        else { return [] }
+        return message.changes.map { change in
+            PassingChange(
+                realm: message.realm.topicKey, place: FeedPlace(change.place, of: change.history),
+                follows: change.follows, isErasure: change.isErasure,
+                body: change.jsonBody())
+        }
     }
 }
 

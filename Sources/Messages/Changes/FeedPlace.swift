@@ -1,3 +1,5 @@
+package import SyncModel
+
 /// A place among a realm's changes with the history that it is of: places of two histories say nothing of each other.
 package struct FeedPlace: Hashable, Sendable, CustomStringConvertible {
     package var place: ChangePlace

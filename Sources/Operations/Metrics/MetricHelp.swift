@@ -101,6 +101,8 @@ enum MetricHelp {
             "Admin requests without a token, with a wrong one, or one whose role may not",
         "sluice_coordinator_stalled_readers_total":
             "Streams of documents ended because their clients read nothing any more",
+        "sluice_coordinator_changes_missed_total":
+            "Streams of changes ended because the broker had lost a change",
         "sluice_coordinator_anonymous_users_removed_total":
             "Anonymous users that were not seen for long, and are gone",
         "sluice_coordinator_active": "1 for the active one",

@@ -36,6 +36,8 @@ package struct RealmRecord: Sendable, Equatable {
     /// The properties of a flexible realm that have indexes, and how far these are filled (`IndexedColumns`); else
     /// empty.
     package var indexed: [UInt8]
+    /// The last changes that those who follow the app were told.
+    package var told: ToldChanges
     /// The rules by which the state was made from the history: the app's, from the realm's first day.
     package let compatibility: PeerCompatibility
     /// Idents that may have been given out in a future that the slice was put back from: nobody gets them, and who has one must
@@ -47,7 +49,8 @@ package struct RealmRecord: Sendable, Equatable {
         salt: VersionSalt, saltEpoch: Epoch, historyBase: ServerVersion = 0, historyBytes: UInt64 = 0,
         nextIdent: FileIdent = 2,
         schema: [UInt8] = [], imaged: [UInt8] = [], indexed: [UInt8] = [],
-        compatibility: PeerCompatibility = .stockClients, lostIdents: Range<FileIdent> = 0..<0
+        told: ToldChanges = ToldChanges(), compatibility: PeerCompatibility = .stockClients,
+        lostIdents: Range<FileIdent> = 0..<0
     ) {
         self.id = id
         self.name = name
@@ -61,6 +64,7 @@ package struct RealmRecord: Sendable, Equatable {
         self.schema = schema
         self.imaged = imaged
         self.indexed = indexed
+        self.told = told
         self.compatibility = compatibility
         self.lostIdents = lostIdents
     }

@@ -10,21 +10,21 @@ extension RealmRecord {
     static let columns = """
         r.id, r.app, r.partition, r.generation, r.latest, r.latest_salt, r.salt, r.salt_epoch, r.history_base, \
         r.history_bytes, r.next_ident, r.schema, r.compatibility, r.lost_from, r.lost_to, \
-        r.imaged, r.indexed
+        r.imaged, r.indexed, r.told
         """
-    static let columnCount = 17
+    static let columnCount = 18
 
     init(_ row: PostgresRow) throws(StoreError) {
         guard let compatibility = PeerCompatibility(rawValue: row.text(12)) else {
             throw StoreError(.corrupt, "a realm's compatibility is not known: \(row.text(12))")
         }
         let lost: FileIdent = row.number(13)
-        self.init(
+        try self.init(
             id: RealmID(row.int(0)), name: RealmName(app: row.string(1), partition: row.string(2)),
             generation: row.number(3), latest: SaltedServerVersion(version: row.number(4), salt: row.number(5)),
             salt: row.number(6), saltEpoch: Epoch(row.number(7)), historyBase: row.number(8),
             historyBytes: row.number(9), nextIdent: row.number(10), schema: row.bytes(11), imaged: row.bytes(15),
-            indexed: row.bytes(16),
+            indexed: row.bytes(16), told: ToldChanges(decoding: row.bytes(17)),
             compatibility: compatibility,
             lostIdents: lost..<max(lost, row.number(14)))
     }

@@ -5,7 +5,7 @@ enum PostgresSliceSchema {
         part: "slice",
         steps: [
             .version(version1), .addition(views), .addition(objectIndex), .addition(ahead),
-            .addition(counted), .addition(events),
+            .addition(counted), .addition(events), .addition(told),
         ])
 
     /// Indexes have no room for values of any length, as clients choose them: a name goes by its digest, a long key by its
@@ -46,6 +46,10 @@ enum PostgresSliceSchema {
 
     /// The column for the published event that made a version. A process that does not know of it leaves that open.
     private static let events = ["ALTER TABLE history ADD COLUMN event text NOT NULL DEFAULT ''"]
+
+    /// The column for the last changes that were told. A process that does not know of it leaves it as it is: then a change says that it follows
+    /// an earlier one than it does, which nobody misses.
+    private static let told = ["ALTER TABLE realms ADD COLUMN told bytea NOT NULL DEFAULT ''::bytea"]
 
     private static let ownership = [
         // `owner` is NULL until somebody takes the slice; its lease lasts `lease` milliseconds from each renewal. `last_commit`

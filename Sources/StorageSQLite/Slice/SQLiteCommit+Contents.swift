@@ -41,15 +41,15 @@ extension SQLiteCommit {
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO realms (id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base,
-                    history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged, indexed)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    history_bytes, next_ident, schema, compatibility, lost_from, lost_to, imaged, indexed, told)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET latest = excluded.latest,
                     latest_salt = excluded.latest_salt, salt = excluded.salt, salt_epoch = excluded.salt_epoch,
                     history_base = CASE WHEN generation = excluded.generation
                         THEN max(history_base, excluded.history_base) ELSE excluded.history_base END,
                     generation = excluded.generation, history_bytes = excluded.history_bytes,
                     next_ident = excluded.next_ident, schema = excluded.schema,
-                    imaged = excluded.imaged, indexed = excluded.indexed
+                    imaged = excluded.imaged, indexed = excluded.indexed, told = excluded.told
                 """)
         for realm in batch.realms {
             try statement.execute(arguments: [
@@ -57,7 +57,7 @@ extension SQLiteCommit {
                 realm.latest.version.stored, realm.latest.salt.stored, realm.salt.stored, realm.saltEpoch.value.stored,
                 realm.historyBase.stored, realm.historyBytes.stored, realm.nextIdent.stored, Data(realm.schema),
                 realm.compatibility.rawValue, realm.lostIdents.lowerBound.stored, realm.lostIdents.upperBound.stored,
-                Data(realm.imaged), Data(realm.indexed),
+                Data(realm.imaged), Data(realm.indexed), Data(realm.told.encoded()),
             ])
         }
     }

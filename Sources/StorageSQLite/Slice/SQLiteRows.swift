@@ -9,19 +9,20 @@ import SyncModel
 extension RealmRecord: FetchableRecord {
     static let columns = """
         id, app, partition, generation, latest, latest_salt, salt, salt_epoch, history_base, history_bytes, next_ident, \
-        schema, compatibility, lost_from, lost_to, imaged, indexed
+        schema, compatibility, lost_from, lost_to, imaged, indexed, told
         """
 
     init(row: Row) throws {
         guard let compatibility = PeerCompatibility(rawValue: row[12]) else {
             throw StoreError(.corrupt, "a realm's compatibility is not known: \(row[12] as String)")
         }
-        self.init(
+        try self.init(
             id: RealmID(row[0]), name: RealmName(app: row[1], partition: row[2]), generation: UInt64(stored: row[3]),
             latest: SaltedServerVersion(version: .init(stored: row[4]), salt: .init(stored: row[5])),
             salt: .init(stored: row[6]), saltEpoch: Epoch(UInt64(stored: row[7])),
             historyBase: .init(stored: row[8]), historyBytes: UInt64(stored: row[9]),
             nextIdent: .init(stored: row[10]), schema: row.bytes(11), imaged: row.bytes(15), indexed: row.bytes(16),
+            told: ToldChanges(decoding: row.bytes(17)),
             compatibility: compatibility,
             lostIdents: FileIdent(stored: row[13])..<max(FileIdent(stored: row[13]), FileIdent(stored: row[14])))
     }

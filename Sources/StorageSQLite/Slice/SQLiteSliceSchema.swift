@@ -66,6 +66,11 @@ enum SQLiteSliceSchema {
         ("client files that are dated ahead", ahead),
         ("before images and views among what apps have", counted),
         ("events that made versions", "ALTER TABLE history ADD COLUMN event TEXT NOT NULL DEFAULT ''"),
+        (
+            "changes that were told last",
+            // A process that does not know of it leaves it as it is: then a change says that it follows an earlier one than it does.
+            "ALTER TABLE realms ADD COLUMN told BLOB NOT NULL DEFAULT x''"
+        ),
     ]
 
     /// - Throws: `mismatch` if the file is another slice's.

@@ -27,29 +27,34 @@ extension RealmContext {
 
     /// Gives changes the place of the version that was just appended.
     func place(_ changes: [EncodedChange], writtenAt timestamp: SyncTimestamp) -> [PlacedChange] {
-        changes.enumerated().map { index, change in
+        // Most versions do the same to several documents of a class.
+        var last: (change: EncodedChange, key: String)?
+        return changes.enumerated().map { index, change in
             let place = ChangePlace(generation: record.generation, version: record.latest.version, index: index)
+            if last?.change.className != change.className || last?.change.operation != change.operation {
+                let key = Topology.changeKey(
+                    app: name.app, class: change.className, operation: change.operation.rawValue)
+                last = (change, key)
+            }
             return PlacedChange(
-                routingKey: Topology.changeKey(
-                    app: name.app, class: change.className, operation: change.operation.rawValue),
-                id: ChangeMessage.id(realm: name, at: FeedPlace(place, of: history)),
-                body: ChangeMessage.body(
-                    realm: name, history: history, place: place,
-                    writtenAt: UInt64(clamping: timestamp.unixMilliseconds),
-                    change: change.body))
+                routingKey: last?.key ?? "",
+                place: FeedPlace(place, of: history),
+                element: FeedChange.element(
+                    at: place, follows: tell(place, of: change.className),
+                    writtenAt: UInt64(clamping: timestamp.unixMilliseconds), change: change.body))
         }
     }
 
-    /// What says that the realm is gone, with a place behind all of its versions and before those of a realm of its name to come.
+    /// What says that the realm is gone. Nothing that came before is of interest any more, so it follows nothing.
     ///
     /// - Parameter history: the app's.
     func erasureChange(of history: String, at now: UInt64) -> PlacedChange {
-        let place = ChangePlace(generation: record.generation, version: record.latest.version + 1, index: 0)
-        let message = ChangeMessage(
-            realm: name, history: history, place: place, writtenAt: now,
-            change: ["operation": .string(ByteString(ChangeMessage.erase))])
+        let place = ChangePlace(erasureAfter: record.latest.version, generation: record.generation)
         return PlacedChange(
-            routingKey: Topology.changeKey(app: name.app, class: nil, operation: ChangeMessage.erase),
-            id: ChangeMessage.id(realm: name, at: FeedPlace(place, of: history)), body: message.jsonBody())
+            routingKey: Topology.changeKey(app: name.app, class: nil, operation: FeedChange.erase),
+            place: FeedPlace(place, of: history),
+            element: FeedChange.element(
+                at: place, follows: ChangePredecessors(), writtenAt: now,
+                change: ExtendedJSONWriter.bytes(of: ["operation": .string(ByteString(FeedChange.erase))])))
     }
 }

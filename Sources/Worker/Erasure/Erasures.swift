@@ -39,7 +39,10 @@ struct Erasures: SlicePart {
             let now = clock.now()
             let history = try await work.history(of: app)
             var told: [Publication] = []
-            work.stage { told = ChangeRecord.stage([context.erasureChange(of: history, at: now)], at: now, in: &$0) }
+            work.stage {
+                told = ChangeRecord.stage(
+                    [context.erasureChange(of: history, at: now)], of: message.realm, at: now, in: &$0)
+            }
             told.forEach(work.publish)
         }
         try await work.flush()

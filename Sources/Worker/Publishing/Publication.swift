@@ -24,6 +24,8 @@ package struct Publication: Sendable {
     /// The id of the store's record that keeps the message until it has arrived; nil if the message's cause would make it
     /// again.
     var outboxID: String?
+    /// How many changes it tells those who follow an app.
+    var changes = 0
 
     package init(_ target: Target, _ message: AMQPMessage) {
         self.target = target

@@ -348,6 +348,13 @@ final class RealmContext {
         if !applied.changes.isEmpty { draft?.changes += place(applied.changes, writtenAt: timestamp) }
     }
 
+    /// Notes a change that is told.
+    ///
+    /// - Returns: what the change follows.
+    func tell(_ place: ChangePlace, of className: ByteString) -> ChangePredecessors {
+        record.told.tell(place, of: className)
+    }
+
     /// Takes in what an upload changes beside history and state.
     func integrated(_ outcome: UploadOutcome, of ident: FileIdent, at now: UInt64, isAcknowledged: Bool) {
         update(ident) {

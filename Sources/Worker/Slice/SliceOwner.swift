@@ -227,7 +227,7 @@ package actor SliceOwner {
     /// Notes that messages have arrived: the next commit forgets them.
     package func arrived(_ publications: [Publication]) {
         memory?.outbox.arrived.formUnion(publications.compactMap(\.outboxID))
-        environment.metrics.told(publications.count(where: \.isChange))
+        environment.metrics.told(publications.reduce(0) { $0 + $1.changes })
     }
 
     /// Forgets in the store what has arrived, before the slice is let go.

@@ -90,6 +90,8 @@ extension SliceWork {
     /// takes what comes for the continuation of what it has. The state there, which has no objects, is a base.
     private func begin(_ record: inout RealmRecord, after erased: ErasureRecord) async throws {
         record.latest = SaltedServerVersion(version: erased.version + 1, salt: record.salt)
+        record.told = ToldChanges(
+            after: ChangePlace(erasureAfter: erased.version, generation: erased.generation))
         record.historyBase = record.latest.version
         record.schema = erased.schema
         var base = BaseRecord(

@@ -250,7 +250,7 @@ final class SliceWork {
         var toll = CommitToll()
         for context in kept.realms { toll.wrote(context.gather(into: &batch), for: context.name) }
         let changes = kept.realms.flatMap {
-            ChangeRecord.stage($0.takeChanges(), at: environment.clock.now(), in: &batch)
+            ChangeRecord.stage($0.takeChanges(), of: $0.name, at: environment.clock.now(), in: &batch)
         }
         batch.resetCases += try cases.records()
         batch.usage = memory.usage.add(kept.batch.usage, due: usersDue)

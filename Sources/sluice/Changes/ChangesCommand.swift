@@ -20,7 +20,8 @@ struct ChangesFollow: AdminCommand {
             start all documents come first, then what is done to them since, without a gap or an overlap. With a \
             place, the last that was dealt with, come the documents that were touched since; a place is one of a \
             realm, so an app in partition mode needs --partition with it. What has to outlive this shell needs a \
-            feed: sluice feeds (docs/change-feed.md).
+            feed: sluice feeds (docs/change-feed.md). With --once it ends when all that there is was told: a feed \
+            in which a change is missing is put right so.
 
             Exit codes: 66 the place is gone, start anew; 75 the stream ended, go on from the last place.
             """)
@@ -31,9 +32,14 @@ struct ChangesFollow: AdminCommand {
     @Option(help: "Only those of this realm: a partition value.") var partition: String?
     @Option(help: "now, start, or a place such as 1.17.0@9c2f01ab.") var from = "now"
     @Option(help: "End after so many documents and changes.") var count: Int?
+    @Flag(help: "End when the documents that there are were told.") var once = false
 
     func run(_ admin: AdminClient) async throws {
         if let count, count < 1 { throw CommandFailure(.badInput, "--count: expected 1 or more, found \(count)") }
+        guard !once || from != "now" else {
+            throw CommandFailure(
+                .badInput, "--once: expected --from start or a place, as nothing is told of what is now")
+        }
         // The first coordinator that answers is followed.
         let _: AppDocument = try await admin.ask(AdminRoute.app.path(app))
         let path = AdminRoute.changes.path(
@@ -41,6 +47,7 @@ struct ChangesFollow: AdminCommand {
         var left = count
         try await admin.follow(path) { event in
             if event.name == "error" { throw failure(event) }
+            if once, event.name == "ready" { return false }
             try show(event)
             if event.name == "document" || event.name == "change" { left = left.map { $0 - 1 } }
             return left != 0

@@ -1,6 +1,8 @@
+import AMQP
 import DeviceSync
 import Foundation
 import LocalCluster
+import Logging
 import TestSupport
 import Testing
 
@@ -37,6 +39,22 @@ struct BackendExampleTests {
 
     private func names(_ device: Device) throws -> [String] {
         try device.realm.dynamicObjects("Item").compactMap { $0["name"] as? String }.sorted()
+    }
+
+    /// Takes a document's change, and all before it, out of a feed.
+    private func take(_ id: String, from queue: String, in cluster: LocalCluster) async throws {
+        let connection = AMQPConnection(
+            configuration: try AMQPConfiguration(url: cluster.amqpURL),
+            logger: Logger(label: "test.thief") { _ in SwiftLogNoOpLogHandler() })
+        try await connection.start()
+        let consumer = try await connection.openChannel().consume(queue: queue)
+        var isFound = false
+        while !isFound, let batch = try await consumer.nextBatch(max: 64) {
+            isFound = batch.contains { String(decoding: $0.message.body, as: UTF8.self).contains("\"\(id)\"") }
+            if let last = batch.last { try await consumer.ack(upTo: last) }
+        }
+        await connection.close()
+        expectTrue(isFound)
     }
 
     @Test(.enabled(if: PythonModules.isThere("pika"), "Debian's python3-pika is not installed"))
@@ -160,6 +178,15 @@ struct BackendExampleTests {
             let restored = try await schema.sql(
                 "SELECT count(*) FROM \(schema.name).documents WHERE document IS NOT NULL AND id = '\"early 1\"'")
             expectTrue(restored.contains("1"), "\(restored)")
+            // The broker loses a change, here as somebody else takes it: the next one tells that.
+            try device.create("taken", stock: 1)
+            try await device.upload()
+            try await take("taken", from: "\(cluster.prefix).feed.warehouse", in: cluster)
+            try device.create("after", stock: 1)
+            program = try await start()
+            try await expectInStep()
+            expectTrue(program.lines.contains { $0.contains("is missing") }, "\(program.lines)")
+            try await program.terminate()
         }
         try await schema.drop()
     }

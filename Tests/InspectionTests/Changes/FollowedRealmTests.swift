@@ -83,21 +83,54 @@ import Testing
         expectTrue(AppRecord(id: "tasks", createdAt: 2).history(after: nil) != before.history)
     }
 
-    @Test func onlyChangesBehindWhatWasToldCount() {
-        var places = FollowedPlaces()
-        func change(_ realm: String, _ place: String, isErasure: Bool = false) -> PassingChange {
-            PassingChange(
-                realm: realm,
-                place: FeedPlace(place) ?? FeedPlace(ChangePlace(generation: 0, version: 0, index: 0), of: nil),
-                isErasure: isErasure, body: [])
-        }
-        places.told("a", at: ChangePlace(generation: 1, version: 5, index: .max))
+    @Test func onlyChangesBehindWhatWasToldCount() throws {
+        var places = FollowedPlaces(isOfOneClass: false)
+        places.told("a", at: FeedPlace(ChangePlace(generation: 1, version: 5, index: .max), of: "h1"))
         places.isGone("b")
-        expectTrue(!places.accepts(change("a", "1.4.0")) && !places.accepts(change("a", "1.5.7")))
-        expectTrue(places.accepts(change("a", "1.6.0")) && places.accepts(change("a", "2.1.0")))
+        try expectEqual(places.take(change("a", "1.4.0@h1")), .dropped)
+        try expectEqual(places.take(change("a", "1.5.7@h1")), .dropped)
+        try expectEqual(places.take(change("a", "1.6.0@h1")), .told)
+        try expectEqual(places.take(change("a", "1.6.0@h1")), .dropped)
+        try expectEqual(places.take(change("a", "2.1.0@h1")), .told)
         // A realm that nobody was told of, until another one has its name.
-        expectTrue(!places.accepts(change("b", "1.9.0")) && !places.accepts(change("b", "1.10.0", isErasure: true)))
-        expectTrue(places.accepts(change("b", "1.12.0")))
-        expectTrue(places.accepts(change("c", "1.1.0")))
+        try expectEqual(places.take(change("b", "1.9.0@h1")), .dropped)
+        try expectEqual(places.take(change("b", "1.10.0@h1", isErasure: true)), .dropped)
+        try expectEqual(places.take(change("b", "1.12.0@h1")), .told)
+        try expectEqual(places.take(change("c", "1.1.0@h1")), .told)
+    }
+
+    @Test func aChangeThatFollowsOneThatHasNotComeTellsThatItIsMissing() throws {
+        var places = FollowedPlaces(isOfOneClass: false)
+        places.told("a", at: FeedPlace(ChangePlace(generation: 1, version: 5, index: .max), of: "h1"))
+        // What it follows is among what was told.
+        try expectEqual(places.take(change("a", "1.6.0@h1", follows: "1.4.0")), .told)
+        try expectEqual(places.take(change("a", "1.6.1@h1", follows: "1.6.0")), .told)
+        try expectEqual(places.take(change("a", "1.8.0@h1", follows: "1.7.0")), .missed)
+        // Until that one comes.
+        try expectEqual(places.take(change("a", "1.7.0@h1", follows: "1.6.1")), .told)
+        try expectEqual(places.take(change("a", "1.8.0@h1", follows: "1.7.0")), .told)
+        // Nobody knows what came before of a realm that was never met.
+        try expectEqual(places.take(change("b", "1.9.0@h1", follows: "1.8.0")), .told)
+        try expectEqual(places.take(change("b", "1.11.0@h1", follows: "1.10.0")), .missed)
+        // Places of another history say nothing of this one's, nor those of a worker that says none.
+        try expectEqual(places.take(change("b", "1.3.0@h2", follows: "1.2.0")), .told)
+        try expectEqual(places.take(change("b", "1.4.0@h2")), .told)
+    }
+
+    @Test func whoFollowsOneClassMissesOnlyChangesOfTheClass() throws {
+        var places = FollowedPlaces(isOfOneClass: true)
+        try expectEqual(places.take(change("a", "1.1.0@h1")), .told)
+        try expectEqual(places.take(change("a", "1.3.0@h1", follows: "1.2.0", inClass: "1.1.0")), .told)
+        try expectEqual(places.take(change("a", "1.6.0@h1", follows: "1.5.0", inClass: "1.4.0")), .missed)
+    }
+
+    private func change(
+        _ realm: String, _ place: String, follows: String? = nil, inClass: String? = nil, isErasure: Bool = false
+    ) throws -> PassingChange {
+        PassingChange(
+            realm: realm, place: try #require(FeedPlace(place)),
+            follows: ChangePredecessors(
+                inRealm: follows.flatMap { ChangePlace($0) }, inClass: inClass.flatMap { ChangePlace($0) }),
+            isErasure: isErasure, body: [])
     }
 }

@@ -7,6 +7,13 @@ package struct ReplayedDocuments {
 
     package init() {}
 
+    /// Has a document be what somebody read of it.
+    ///
+    /// - Parameter document: nil: it is gone.
+    package mutating func put(_ document: BSONDocument?, at key: BSONValue, of className: ByteString) {
+        documents[className, default: [:]][key] = document
+    }
+
     /// - Parameter change: as messages have it.
     /// - Returns: false for a change that does not fit what came before.
     package mutating func apply(_ change: BSONDocument) -> Bool {

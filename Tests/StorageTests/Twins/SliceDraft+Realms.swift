@@ -32,7 +32,7 @@ extension SliceDraft {
             generation: known.generation, latest: known.latest, salt: VersionSalt(random.next()),
             saltEpoch: known.saltEpoch, historyBase: ServerVersion(UInt64(random.below(4))),
             historyBytes: random.next(), nextIdent: known.nextIdent, schema: random.bytes(20),
-            imaged: random.bytes(9), indexed: random.bytes(9), compatibility: .convergent)
+            imaged: random.bytes(9), indexed: random.bytes(9), told: random.told(), compatibility: .convergent)
         if random.below(3) == 0 { changed.generation = max(known.generation, situation.generation(of: known.name.app)) }
         situation.realms[index] = changed
         // Two headings in one batch count one after another.

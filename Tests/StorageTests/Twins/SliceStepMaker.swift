@@ -1,3 +1,4 @@
+import Changesets
 import SeededRandom
 import Storage
 import SyncModel
@@ -88,4 +89,13 @@ struct SliceStepMaker {
 extension SeededGenerator {
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
     mutating func bytes(_ most: Int) -> [UInt8] { (0..<below(most + 1)).map { _ in UInt8(below(256)) } }
+    mutating func changePlace() -> ChangePlace {
+        ChangePlace(generation: next(), version: ServerVersion(next() >> 1), index: below(9))
+    }
+    mutating func told() -> ToldChanges {
+        guard below(3) > 0 else { return ToldChanges() }
+        var told = below(2) == 0 ? ToldChanges() : ToldChanges(after: changePlace())
+        for _ in 0..<below(4) { _ = told.tell(changePlace(), of: ByteString(bytes(5))) }
+        return told
+    }
 }

@@ -76,7 +76,7 @@ import Testing
         let published = try await harness.send(changesets(harness, Changes.set(1, title: "b")))
         try follower.take(Published(published.all.filter { !$0.isChange }))
         expectTrue(follower.changes.isEmpty)
-        let change = try published.one(ChangeMessage.self)
+        let change = try published.one(ChangesMessage.self).changes[0]
         expectEqual(change.change["document"], ["_id": BSONValue(Int64(1)), "title": "b", "tags": []])
         expectEqual(published.all.filter(\.isChange).map(\.target), [.changes(key: "tasks.Task.update")])
         // From then on nothing is told.
@@ -144,15 +144,15 @@ import Testing
         let harness = try await make(.keys, realm: realm)
         let before = try await harness.send(
             changesets(harness, Changes.schema(), Changes.create(1, title: "a"))
-        ).one(ChangeMessage.self)
+        ).one(ChangesMessage.self)
         // The backup has this one in its outbox.
         let waiting = Published(
             try await harness.owner.process([AMQPMessage(changesets(harness, Changes.set(1, title: "b")), id: "m-1")]))
-        expectEqual(try waiting.one(ChangeMessage.self).history, before.history)
+        expectEqual(try waiting.one(ChangesMessage.self).history, before.history)
         try await harness.store.putBack(RestoreRecord(id: "restore-1", at: harness.time.now()), epoch: Epoch(2_000))
         let next = try await OwnerHarness.make(on: harness.store, control: harness.control, realm: realm)
         let published = try await next.send(changesets(harness, Changes.set(1, title: "c")))
-        let told = try published.every(ChangeMessage.self)
+        let told = try published.every(ChangesMessage.self).flatMap(\.changes)
         expectEqual(told.map(\.history).first, before.history)
         let after = try #require(told.last)
         expectTrue(after.history != nil && after.history != before.history)
@@ -167,9 +167,10 @@ import Testing
         try await harness.send(changesets(harness, Changes.schema()))
         let title = String(repeating: "x", count: EncodedChange.maxBytes)
         let change = try await harness.send(changesets(harness, Changes.create(1, title: title))).one(
-            ChangeMessage.self)
+            ChangesMessage.self)
+        expectEqual(change.changes.count, 1)
         expectEqual(
-            ExtendedJSONWriter.text(of: .document(change.change)),
+            ExtendedJSONWriter.text(of: .document(change.changes[0].change)),
             #"{"class":"Task","operation":"insert","key":1,"omitted":true}"#)
     }
 
@@ -211,17 +212,59 @@ import Testing
     }
 }
 
-/// Changes of one realm, as the outbox keeps them.
+/// Changes of one realm, as messages tell them and as the outbox keeps them.
 struct ChangeRecordTests {
-    @Test func recordsAreReadAsTheyWereWritten() throws {
-        let changes = (0..<5).map {
-            PlacedChange(routingKey: "a.B.update", id: "m-\($0)", body: Array(repeating: UInt8($0), count: 400_000))
+    private static let realm = RealmName(app: "a", partition: "\"p\"")
+
+    private func change(_ number: Int, _ key: String = "a.B.update", history: String = "h", bytes: Int = 10) throws
+        -> PlacedChange
+    {
+        let place = ChangePlace(generation: 1, version: ServerVersion(UInt64(number)), index: 0)
+        let text = #"{"class":"B","operation":"update","key":1,"set":{"x":"\#(String(repeating: "x", count: bytes))"}}"#
+        return PlacedChange(
+            routingKey: key, place: FeedPlace(place, of: history),
+            element: FeedChange.element(
+                at: place, follows: ChangePredecessors(), writtenAt: 5, change: Array(text.utf8)))
+    }
+
+    @Test func changesThatGoTheSameWayAreToldTogetherInTheirOrder() throws {
+        var changes = try (1...3).map { try change($0) }
+        try changes.append(change(4, "a.C.insert"))
+        try changes.append(change(5))
+        try changes.append(change(6, history: "i"))
+        let messages = ToldChangesMessage.messages(of: changes, in: Self.realm)
+        expectEqual(messages.map(\.count), [3, 1, 1, 1])
+        expectEqual(messages.map(\.routingKey), ["a.B.update", "a.C.insert", "a.B.update", "a.B.update"])
+        let read = try messages.flatMap { try ChangesMessage(jsonBody: $0.body).changes }
+        expectEqual(read.map(\.place.version), [1, 2, 3, 4, 5, 6])
+        expectEqual(read.map(\.history), ["h", "h", "h", "h", "h", "i"])
+        expectEqual(messages.map { $0.id.split(separator: "/").last }, ["1.1.0@h", "1.4.0@h", "1.5.0@h", "1.6.0@i"])
+        expectEqual(ToldChangesMessage.messages(of: [], in: Self.realm), [])
+    }
+
+    @Test func noMessageTellsTooMuch() throws {
+        let many = try (1...1_200).map { try change($0) }
+        expectEqual(ToldChangesMessage.messages(of: many, in: Self.realm).map(\.count), [500, 500, 200])
+        // Several large ones, and one that is larger than a message of several may be.
+        let large = try [100_000, 100_000, 100_000, 900_000, 10, 10].enumerated().map {
+            try change($0 + 1, bytes: $1)
         }
-        let records = ChangeRecord.records(changes, at: 77)
-        expectEqual(records.map(\.changes.count), [2, 2, 1])
+        expectEqual(ToldChangesMessage.messages(of: large, in: Self.realm).map(\.count), [2, 1, 1, 2])
+    }
+
+    @Test func recordsAreReadAsTheyWereWritten() throws {
+        let messages = (0..<5).map {
+            ToldChangesMessage(
+                routingKey: "a.B.update", id: "m-\($0)", body: Array(repeating: UInt8($0), count: 400_000),
+                count: $0 + 1)
+        }
+        let records = ChangeRecord.records(messages, at: 77)
+        expectEqual(records.map(\.messages.count), [2, 2, 1])
         for record in records {
             expectEqual(ChangeRecord(decoding: record.encoded()), record)
-            expectEqual(record.publications(outboxID: "o").map(\.outboxID), record.changes.map { _ in "o" })
+            let publications = record.publications(outboxID: "o")
+            expectEqual(publications.map(\.outboxID), record.messages.map { _ in "o" })
+            expectEqual(publications.map(\.changes), record.messages.map(\.count))
         }
         expectTrue(ChangeRecord(decoding: Array(records[0].encoded().dropLast())) == nil)
         expectTrue(ChangeRecord(decoding: Array("{}".utf8)) == nil && ChangeRecord(decoding: []) == nil)

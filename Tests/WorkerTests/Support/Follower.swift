@@ -19,29 +19,48 @@ struct Follower {
     /// The history of the last place: what a place of another one means nobody knows.
     private(set) var history: String?
     private(set) var repetitions = 0
+    /// The last change of each class.
+    private var lastOfClasses: [BSONValue: ChangePlace] = [:]
+    /// The realm was erased, and every class goes on behind that.
+    private var erasure: ChangePlace?
     /// The changes that counted.
-    private(set) var changes: [ChangeMessage] = []
+    private(set) var changes: [FeedChange] = []
 
     mutating func take(_ published: Published, _ comment: String = "") throws {
         for publication in published.all where publication.isChange {
-            let change = try publication.message.decode(ChangeMessage.self)
+            let message = try publication.message.decode(ChangesMessage.self)
+            let first = try #require(message.changes.first)
             expectEqual(
                 publication.message.properties.messageID,
-                ChangeMessage.id(realm: change.realm, at: FeedPlace(change.place, of: change.history)))
-            expectTrue(change.history != nil && (history == nil || history == change.history), "\(comment)")
-            history = change.history
-            if let last, change.place <= last {
-                repetitions += 1
-                continue
-            }
-            last = change.place
-            changes.append(change)
-            if change.change["operation"]?.string == ByteString(ChangeMessage.erase) {
-                documents = ReplayedDocuments()
-                continue
-            }
-            expectTrue(documents.apply(change.change), "\(comment): \(change)")
+                ChangesMessage.id(realm: message.realm, at: FeedPlace(first.place, of: message.history)))
+            expectEqual(publication.changes, message.changes.count)
+            for change in message.changes { try take(change, comment) }
         }
+    }
+
+    private mutating func take(_ change: FeedChange, _ comment: String) throws {
+        expectTrue(change.history != nil && (history == nil || history == change.history), "\(comment)")
+        history = change.history
+        if let last, change.place <= last {
+            repetitions += 1
+            return
+        }
+        let className = change.change["class"]
+        expectEqual(
+            change.follows,
+            change.isErasure
+                ? ChangePredecessors()
+                : ChangePredecessors(inRealm: last, inClass: className.flatMap { lastOfClasses[$0] } ?? erasure),
+            "\(comment): \(change)")
+        last = change.place
+        if let className { lastOfClasses[className] = change.place }
+        changes.append(change)
+        if change.isErasure {
+            documents = ReplayedDocuments()
+            (lastOfClasses, erasure) = ([:], change.place)
+            return
+        }
+        expectTrue(documents.apply(change.change), "\(comment): \(change)")
     }
 
     /// What differs from the objects in the store.

@@ -79,7 +79,15 @@ final class DocumentWriter: Sendable {
     }
 
     /// Sends what has no answer until it has one.
-    func finish() async {
+    func finish(withOneMore: Bool) async {
+        await finish()
+        guard withOneMore else { return }
+        var random = SeededGenerator(seed: 1)
+        begin(&random)
+        await finish()
+    }
+
+    private func finish() async {
         while !Task.isCancelled, ledger.withLock({ $0.open }) != nil {
             await connected { [self] channel, inbox in try await send(on: channel, inbox) }
         }

@@ -9,8 +9,8 @@ import SeededRandom
 import SyncModel
 import Synchronization
 
-/// Follows an app's changes as docs/change-feed.md says: from a feed's queue, which outlives it, keeping the last place of each realm. Dies now and
-/// then between what it does and the acknowledgement.
+/// Follows an app's changes as docs/change-feed.md says: from a feed's queue, which outlives it, keeping the last place of each realm. Reads a realm
+/// anew where a change is missing, and dies now and then between what it does and the acknowledgement.
 final class FeedFollower: Sendable {
     /// A realm as it is by its changes.
     struct Followed {
@@ -23,12 +23,13 @@ final class FeedFollower: Sendable {
         var realms: [String: Followed] = [:]
         var changes = 0
         var repetitions = 0
+        var gaps = 0
         var findings: [String] = []
         var trouble: [String] = []
     }
 
     let app: String
-    private let amqpURL: String
+    private let cluster: LocalCluster
     private let topology: Topology
     private let state = Mutex(State())
 
@@ -36,7 +37,7 @@ final class FeedFollower: Sendable {
 
     init(app: String, cluster: LocalCluster) {
         self.app = app
-        amqpURL = cluster.amqpURL
+        self.cluster = cluster
         topology = Topology(prefix: cluster.prefix)
     }
 
@@ -44,6 +45,8 @@ final class FeedFollower: Sendable {
     var changes: Int { state.withLock { $0.changes } }
     /// Changes that came again.
     var repetitions: Int { state.withLock { $0.repetitions } }
+    /// How often a change was missing, and the realm was read anew.
+    var gaps: Int { state.withLock { $0.gaps } }
     /// What is wrong with what was told.
     var findings: [String] { state.withLock { $0.findings } }
     /// Errors of its connections, some of them.
@@ -102,7 +105,7 @@ final class FeedFollower: Sendable {
 
     private func connect() async throws -> AMQPConnection {
         let connection = AMQPConnection(
-            configuration: try AMQPConfiguration(url: amqpURL),
+            configuration: try AMQPConfiguration(url: cluster.amqpURL),
             logger: Logger(label: "fire.feed") { _ in SwiftLogNoOpLogHandler() })
         try await connection.start()
         return connection
@@ -121,19 +124,29 @@ final class FeedFollower: Sendable {
                 continue
             }
             guard let batch = try await consumer.nextBatch(max: 64) else { return }
-            for delivery in batch { take(delivery.message) }
+            for delivery in batch { try await take(delivery.message) }
             if isOver, diesEarly { return }
             if let last = batch.last { try await consumer.ack(upTo: last) }
             if isOver { return }
         }
     }
 
-    private func take(_ message: AMQPMessage) {
-        let change: ChangeMessage
+    private func take(_ message: AMQPMessage) async throws {
+        let told: ChangesMessage
         do {
-            change = try message.decode(ChangeMessage.self)
+            told = try message.decode(ChangesMessage.self)
         } catch {
-            return state.withLock { $0.findings.append("\(app): a change that cannot be read: \(error)") }
+            return state.withLock { $0.findings.append("\(app): changes that cannot be read: \(error)") }
+        }
+        for change in told.changes { try await take(change) }
+    }
+
+    private func take(_ change: FeedChange) async throws {
+        let known = state.withLock { $0.realms[change.realm.topicKey] }
+        if let follows = change.follows.inRealm, let last = known?.last, follows > last,
+            known?.history == change.history
+        {
+            try await catchUp(change.realm, since: FeedPlace(last, of: change.history))
         }
         state.withLock { state in
             var realm = state.realms[change.realm.topicKey] ?? Followed()
@@ -154,6 +167,40 @@ final class FeedFollower: Sendable {
                     "\(change.realm) at \(change.place): a change that does not fit what came before: \(ExtendedJSONWriter.text(of: .document(change.change)))"
                 )
             }
+        }
+    }
+
+    // MARK: What is missing
+
+    /// Reads what a realm's documents are that were touched since a place; all of them, if that place is gone.
+    private func catchUp(_ realm: RealmName, since place: FeedPlace) async throws {
+        let partition = realm.isFlexible ? [] : ["--partition", realm.partition]
+        let command = ["changes", "follow", app, "--once", "--json"] + partition
+        var told: String
+        var followed = state.withLock { $0.realms[realm.topicKey] } ?? Followed()
+        do {
+            told = try await cluster.operate(command + ["--from", place.description])
+        } catch let error as LocalClusterError where "\(error)".contains("place_gone") {
+            told = try await cluster.operate(command + ["--from", "start"])
+            followed.documents = ReplayedDocuments()
+        }
+        for line in told.split(separator: "\n") {
+            let event = try ExtendedJSONParser.parse(Array(line.utf8)).document
+            guard let data = event?["data"]?.document else { continue }
+            if event?["event"]?.string == "document", let name = data["class"]?.string, let key = data["key"] {
+                followed.documents.put(data["document"]?.document, at: key, of: name)
+            } else if event?["event"]?.string == "state", let generation = data["generation"]?.integer,
+                let version = data["version"]?.integer
+            {
+                followed.last = ChangePlace(
+                    generation: UInt64(clamping: generation), version: ServerVersion(UInt64(clamping: version)),
+                    index: .max)
+                followed.history = data["history"]?.string?.string
+            }
+        }
+        state.withLock { [followed] state in
+            state.realms[realm.topicKey] = followed
+            state.gaps += 1
         }
     }
 }

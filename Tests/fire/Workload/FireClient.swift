@@ -124,6 +124,9 @@ final class FireClient: Sendable {
         do { try setOffline(false) } catch { note(error) }
     }
 
+    /// Writes once more, when the others have stopped: whoever follows sees by this whether something before it is missing.
+    func writeLast() { do { try write(0) } catch { note(error) } }
+
     private func setOffline(_ isOffline: Bool) throws {
         if isOffline { try session.suspend() } else { try session.resume() }
         ledger.withLock {

@@ -131,6 +131,17 @@ def again(what, wait=time.sleep):
             pause = min(pause * 2, 10)
 
 
+def is_behind_a_gap(places, told, change):
+    """Whether the broker has lost a change before this one. places: the last place of each realm that changes came of."""
+    if len(places) > 100_000:
+        places.clear()
+    realm = json.dumps([told["realm"], told.get("history")], sort_keys=True)
+    place = (change["generation"], change["version"], change["index"])
+    known = places.get(realm, place)
+    places[realm] = max(known, place)
+    return tuple(change.get("followsInClass", ())) > known
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--app", required=True)
@@ -154,6 +165,7 @@ def main():
     # What is to be done stands in the data: what was written before there was a feed, and what its queue had to let go of.
     again(sweep, connection.sleep)
     print("answering", flush=True)
+    places = {}
     for method, properties, body in channel.consume(options.queue, inactivity_timeout=10):
         if method is None:
             lost, _, _ = channel.basic_get(options.queue + ".lost")
@@ -161,15 +173,18 @@ def main():
                 again(sweep, connection.sleep)
                 channel.basic_ack(lost.delivery_tag)
             continue
-        change = json.loads(body)
-        question = (change.get("document") or change.get("set") or {}).get(options.field)
-        if isinstance(question, str) and question.startswith("?"):
-            # The change's id is the same whenever it comes: so it is answered once.
-            again(
-                lambda: documents.write(
-                    change["realm"], change["key"], options.field, question, answer(question),
-                    f"answer to {properties.message_id}"[:200]),
-                connection.sleep)
+        told = json.loads(body)
+        for number, change in enumerate(told["changes"]):
+            if is_behind_a_gap(places, told, change):
+                again(sweep, connection.sleep)
+            question = (change.get("document") or change.get("set") or {}).get(options.field)
+            if isinstance(question, str) and question.startswith("?"):
+                # The message's id is the same whenever it comes: so it is answered once.
+                again(
+                    lambda: documents.write(
+                        told["realm"], change["key"], options.field, question, answer(question),
+                        f"answer to {properties.message_id} {number}"[:200]),
+                    connection.sleep)
         # Known to be done, or never to be.
         channel.basic_ack(method.delivery_tag)
 

@@ -28,7 +28,9 @@ CREATE TABLE IF NOT EXISTS documents (
     realm text, id text, history text NOT NULL, generation bigint NOT NULL, version bigint NOT NULL, idx bigint NOT NULL,
     document jsonb,  -- null: deleted, and remembered, so that nothing older brings it back
     PRIMARY KEY (realm, id));
-CREATE TABLE IF NOT EXISTS realms (realm text PRIMARY KEY, history text NOT NULL);
+CREATE TABLE IF NOT EXISTS realms (
+    realm text PRIMARY KEY, history text NOT NULL,
+    generation bigint NOT NULL DEFAULT 0, version bigint NOT NULL DEFAULT 0, idx bigint NOT NULL DEFAULT 0);  -- the last place
 CREATE OR REPLACE VIEW current_documents AS SELECT realm, id, document FROM documents WHERE document IS NOT NULL;
 """
 
@@ -38,6 +40,10 @@ ON CONFLICT (realm, id) DO UPDATE SET
     history = excluded.history, generation = excluded.generation, version = excluded.version, idx = excluded.idx,
     document = excluded.document
 WHERE (documents.generation, documents.version, documents.idx) < (excluded.generation, excluded.version, excluded.idx)
+"""
+
+ADVANCE = """
+UPDATE realms SET generation = %s, version = %s, idx = %s WHERE realm = %s AND (generation, version, idx) < (%s, %s, %s)
 """
 
 # Behind every change of its version: the state has all of them.
@@ -119,6 +125,7 @@ class Warehouse:
                     self.put(cursor, one, event["key"], place, event["document"])
                 elif name == "state":
                     told.add(one)
+                    self.advance(cursor, one, place)
                     # What is older and was not told is gone.
                     cursor.execute(
                         "UPDATE documents SET document = NULL WHERE realm = %s AND (generation, version, idx) < (%s, %s, %s)",
@@ -142,6 +149,10 @@ class Warehouse:
         cursor.execute("DELETE FROM documents WHERE realm = %s", (realm,))
         return known is not None
 
+    def advance(self, cursor, realm, place):
+        """Keeps the last place that was dealt with: by this a change that is missing shows."""
+        cursor.execute(ADVANCE, place[1:] + (realm,) + place[1:])
+
     def put(self, cursor, realm, key, place, document):
         value = None if document is None else psycopg2.extras.Json(document)
         cursor.execute(UPSERT, (realm, text_of(key)) + place + (value,))
@@ -150,16 +161,20 @@ class Warehouse:
         """Does what a change says, unless the row is as new or newer."""
         realm = text_of(change["realm"])
         with self.connection, self.connection.cursor() as cursor:
-            cursor.execute("SELECT history FROM realms WHERE realm = %s", (realm,))
+            cursor.execute("SELECT history, generation, version, idx FROM realms WHERE realm = %s", (realm,))
             known = cursor.fetchone()
         # A worker of a release before says nothing of histories.
         history = change.get("history", known[0] if known else "")
         if known and known[0] != history:
             # The store was put back: what is here may never have happened.
             self.start(change["realm"])
+        elif known and any(known[1:]) and tuple(change.get("followsInClass", ())) > known[1:]:
+            print(f"a change of {realm} is missing: the realm is read anew", flush=True)
+            self.start(change["realm"])
         with self.connection, self.connection.cursor() as cursor:
             self.know(cursor, realm, history)
             place = (history, change["generation"], change["version"], change["index"])
+            self.advance(cursor, realm, place)
             operation = change["operation"]
             if operation in ("insert", "update", "replace"):
                 document = change.get("document")
@@ -213,8 +228,9 @@ def main():
         if method is None:
             start()
             continue
-        change = json.loads(body)
-        warehouse.apply(change)
+        told = json.loads(body)
+        for change in told["changes"]:
+            warehouse.apply(change | {key: told[key] for key in ("realm", "history") if key in told})
         channel.basic_ack(method.delivery_tag)
 
 

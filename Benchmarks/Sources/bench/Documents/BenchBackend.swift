@@ -55,8 +55,9 @@ final class BenchBackend: Sendable {
         do {
             while let batch = try await consumer.nextBatch(max: 1_000) {
                 let now = MonotonicTime.now
+                let changes = try batch.reduce(0) { $0 + (try $1.message.decode(ChangesMessage.self).changes.count) }
                 heard.withLock { heard in
-                    heard.changes += batch.count
+                    heard.changes += changes
                     heard.last = now
                 }
                 if let last = batch.last { try await consumer.ack(upTo: last) }

@@ -1,5 +1,3 @@
-package import SyncModel
-
 /// The place of a change among all changes of its realm, in their order: whoever keeps the last place that it has dealt with knows a repetition.
 package struct ChangePlace: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The realm's sync generation: versions begin anew with each.
@@ -12,6 +10,13 @@ package struct ChangePlace: Hashable, Sendable, Comparable, CustomStringConverti
         self.generation = generation
         self.version = version
         self.index = index
+    }
+
+    /// The place of the change that says that a realm is gone: behind all of the realm's versions, and before those of a realm of its name to come.
+    ///
+    /// - Parameter version: the realm's latest.
+    package init(erasureAfter version: ServerVersion, generation: UInt64) {
+        self.init(generation: generation, version: version + 1, index: 0)
     }
 
     /// - Parameter text: as `description` has it, or without the index: after all changes of the version.
