@@ -55,20 +55,30 @@ struct DocumentImporter {
         var seconds: Int
     }
 
-    private struct Waiting {
-        /// The document's number in its file.
-        var number: Int
-        var place: String
-        var className: ByteString
-        var document: BSONDocument
-    }
-
     /// The documents that wait to be written to one realm.
     private struct Batch {
-        var documents: [Waiting] = []
+        var documents: [WaitingDocument] = []
         var bytes = 0
     }
 
+    /// A batch that is being written.
+    private struct Flight {
+        var keys: Set<Key>
+        var count: Int
+        var bytes: Int
+        /// How many documents of the file are dealt with once this batch and those before it are written; nil where others wait meanwhile.
+        var place: Int?
+        var outcome: Task<BatchWriter.Outcome, Never>
+    }
+
+    private struct Key: Hashable {
+        var partition: String?
+        var className: ByteString
+        var value: BSONValue
+    }
+
+    /// The batches that are written at once: while one is made, another is sent, and another is written by the realm's owner.
+    private static let flights = 4
     /// The most documents, and about the most bytes, of one batch: one version of the realm.
     private static let batchCount = 500
     private static let batchBytes = 1 << 20
@@ -85,6 +95,9 @@ struct DocumentImporter {
     private let resume: String?
     private var progress: ImportProgress
     private var batches: [String?: Batch] = [:]
+    /// The batches that are being written, in the order in which they were begun.
+    private var flying: [Flight] = []
+    /// The documents that wait or are being written, and their bytes.
     private var waitingCount = 0
     private var waitingBytes = 0
     /// How many documents are written at once.
@@ -140,6 +153,14 @@ struct DocumentImporter {
     mutating func add(_ found: SourceDocument, of className: String, bytesRead: Int) async throws {
         place += 1
         guard place > source.done else { return }
+        do { try await take(found, of: className) } catch let end as ImportEnd {
+            await settle()
+            throw end.failure(written: progress.written)
+        }
+        pace.tell(written: progress.written - before, bytesRead: bytesRead)
+    }
+
+    private mutating func take(_ found: SourceDocument, of className: String) async throws {
         switch found.content {
         case .failure(let problem): try reject(found.place, problem.text, problem.reason)
         case .success(let document):
@@ -150,24 +171,24 @@ struct DocumentImporter {
                 try reject(found.place, ExtendedJSONWriter.text(of: .document(document), .canonical), error.reason)
                 return
             }
-            let name = ByteString(className)
-            let bytes = ExtendedJSONWriter.bytes(of: .document(waiting.document)).count
-            guard bytes <= Self.documentBytes else {
+            let json = ExtendedJSONWriter.bytes(of: .document(waiting.document))
+            guard json.count <= Self.documentBytes else {
                 let text = ExtendedJSONWriter.text(of: .document(document), .canonical)
                 return try reject(
-                    found.place, text, "expected a document of at most \(Self.documentBytes) bytes, came \(bytes)")
+                    found.place, text, "expected a document of at most \(Self.documentBytes) bytes, came \(json.count)")
             }
-            if let batch = batches[waiting.partition], batch.bytes + bytes > Self.batchBytes {
-                try await write(batch, of: waiting.partition)
+            if let batch = batches[waiting.partition], batch.bytes + json.count > Self.batchBytes {
+                try await begin(batch, of: waiting.partition, through: place - 1)
             }
             batches[waiting.partition, default: Batch()].documents.append(
-                Waiting(number: place, place: found.place, className: name, document: waiting.document))
-            batches[waiting.partition]?.bytes += bytes
+                WaitingDocument(
+                    number: place, place: found.place, className: ByteString(className),
+                    key: waiting.document[schema.primaryKey(of: className)], json: json))
+            batches[waiting.partition]?.bytes += json.count
             waitingCount += 1
-            waitingBytes += bytes
+            waitingBytes += json.count
             try await writeWhatIsFull(waiting.partition)
         }
-        pace.tell(written: progress.written - before, bytesRead: bytesRead)
     }
 
     /// Ends a file: everything of it is written.
@@ -188,21 +209,67 @@ struct DocumentImporter {
         guard let batch = batches[partition],
             batch.documents.count >= Self.batchCount || batch.bytes >= Self.batchBytes
         else { return }
-        try await write(batch, of: partition)
-        // With one realm every batch is a place from which an import can go on.
-        if batches.isEmpty { try keep(place) }
+        try await begin(batch, of: partition, through: place)
     }
 
-    /// Writes what waits for one realm.
-    private mutating func write(_ batch: Batch, of partition: String?) async throws {
-        try await write(batch, to: partition)
+    /// Begins to write what waits for one realm.
+    ///
+    /// - Parameter last: the number of the last document that waits, or waited, for any realm.
+    private mutating func begin(_ batch: Batch, of partition: String?, through last: Int) async throws {
+        let keys = Set(
+            batch.documents.compactMap { document in
+                document.key.map { Key(partition: partition, className: document.className, value: $0) }
+            })
+        // Two documents of one key are written in their order.
+        while flying.count >= Self.flights || flying.contains(where: { !$0.keys.isDisjoint(with: keys) }) {
+            try await land()
+        }
         batches[partition] = nil
-        waitingCount -= batch.documents.count
-        waitingBytes -= batch.bytes
+        let writer = BatchWriter(
+            admin: admin, app: target.app, mode: target.mode,
+            run: resume.map { _ in "import \(progress.run) \(source.number)" }, endsAtReject: rejects == nil)
+        let size = size
+        flying.append(
+            Flight(
+                keys: keys, count: batch.documents.count, bytes: batch.bytes, place: batches.isEmpty ? last : nil,
+                outcome: Task { await writer.write(batch.documents, to: partition, size: size, most: Self.batchCount) })
+        )
+    }
+
+    /// Waits for the batch that was begun first, and takes in what has become of it.
+    private mutating func land() async throws {
+        let flight = flying.removeFirst()
+        let outcome = await flight.outcome.value
+        waitingCount -= flight.count
+        waitingBytes -= flight.bytes
+        progress.written += outcome.written
+        size = outcome.size
+        do {
+            for (document, reason) in outcome.rejected {
+                // As the file of rejects has others.
+                let text = (try? ExtendedJSONParser.parse(document.json)).map {
+                    ExtendedJSONWriter.text(of: $0, .canonical)
+                }
+                try reject(document.place, text ?? String(decoding: document.json, as: UTF8.self), reason)
+            }
+            if let failure = outcome.failure { throw failure }
+        } catch {
+            // What is on its way is written all the same, and counts.
+            await settle()
+            guard let failure = error as? ImportEnd else { throw error }
+            throw failure.failure(written: progress.written)
+        }
+        if let place = flight.place { try keep(place) }
+    }
+
+    /// Waits for all that is on its way, after an error: only what is written counts.
+    mutating func settle() async {
+        while !flying.isEmpty { progress.written += await flying.removeFirst().outcome.value.written }
     }
 
     private mutating func writeAll() async throws {
-        for (partition, batch) in batches { try await write(batch, of: partition) }
+        for (partition, batch) in batches { try await begin(batch, of: partition, through: place) }
+        while !flying.isEmpty { try await land() }
         try keep(place)
     }
 
@@ -214,50 +281,28 @@ struct DocumentImporter {
         if let resume { try progress.write(resume) }
     }
 
-    /// Writes a realm's documents. Where some are refused, in smaller parts: a part is written as a whole, or not.
-    private mutating func write(_ batch: Batch, to partition: String?) async throws {
-        var left = batch.documents[...]
-        while let first = left.first {
-            let part = left.prefix(size)
-            do {
-                let answer = try await admin.write(
-                    part.map { write($0) }, app: target.app, partition: partition,
-                    id: resume.map { _ in "import \(progress.run) \(source.number) \(first.number) \(part.count)" })
-                Printing.declared(answer)
-                progress.written += part.count
-                left = left.dropFirst(part.count)
-                size = min(size * 2, Self.batchCount)
-            } catch let refusal as RefusedWrite {
-                let index = left.startIndex + refusal.write
-                guard part.indices.contains(index) else { throw refusal.failure }
-                let refused = left[index]
-                try reject(
-                    refused.place, ExtendedJSONWriter.text(of: .document(refused.document), .canonical),
-                    refusal.failure.message)
-                left.remove(at: index)
-                size = max(size / 4, 1)
-            }
-        }
-    }
-
-    private func write(_ waiting: Waiting) -> BSONValue {
-        let verb: ByteString = target.mode == .insertOnly ? "insert" : "upsert"
-        return .document([verb: .string(waiting.className), "document": .document(waiting.document)])
-    }
-
     private mutating func reject(_ place: String, _ text: String, _ reason: String) throws {
-        guard let rejects else {
-            throw CommandFailure(
-                .badInput,
-                "\(path), \(place): \(reason); \(progress.written.counted("document is", "documents are")) written. With --rejects FILE others go on"
-            )
-        }
+        guard let rejects else { throw ImportEnd(path: path, place: place, reason: reason) }
         progress.rejected += 1
         let reject: BSONDocument = [
             "file": BSONValue(path), "place": BSONValue(place), "reason": BSONValue(reason),
             "document": BSONValue(text),
         ]
         try rejects.write(contentsOf: Data((ExtendedJSONWriter.text(of: .document(reject)) + "\n").utf8))
+    }
+}
+
+/// A document at which an import ends.
+private struct ImportEnd: Error {
+    var path: String
+    var place: String
+    var reason: String
+
+    func failure(written: Int) -> CommandFailure {
+        CommandFailure(
+            .badInput,
+            "\(path), \(place): \(reason); \(written.counted("document is", "documents are")) written. With --rejects FILE others go on"
+        )
     }
 }
 

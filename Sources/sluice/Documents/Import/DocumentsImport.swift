@@ -78,7 +78,7 @@ struct DocumentsImport: AdminCommand {
         for path in paths {
             var file = try file(path, schema)
             try importer.begin(path)
-            while let found = try await next(in: &file, importer) {
+            while let found = try await next(in: &file, &importer) {
                 try await importer.add(found, of: try className(of: found, in: file), bytesRead: file.bytesRead)
             }
             try await importer.end(bytesRead: file.bytesRead)
@@ -91,11 +91,12 @@ struct DocumentsImport: AdminCommand {
 
     /// The next document of a file; one that cannot be read on tells how far the import has come.
     private func next(
-        in file: inout ImportFile, _ importer: DocumentImporter
+        in file: inout ImportFile, _ importer: inout DocumentImporter
     ) async throws -> SourceDocument? {
         do {
             return try await file.next()
         } catch let failure as CommandFailure {
+            await importer.settle()
             let written = importer.written.counted("document is", "documents are")
             throw CommandFailure(failure.kind, "\(failure.message); \(written) written")
         }
@@ -220,15 +221,20 @@ struct DocumentsImport: AdminCommand {
 /// What an app's schema says of the documents that are imported.
 struct ImportSchema {
     private let classes: [String: [String: String]]
+    /// The primary keys, by class.
+    private let keys: [String: ByteString]
 
     init(_ document: SchemaDocument) {
         var classes: [String: [String: String]] = [:]
+        var keys: [String: ByteString] = [:]
         for found in document.classes {
             var types = Self.primaryKey(in: found.type)
+            keys[found.name] = types.keys.first.map { ByteString($0) }
             for property in found.properties { types[property.name] = property.type }
             classes[found.name] = types
         }
         self.classes = classes
+        self.keys = keys
     }
 
     /// The primary key of a class of a type such as `object(_id: int)`.
@@ -240,6 +246,9 @@ struct ImportSchema {
     }
 
     func has(_ className: String) -> Bool { classes[className] != nil }
+
+    /// The name of a class's primary key; that of classes that documents make, of one that is not there.
+    func primaryKey(of className: String) -> ByteString { keys[className] ?? "_id" }
 
     /// The type of a property, such as `string?`; nil if there is none.
     func type(of property: String, in className: String) -> String? { classes[className]?[property] }
