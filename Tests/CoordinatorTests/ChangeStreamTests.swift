@@ -104,6 +104,18 @@ import Testing
         }
     }
 
+    @Test func aStreamEndsAtChangesThatCannotBeRead() async throws {
+        try await withFollowed { harness, coordinator in
+            let stream = try await coordinator.execute("GET", "apps/tasks/changes?from=start&partition=nw")
+            try await publish(harness, "1.1.0", follows: "1.0.0")
+            try await harness.channel.publish(
+                AMQPMessage(body: Array("{}".utf8), properties: AMQPProperties(type: ChangesMessage.type)),
+                exchange: harness.topology.changes, routingKey: "tasks.Task.update")
+            let text = try await read(stream, until: "interrupted")
+            expectTrue(text.contains("id: 1.1.0") && text.contains("event: error"), "\(text)")
+        }
+    }
+
     @Test func whoCannotBeToldHearsWhy() async throws {
         try await withFollowed { harness, coordinator in
             for (query, status, error) in [

@@ -116,7 +116,11 @@ struct ChangeStream: Sendable {
             var buffer = ByteBuffer()
             for delivery in batch {
                 guard tap.holds(delivery) else { throw StreamEnd(.interrupted) }
-                for change in PassingChange.all(in: delivery) where only == nil || change.realm == only {
+                guard let changes = try? PassingChange.all(in: delivery) else {
+                    if buffer.readableBytes > 0 { try await writer.write(buffer) }
+                    throw StreamEnd(.interrupted)
+                }
+                for change in changes where only == nil || change.realm == only {
                     switch places.take(change) {
                     case .dropped: continue
                     case .missed:

@@ -24,11 +24,12 @@ package struct PassingChange: Sendable {
         self.body = body
     }
 
-    /// The changes that a message tells; none of one that tells none.
-    package static func all(in delivery: AMQPDelivery) -> [PassingChange] {
-        guard delivery.message.properties.type == ChangesMessage.type,
-            let message = try? delivery.message.decode(ChangesMessage.self)
-        else { return [] }
+    /// The changes that a message tells; none of one of another type.
+    ///
+    /// - Throws: for changes that cannot be read, such as one with more values than a reader takes: whoever goes on without them misses them.
+    package static func all(in delivery: AMQPDelivery) throws -> [PassingChange] {
+        guard delivery.message.properties.type == ChangesMessage.type else { return [] }
+        let message = try delivery.message.decode(ChangesMessage.self)
         return message.changes.map { change in
             PassingChange(
                 realm: message.realm.topicKey, place: FeedPlace(change.place, of: change.history),
