@@ -38,7 +38,7 @@ package struct ExtendedJSONWriter {
             }
             bytes.append(UInt8(ascii: "]"))
         case .document(let document): write(document)
-        // What there is most of, as `notation` has it.
+        // Integers, the most frequent numbers, are written as `notation` has them.
         case .int32(let value) where form == .relaxed: write(digitsOf: Int64(value))
         case .int64(let value) where form == .relaxed: write(digitsOf: value)
         case .int32, .int64, .double, .decimal128, .binary, .uuid, .date, .objectID, .regularExpression, .timestamp,

@@ -11,7 +11,7 @@ package struct FeedChange: Equatable, Sendable {
     /// The history that the place is of: another one where the slice was put back, or the app made anew. Nil of workers that do not say.
     package var history: String?
     package var place: ChangePlace
-    /// What it follows; nothing where nobody knows.
+    /// The changes that this one follows; none where nobody knows.
     package var follows: ChangePredecessors
     /// When it was written, by its author's clock; milliseconds of Unix time.
     package var writtenAt: UInt64

@@ -8,7 +8,7 @@ import SyncModel
 struct ChangeRecord: Equatable {
     /// The first byte of a record, which no JSON begins with: other records of the outbox are JSON.
     private static let mark: UInt8 = 2
-    /// What a record holds, but for one that has a single message.
+    /// The bytes of a record, but for one that has a single message.
     static let maxBytes = 1 << 20
 
     var messages: [ToldChangesMessage]

@@ -22,7 +22,7 @@ struct ToldChangesMessage: Equatable {
     /// How many changes it tells.
     var count: Int
 
-    /// What it takes in a record.
+    /// The bytes that the message takes in a record.
     var size: Int { routingKey.utf8.count + id.utf8.count + body.count + 16 }
 
     /// Puts changes that follow each other and go the same way into messages, in their order.

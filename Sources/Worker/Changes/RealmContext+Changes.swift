@@ -45,7 +45,7 @@ extension RealmContext {
         }
     }
 
-    /// What says that the realm is gone. Nothing that came before is of interest any more, so it follows nothing.
+    /// The change that says that the realm is gone. Nothing that came before is of interest any more, so it follows nothing.
     ///
     /// - Parameter history: the app's.
     func erasureChange(of history: String, at now: UInt64) -> PlacedChange {

@@ -70,7 +70,7 @@ extension SharedClusterTests {
             func write(_ id: String) -> String {
                 #"{"upsert": "Item", "document": {"_id": "\#(id)", "name": "\#(Device.partition)", "stock": 1}}"#
             }
-            // To any slice: the message is passed on.
+            // Any slice will do: the message is passed on.
             let realm = #"{"app": "\#(cluster.app)", "partitionKey": "name"}"#
             let body = #"{"type": "write", "id": "w-1", "realm": \#(realm), "writes": [\#(write("b"))]}"#
             for slice in ["0", "1"] {

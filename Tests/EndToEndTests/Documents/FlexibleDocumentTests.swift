@@ -60,7 +60,7 @@ extension ShakenPostgresClusterTests {
             defer { try? FileManager.default.removeItem(atPath: folder) }
             try FileManager.default.createDirectory(atPath: "\(folder)/one", withIntermediateDirectories: true)
             let first = try await makeApp(cluster)
-            // What a backend has written, and widened afterwards, is like what came from files.
+            // Documents from a file, one of which a backend changes afterwards.
             let lines = (0..<60).map { document($0) + "\n" }
             try lines.joined().write(toFile: "\(folder)/Note.ndjson", atomically: true, encoding: .utf8)
             _ = try await cluster.operate("documents", "import", "--app", first, "\(folder)/Note.ndjson")

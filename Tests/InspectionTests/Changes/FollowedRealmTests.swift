@@ -102,7 +102,7 @@ import Testing
     @Test func aChangeThatFollowsOneThatHasNotComeTellsThatItIsMissing() throws {
         var places = FollowedPlaces(isOfOneClass: false)
         places.told("a", at: FeedPlace(ChangePlace(generation: 1, version: 5, index: .max), of: "h1"))
-        // What it follows is among what was told.
+        // The change that this one follows is among those that were told.
         try expectEqual(places.take(change("a", "1.6.0@h1", follows: "1.4.0")), .told)
         try expectEqual(places.take(change("a", "1.6.1@h1", follows: "1.6.0")), .told)
         try expectEqual(places.take(change("a", "1.8.0@h1", follows: "1.7.0")), .missed)

@@ -18,7 +18,7 @@ struct WaitingDocument: Sendable {
 
 /// Writes the documents of one batch. Where some are refused, in smaller parts: a part is written as a whole, or not.
 struct BatchWriter: Sendable {
-    /// What has become of a batch.
+    /// The fate of a batch.
     struct Outcome: Sendable {
         var written = 0
         var rejected: [(document: WaitingDocument, reason: String)] = []

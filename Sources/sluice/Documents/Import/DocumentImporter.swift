@@ -246,7 +246,7 @@ struct DocumentImporter {
         size = outcome.size
         do {
             for (document, reason) in outcome.rejected {
-                // As the file of rejects has others.
+                // The file of rejects has all documents in the canonical form.
                 let text = (try? ExtendedJSONParser.parse(document.json)).map {
                     ExtendedJSONWriter.text(of: $0, .canonical)
                 }
@@ -254,7 +254,7 @@ struct DocumentImporter {
             }
             if let failure = outcome.failure { throw failure }
         } catch {
-            // What is on its way is written all the same, and counts.
+            // Batches on their way are written all the same, and count.
             await settle()
             guard let failure = error as? ImportEnd else { throw error }
             throw failure.failure(written: progress.written)
