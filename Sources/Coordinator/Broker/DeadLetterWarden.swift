@@ -7,6 +7,8 @@ import ServiceLifecycle
 /// the queue go.
 struct DeadLetterWarden: Sendable {
     let context: CoordinatorContext
+    /// How often the queue is gone through for letters to drop, which a look by somebody else may keep out of sight.
+    static let maxDropVisits = 3
 
     /// Looks with every tick while this coordinator is the active one, until the process stops.
     func run() async {
@@ -36,19 +38,26 @@ struct DeadLetterWarden: Sendable {
         // What has come meanwhile is looked at, too, but not without end.
         let limit = quota.most * 2
         var letters: [DeadLetterQuota.Letter] = []
-        _ = try await queue.visit(limit: limit) { letter, _ in
+        let visit = try await queue.visit(limit: limit) { letter, _ in
             letters.append(.init(name: letter.name, app: letter.app, diedAt: letter.diedAt))
             return .kept
         }
+        // A part of the letters does not say which are the oldest: somebody else is looking at the others, and the next tick sees all.
+        guard visit.seen >= min(visit.of, limit) else { return }
         let surplus = quota.surplus(of: letters)
         guard !surplus.isEmpty else { return }
         let names = Set(surplus.map(\.name))
         var dropped: [String: Int] = [:]
-        _ = try await queue.visit(
-            limit: limit, { letter, _ in names.contains(letter.name) ? .dropped : .kept },
-            done: { letter, _, fate in
-                if case .dropped = fate { dropped[letter.app ?? "", default: 0] += 1 }
-            })
+        var left = names
+        for _ in 0..<Self.maxDropVisits where !left.isEmpty {
+            _ = try await queue.visit(
+                limit: limit, { letter, _ in names.contains(letter.name) ? .dropped : .kept },
+                done: { letter, _, fate in
+                    guard case .dropped = fate else { return }
+                    dropped[letter.app ?? "", default: 0] += 1
+                    left.remove(letter.name)
+                })
+        }
         for (app, count) in dropped {
             CoordinatorMetrics.deadLettersDropped(count, app: app)
             context.logger.error(

@@ -9,6 +9,10 @@ package struct DeadLetterQueue: Sendable {
     /// Some brokers drop a message that was delivered 20 times. A letter with this many deliveries is published again, at the
     /// queue's end.
     static let maxDeliveries = 15
+    /// How often a queue that holds letters by its count is asked again where the broker says that the queue is empty, and how long it is
+    /// left alone in between.
+    static let maxAsks = 25
+    static let pauseBetweenAsks = Duration.milliseconds(40)
 
     let connection: AMQPConnection
     let topology: Topology
@@ -49,7 +53,9 @@ package struct DeadLetterQueue: Sendable {
             var position = 0
             var kept = 0
             // Visit no more than there were: a requeued letter may come back at once.
-            while position < min(max(count, 1), limit), let delivery = try await channel.get(queue: topology.dead) {
+            while position < min(max(count, 1), limit),
+                let delivery = try await next(on: channel, isLeft: position < count)
+            {
                 // A busy broker may report a quorum queue as empty; the count that comes with a message is right.
                 if position == 0, let left = delivery.messagesLeft { count = 1 + left }
                 position += 1
@@ -76,6 +82,18 @@ package struct DeadLetterQueue: Sendable {
             await channel.close()
             throw error
         }
+    }
+
+    /// The next letter; nil if there is none.
+    /// - Parameter isLeft: whether the queue's count says that there is one. A busy broker reports a quorum queue as empty while letters
+    ///   come back to it from a channel that has closed, and then is asked again.
+    private func next(on channel: AMQPChannel, isLeft: Bool) async throws -> AMQPDelivery? {
+        for ask in 0..<Self.maxAsks {
+            if let delivery = try await channel.get(queue: topology.dead) { return delivery }
+            guard isLeft, ask + 1 < Self.maxAsks else { break }
+            try await Task.sleep(for: Self.pauseBetweenAsks)
+        }
+        return nil
     }
 
     /// Waits until the kept letters are back in the queue, which is a moment after the channel has closed, so that the next
