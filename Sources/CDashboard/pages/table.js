@@ -1,5 +1,6 @@
 // Tables of any length: only the rows in sight are in the document.
 
+import { connection } from "./api.js";
 import { h, say } from "./dom.js";
 import { count } from "./format.js";
 
@@ -133,7 +134,8 @@ function fill(cell, content) {
 }
 
 /**
- * A table of a list that the API answers page by page: the next page is asked for when its end comes into sight.
+ * A table of a list that the API answers page by page: the next page is asked for when its end comes into sight. A list that could not be read
+ * is read again once the coordinator answers, since nothing else may ask for it any more.
  * @template Row
  * @param {Parameters<typeof table<Row>>[0]} options
  * @param {(after: string | undefined) => Promise<{rows: Row[], next?: string | number}>} load
@@ -149,6 +151,7 @@ export function pagedTable(options, load, failed) {
   let beginning = 0;
   /** @type {number | null} */
   let loading = null;
+  let hasFailed = false;
   const made = table({ ...options, reachedEnd: () => { if (next !== undefined) more(); } });
 
   async function more() {
@@ -157,6 +160,7 @@ export function pagedTable(options, load, failed) {
     try {
       const page = await load(next);
       if (mine !== beginning) return;
+      hasFailed = false;
       rows.push(...page.rows);
       next = page.next === undefined || page.next === null ? undefined : String(page.next);
       isAll = next === undefined || rows.length >= mostRows;
@@ -166,22 +170,28 @@ export function pagedTable(options, load, failed) {
       // A page may be empty although others follow.
       if (page.rows.length === 0 && !isAll) await more();
     } catch (error) {
-      if (mine === beginning) loading = null;
+      if (mine !== beginning) return;
+      loading = null;
+      hasFailed = true;
       failed(error);
     }
   }
 
-  return {
-    element: made.element,
-    showOrder: made.showOrder,
-    /** Reads the list from its beginning. */
-    async reload() {
-      beginning += 1;
-      rows = [];
-      made.element.scrollTop = 0;
-      next = undefined;
-      isAll = false;
-      await more();
-    },
-  };
+  /** Reads the list from its beginning. */
+  async function reload() {
+    beginning += 1;
+    rows = [];
+    made.element.scrollTop = 0;
+    next = undefined;
+    isAll = false;
+    await more();
+  }
+
+  connection.addEventListener("regained", function again() {
+    // The table's page is not shown any more.
+    if (!made.element.isConnected) return connection.removeEventListener("regained", again);
+    if (hasFailed) reload();
+  });
+
+  return { element: made.element, showOrder: made.showOrder, reload };
 }
