@@ -144,7 +144,7 @@ package enum AdminQuery: String, Sendable {
     /// Only the document with this primary key, as extended JSON; only the dead letters with this name or message id, of which there may
     /// be several.
     case id
-    /// Only realms whose partition contains this.
+    /// Only realms whose partition contains this, or campaigns whose id or reason does.
     case search
     /// Only documents that a filter selects, as MongoDB writes filters.
     case filter

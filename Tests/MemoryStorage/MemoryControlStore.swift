@@ -329,6 +329,11 @@ package final class MemoryControlStore: ControlStore {
         return newestFirst.filter { campaign in
             (filter.app == nil || campaign.app == filter.app) && (campaign.kind == .account) == filter.accounts
                 && !(filter.isOpen && campaign.state == .closed)
+                && (filter.search.map { search in
+                    [campaign.id, campaign.reason ?? ""].contains {
+                        "\($0) ".lowercased().contains(search.lowercased())
+                    }
+                } ?? true)
         }.prefix(max(limit, 0)).map(content.summary)
     }
 

@@ -17,6 +17,8 @@ export async function show(main, rest, signal) {
   if (rest[0]) return one(main, rest[0], signal);
   const app = /** @type {HTMLInputElement} */ (h("input", { id: "app", size: 20, value: rest[1] ?? "", spellcheck: "false", autocapitalize: "none",
     on: { change: () => list.reload() } }));
+  const search = /** @type {HTMLInputElement} */ (h("input", { id: "search", size: 20, spellcheck: "false", autocapitalize: "none",
+    on: { change: () => list.reload() } }));
   const open = /** @type {HTMLInputElement} */ (h("input", { id: "open", type: "checkbox", on: { change: () => list.reload() } }));
   const accounts = /** @type {HTMLInputElement} */ (h("input", { id: "accounts", type: "checkbox", on: { change: () => list.reload() } }));
   const problem = h("p", { class: "bad", role: "alert" });
@@ -38,7 +40,7 @@ export async function show(main, rest, signal) {
     ],
   }, async (after) => {
     say(problem, "");
-    const found = await get(`campaigns${query({ app: app.value.trim(), accounts: accounts.checked || null, open: open.checked || null, after, limit: campaignsPerPage })}`, signal);
+    const found = await get(`campaigns${query({ app: app.value.trim(), search: search.value.trim(), accounts: accounts.checked || null, open: open.checked || null, after, limit: campaignsPerPage })}`, signal);
     if (after === undefined) shown = pending = 0;
     shown += found.campaigns.length;
     pending += found.campaigns.reduce((/** @type {number} */ sum, /** @type {any} */ campaign) => sum + campaign.counts.pending, 0);
@@ -46,7 +48,8 @@ export async function show(main, rest, signal) {
     return { rows: found.campaigns, next: found.next };
   }, (error) => { if (!signal.aborted) say(problem, error.message); });
   replace(main, h("h1", {}, "Campaigns"),
-    h("p", { class: "filters" }, h("label", { for: "app" }, "App"), app, h("span", {}, open, h("label", { for: "open" }, " not closed")),
+    h("p", { class: "filters" }, h("label", { for: "app" }, "App"), app,
+      h("label", { for: "search" }, "Id or reason"), search, h("span", {}, open, h("label", { for: "open" }, " not closed")),
       h("span", {}, accounts,
       h("label", { for: "accounts" }, " accounts of resets that nobody asked for"))),
     problem, words, list.element);
@@ -114,6 +117,7 @@ async function one(main, id, signal) {
       { title: "Changed", class: "spare", cell: (realm) => since(realm.updatedAt) },
     ],
   }, async (after) => {
+    say(problem, "");
     const found = await get(`campaigns/${path(id)}/client-realms${query({ ...filter(), after, limit: perPage })}`, signal);
     return { rows: found.clientRealms, next: found.next };
   }, (error) => { if (!signal.aborted) say(problem, error.message); });

@@ -15,7 +15,7 @@ struct CampaignRoutes: Sendable {
             let found = try await context.store.campaigns(
                 CampaignFilter(
                     app: AdminRequest.query(.app, request), accounts: try AdminRequest.flag(.accounts, request),
-                    isOpen: try AdminRequest.flag(.open, request)),
+                    isOpen: try AdminRequest.flag(.open, request), search: AdminRequest.query(.search, request)),
                 after: AdminRequest.query(.after, request), limit: limit)
             return CampaignList(campaigns: found, next: found.count == limit ? found.last?.campaign.id : nil)
         }

@@ -159,11 +159,12 @@ extension SQLControlStore {
             WHERE (CAST($1 AS text) IS NULL OR app = $1) AND (kind = 'account') = $2
               AND (CAST($3 AS text) IS NULL OR number < (SELECT number FROM campaigns WHERE id = $3))
               AND (NOT $5 OR state <> 'closed')
+              AND (CAST($6 AS text) IS NULL OR lower(id) LIKE $6 ESCAPE '\\' OR lower(reason) LIKE $6 ESCAPE '\\')
             ORDER BY number DESC LIMIT $4
             """,
             [
                 .text(filter.app), .boolean(filter.accounts), .text(after), .count(max(limit, 0)),
-                .boolean(filter.isOpen),
+                .boolean(filter.isOpen), .text(filter.pattern),
             ])
     }
 

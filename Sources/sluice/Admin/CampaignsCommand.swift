@@ -59,7 +59,7 @@ struct CampaignsList: AdminCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List campaigns, newest first.",
-        discussion: "Sorted otherwise, those with most come first. Looked at are the newest thousand.")
+        discussion: "Sorted otherwise, those with most come first, of the newest thousand that are asked for.")
     @OptionGroup var common: ReportOptions
     @Option(help: "Only this app's.", completion: .apps) var app: String?
     @Option(help: "Only those whose id or reason contains this.") var search: String?
@@ -97,19 +97,15 @@ struct CampaignsList: AdminCommand {
         let path = AdminRoute.campaigns.path(
             query: [
                 (.limit, "\(reach)"), (.app, app), (.accounts, accounts ? "true" : nil), (.open, open ? "true" : nil),
+                (.search, search),
             ])
-        let found = try await (admin.ask(path) as CampaignList).campaigns.filter(isMeant)
+        let found = try await (admin.ask(path) as CampaignList).campaigns
         return switch sort {
         case .started: found
         case .app: found.sorted { $0.campaign.app < $1.campaign.app }
         case .found: found.sorted { $0.counts.found > $1.counts.found }
         case .pending: found.sorted { $0.counts.pending > $1.counts.pending }
         }
-    }
-
-    private func isMeant(_ summary: CampaignSummary) -> Bool {
-        guard let search = search?.lowercased() else { return true }
-        return [summary.campaign.id, summary.campaign.reason ?? ""].contains { $0.lowercased().contains(search) }
     }
 }
 

@@ -128,6 +128,9 @@ import Testing
             try await expectEqual(
                 store.campaigns(CampaignFilter(app: "tasks", isOpen: true), after: nil, limit: 9)
                     .map(\.campaign.id), ["c2", "c1"])
+            try await expectEqual(
+                store.campaigns(CampaignFilter(search: "C2"), after: nil, limit: 9).map(\.campaign.id), ["c2"])
+            try await expectTrue(store.campaigns(CampaignFilter(search: "c_"), after: nil, limit: 9).isEmpty)
 
             _ = try await store.apply(
                 [

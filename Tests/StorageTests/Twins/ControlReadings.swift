@@ -56,7 +56,8 @@ extension ControlStore {
         var readings: [Reading] = []
         for filter in [
             CampaignFilter(), CampaignFilter(accounts: true),
-            CampaignFilter(app: ControlStepMaker.apps[0], isOpen: true),
+            CampaignFilter(app: ControlStepMaker.apps[0], isOpen: true), CampaignFilter(search: "1"),
+            CampaignFilter(search: "%_\\"),
         ] {
             readings += [
                 Reading("campaigns of \(filter)", try await campaigns(filter, after: nil, limit: 99)),
