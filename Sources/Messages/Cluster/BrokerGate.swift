@@ -2,6 +2,11 @@ package import AMQP
 
 /// Lets a process use a broker that belongs to its cluster, and no other.
 package struct BrokerGate: Sendable {
+    /// How often a broker that lacks the mark is asked again, and how long it is left alone in between: a mark that another process has just
+    /// made at one of the broker's nodes is a little later at the others.
+    static let maxAsks = 15
+    package static let pauseBetweenAsks = Duration.milliseconds(200)
+
     private let mark: BrokerMark
     /// The broker, as an operator knows it.
     private let place: String
@@ -38,7 +43,11 @@ package struct BrokerGate: Sendable {
     /// - Throws: `ForeignBroker`; `MissingTopology`; what the broker or the store throw.
     package func enter(_ connection: AMQPConnection, _ channel: AMQPChannel) async throws {
         let isKnown = try await wasMarked()
-        let finding = try await mark.find(on: connection)
+        var finding = try await mark.find(on: connection)
+        for _ in 0..<Self.maxAsks where isKnown && finding == .none {
+            try await Task.sleep(for: Self.pauseBetweenAsks)
+            finding = try await mark.find(on: connection)
+        }
         switch finding {
         case .foreign(let other):
             throw ForeignBroker(

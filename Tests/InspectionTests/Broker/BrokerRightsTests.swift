@@ -141,6 +141,22 @@ import Testing
         }
     }
 
+    /// Another process has made the mark at another of the broker's nodes, and this one hears of it a little later.
+    @Test func aMarkThatIsNotYetAtEveryNodeIsWaitedFor() async throws {
+        try await withRoles { broker, plan in
+            let mark = BrokerMark(broker.topology, cluster: "aa")
+            try await with(.worker, plan, broker) { connection in
+                let gate = BrokerGate(mark: mark, place: "here", wasMarked: { true }, didMark: {})
+                let channel = try await connection.openChannel(confirms: true)
+                async let entrance: Void = gate.enter(connection, channel)
+                try await Task.sleep(for: BrokerGate.pauseBetweenAsks * 2)
+                try await mark.make(on: broker.channel)
+                try await entrance
+            }
+            for exchange in mark.exchanges { try await broker.channel.deleteExchange(exchange.name) }
+        }
+    }
+
     @Test func rolesThatMayNotCompareMarksFindTheirClustersOwn() async throws {
         try await withRoles { broker, plan in
             let (own, other) = (BrokerMark(broker.topology, cluster: "aa"), BrokerMark(broker.topology, cluster: "bb"))
