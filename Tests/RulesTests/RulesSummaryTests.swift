@@ -51,7 +51,7 @@ import Testing
         (#"[{"name":"a","apply_when":{},"document_filters":{"read":true,"write":true}}]"#, "nobody may read or write"),
         (
             #"[{"name":"a","apply_when":{},"document_filters":{"read":true,"write":true},"fields":{"x":{"read":true}}}]"#,
-            "who may read and write an object is decided by roles"
+            "every user may read or write some fields of every object"
         ),
         (
             #"[{"name":"a","apply_when":{},"document_filters":{"read":true,"write":true},"read":true,"fields":{"x":{"write":true}}}]"#,
@@ -69,6 +69,58 @@ import Testing
     func rolesAreSummedUp(_ roles: String, _ sentence: String) throws {
         let rules = try document(#"{"defaultRoles":\#(roles),"queryable":{"global":["o"]}}"#)
         expectTrue(rules.summary(for: .flexible).hasPrefix(sentence), "\(rules.summary(for: .flexible))")
+    }
+
+    private static let staff =
+        #"{"name":"staff","apply_when":{"%%user.custom_data.staff":true},"document_filters":{"read":true,"write":true},"read":true,"write":true}"#
+
+    /// A role for some users that comes first hides nothing of what everybody else may do.
+    @Test(arguments: [
+        (
+            #"{},"document_filters":{"read":true,"write":true},"read":true,"write":true"#,
+            "every user may read and write every object", true
+        ),
+        (
+            #"{"%%user.id":{"$exists":true}},"document_filters":{"read":true,"write":true},"read":true,"write":true"#,
+            "every user may read and write every object", true
+        ),
+        (
+            #"{"%%user.identities.provider_type":"anon-user"},"document_filters":{"read":true,"write":false},"read":true"#,
+            "every user may read every object, nobody may write", true
+        ),
+        (
+            #"{},"document_filters":{"read":true,"write":true},"fields":{"x":{"read":true}}"#,
+            "every user may read or write some fields of every object", true
+        ),
+        (
+            #"{},"document_filters":{"read":{"o":"%%user.id"},"write":false},"fields":{"x":{"read":true}}"#,
+            "who may read and write an object is decided by roles", true
+        ),
+        (
+            #"{},"document_filters":{"read":false,"write":false}"#,
+            "who may read and write an object is decided by roles", false
+        ),
+        (
+            #"{"%%user.custom_data.guest":true},"document_filters":{"read":true,"write":true},"read":true"#,
+            "who may read and write an object is decided by roles", false
+        ),
+    ])
+    func whatStrangersMayDoIsSaidBehindOthersRoles(_ role: String, _ sentence: String, _ isOpen: Bool) throws {
+        let rules = try document(
+            #"{"defaultRoles":[\#(Self.staff),{"name":"all","apply_when":\#(role)}],"queryable":{"global":["o"]}}"#)
+        let summary = rules.summary(for: .flexible)
+        expectTrue(summary.hasPrefix(sentence), "\(summary)")
+        expectEqual(rules.isForEveryUser(in: .flexible), isOpen)
+        expectEqual(summary.contains("roles that come first"), sentence.hasPrefix("every"))
+    }
+
+    @Test(arguments: [
+        (#"{"%%user.id":{"$exists":true}}"#, true), (#"{"%%user.custom_data.staff":true}"#, false),
+        (#"{"%%partition":"news"}"#, false),
+    ])
+    func partitionsOfEveryUserAreKnownAsSuch(_ condition: String, _ isOpen: Bool) throws {
+        let rules = try document(#"{"partition":{"read":\#(condition),"write":false}}"#)
+        expectEqual(rules.isForEveryUser(in: .partition), isOpen)
     }
 
     @Test func classesWithRolesOfTheirOwnAreNamed() throws {

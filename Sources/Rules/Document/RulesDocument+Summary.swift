@@ -10,7 +10,19 @@ private enum Reach: Equatable {
     case readAllWriteOwn(String)
     /// Everybody may read, some may write.
     case readAllWriteSome
+    /// Some fields of every object.
+    case someFields
     case depends
+}
+
+/// What roles say of users whom nobody has given anything.
+private struct StrangerReach: Equatable {
+    /// `depends` where no role is for strangers, and roles for others are there.
+    var reach: Reach
+    /// Whether a role that comes before theirs says something else of some users.
+    var hasExceptions = false
+    /// Whether strangers may do something.
+    var isOpen: Bool
 }
 
 extension RulesDocument {
@@ -30,11 +42,12 @@ extension RulesDocument {
 
     private static let nobody = "nobody may read or write"
 
-    /// Says that every user may do something, whoever that is: then it matters who can become one.
+    /// Says that users may do something to whom nobody has given anything: then it matters who can become a user.
     package func isForEveryUser(in mode: SyncMode) -> Bool {
-        let lists = [defaultRoles ?? []] + classes.values
-        let reaches = mode == .partition ? [partition?.reach ?? .nothing] : lists.map(\.reach)
-        return reaches.contains { $0 != .nothing && $0 != .depends }
+        switch mode {
+        case .partition: partition?.isOpen ?? false
+        case .flexible: ([defaultRoles ?? []] + classes.values).contains(where: \.strangers.isOpen)
+        }
     }
 
     private static func sentence(of reach: Reach) -> String {
@@ -45,22 +58,27 @@ extension RulesDocument {
         case .own: "every user may read and write the partition that is named by the user's id, and no other"
         case .readAllWriteOwn, .readAllWriteSome:
             "every user may read every partition; who may write is decided by rules of the app's own"
-        case .depends: "who may read and write a partition is decided by rules of the app's own"
+        case .someFields, .depends: "who may read and write a partition is decided by rules of the app's own"
         }
     }
 
     // MARK: Roles
 
     private var rolesSentence: String {
-        let general = (defaultRoles ?? []).reach
-        let own = classes.filter { $0.value.reach != general || general == .depends }.keys.sorted()
+        let general = (defaultRoles ?? []).strangers
+        let own = classes.filter { $0.value.strangers != general || general.isOfItsOwn }.keys.sorted()
         let names = own.count > 5 ? "\(own.count) classes" : "\(own.count == 1 ? "class" : "classes") \(own.shown)"
         if own.isEmpty {
             let isNone = (defaultRoles ?? []).isEmpty && classes.values.allSatisfy(\.isEmpty)
             return isNone ? "\(Self.nobody): there are no roles" : Self.roleSentence(of: general)
         }
         let have = own.count == 1 ? "has roles of its own" : "have roles of their own"
-        return Self.roleSentence(of: general) + (general == .nothing ? " but where " : "; ") + "\(names) \(have)"
+        return Self.roleSentence(of: general) + (general.reach == .nothing ? " but where " : "; ") + "\(names) \(have)"
+    }
+
+    private static func roleSentence(of strangers: StrangerReach) -> String {
+        let sentence = roleSentence(of: strangers.reach)
+        return strangers.hasExceptions ? "\(sentence); roles that come first say otherwise of some users" : sentence
     }
 
     private static func roleSentence(of reach: Reach) -> String {
@@ -73,6 +91,8 @@ extension RulesDocument {
         case .readAllWriteOwn(let property):
             "every user may read every object, and write those whose \(property.shown) is the user's id"
         case .readAllWriteSome: "every user may read every object; who may write is decided by roles of the app's own"
+        case .someFields:
+            "every user may read or write some fields of every object; which is decided by roles of the app's own"
         case .depends: "who may read and write an object is decided by roles of the app's own"
         }
     }
@@ -90,16 +110,61 @@ extension RulesDocument.Partition {
         default: return .depends
         }
     }
+
+    /// Whether strangers may do something: with every partition, with one that is theirs, or with one that nobody has named.
+    fileprivate var isOpen: Bool {
+        switch reach {
+        case .nothing: false
+        case .depends:
+            RuleUser.strangers.contains { user in
+                let scope = RuleScope(user: user, partition: .string(""))
+                return read.truth(in: scope) == .true || write.truth(in: scope) == .true
+            }
+        default: true
+        }
+    }
+}
+
+extension StrangerReach {
+    /// Whether the sentence says of no two lists of roles that they are the same.
+    fileprivate var isOfItsOwn: Bool { hasExceptions || reach == .depends || reach == .someFields }
 }
 
 extension [RuleRole] {
-    fileprivate var reach: Reach {
-        guard let first else { return .nothing }
-        return first.applyWhen.isUnconditional ? first.reach : .depends
+    fileprivate var strangers: StrangerReach {
+        guard !isEmpty else { return StrangerReach(reach: .nothing, isOpen: false) }
+        guard let index = firstIndex(where: \.isForStrangers) else {
+            return StrangerReach(reach: .depends, isOpen: false)
+        }
+        let reach = self[index].reach
+        let isFirst = index == startIndex
+        return switch reach {
+        case .nothing: StrangerReach(reach: isFirst ? .nothing : .depends, isOpen: false)
+        case .depends:
+            // Whatever else is asked of the user is not true of a stranger, as far as one can say.
+            StrangerReach(reach: .depends, isOpen: self[index].isForOwners)
+        default: StrangerReach(reach: reach, hasExceptions: !isFirst, isOpen: true)
+        }
+    }
+}
+
+extension RuleUser {
+    /// Users to whom nobody has given anything, by the ways in which anybody can become a user.
+    fileprivate static let strangers = ["anon-user", "local-userpass"].map { provider in
+        RuleUser(id: "stranger", identities: [Identity(id: "stranger", providerType: provider)])
     }
 }
 
 extension RuleRole {
+    /// Whether the role is that of users to whom nobody has given anything.
+    fileprivate var isForStrangers: Bool {
+        applyWhen.isUnconditional
+            || RuleUser.strangers.contains { applyWhen.truth(in: RuleScope(user: $0)) == .true }
+    }
+
+    /// Whether users may do something with objects that have their id.
+    fileprivate var isForOwners: Bool { readFilter.ownerProperty != nil || writeFilter.ownerProperty != nil }
+
     fileprivate var reach: Reach {
         // What may be done with a property depends on no user.
         let closed = ClosedRole(self, in: RuleScope(user: RuleUser(id: "")))
@@ -113,7 +178,8 @@ extension RuleRole {
         if isInvisible || writesNothing && !names.contains(where: closed.mayRead) { return .nothing }
         let readsAll = names.allSatisfy(closed.mayRead)
         let seesAll = readsAll && (reads == .true || writes == .true)
-        if writesNothing { return seesAll ? .readAll : .depends }
+        let isOfEveryObject = reads == .true || writes == .true
+        if writesNothing { return seesAll ? .readAll : isOfEveryObject ? .someFields : .depends }
         let writesAll =
             names.allSatisfy(closed.mayWrite) && insert.root.constantTruth == .true
             && delete.root.constantTruth == .true
@@ -122,7 +188,7 @@ extension RuleRole {
             if seesAll { return .readAllWriteOwn(property) }
             if reads == .false || readFilter.ownerProperty == property { return .own(property) }
         }
-        return seesAll ? .readAllWriteSome : .depends
+        return seesAll ? .readAllWriteSome : isOfEveryObject ? .someFields : .depends
     }
 }
 
