@@ -35,6 +35,8 @@ package struct CoordinatorConfiguration: Sendable {
     package var maxDeadLetters: Int
     /// The bytes of changes that the broker keeps for one follower.
     package var followerBytes = ChangeTap.maxBytes
+    /// The time after which every process goes by an app's new settings, told of them or not: what gateways and workers remember is no older.
+    package var settingsSpread = Duration.milliseconds(5_500)
     /// How long a client may read nothing of an answer for which a store's snapshot is held.
     package var stalledReader = Duration.seconds(60)
     /// The values of quotas that the settings have, for apps without values of their own.

@@ -53,6 +53,7 @@ struct CoordinatorHarness: Sendable {
             id: id, port: 0, adminToken: Secret(Self.token), amqp: amqp, topology: topology, slices: slices,
             tickInterval: tick, keyRotation: keyRotation, maxDeadLetters: maxDeadLetters,
             stores: SQLiteStores(folder: folder).inspector())
+        configuration.settingsSpread = .zero
         if let followerBytes { configuration.followerBytes = followerBytes }
         if let stalledReader { configuration.stalledReader = stalledReader }
         let service = CoordinatorService(

@@ -110,6 +110,16 @@ import Testing
         )
     }
 
+    @Test func nothingMayLinkToAnAsymmetricClass() throws {
+        let wanted = Self.changed(
+            Self.base, SchemaElement(className: "Reading", type: "asymmetric(_id: int)"),
+            Self.property("Item", "last", "link Reading"))
+        let problem = #expect(throws: SchemaProblem.self) {
+            try SchemaPlan.draft(from: Self.base, Self.app(), to: wanted)
+        }
+        expectEqual(problem?.reason.contains("Item.last links to Reading, which is asymmetric"), true)
+    }
+
     @Test func optionalityKeepsTheValues() throws {
         let (app, elements, drafts) = try Self.deployed(
             Self.changed(Self.base, Self.property("Item", "title", "string?"), Self.property("Item", "note", "string")),
@@ -127,6 +137,9 @@ import Testing
         (SchemaElement(className: "Old", type: "embedded"), "give it another name"),
         (property("Item", "a@v1", "int"), "no name"), (property("Nowhere", "a", "int"), "not in the schema"),
         (SchemaElement(className: "Box", type: ""), "not in the schema"),
+        // What the owner of the app's realm would refuse once it is in force.
+        (property("Item", "boxes", "set<link Box>"), "Item.boxes cannot be declared"),
+        (property("Item", "_id", "int"), "Item._id cannot be declared"),
     ])
     func impossibleChangesAreRefused(_ change: SchemaElement, _ words: String) {
         do throws(SchemaProblem) {

@@ -146,6 +146,90 @@ extension SharedClusterTests {
             expectEqual(realm.dynamicObjects("Item").count, 1)
         }
 
+        /// A class's properties and their types, as `schema versions --json` says them.
+        private struct Schema: Codable {
+            struct Class: Codable {
+                struct Property: Codable {
+                    var name: String
+                    var type: String
+                }
+
+                var name: String
+                var type: String
+                var properties: [Property]
+            }
+
+            var classes: [Class]
+        }
+
+        /// Builds from before and after a change that breaks the schema, both connected: each has its own, and writes what the other keeps.
+        @Test func aBreakingSchemaServesBuildsFromBeforeAndAfterAtOnce() async throws {
+            let cluster = try SharedCluster.cluster
+            try await cluster.makeApp("--sync-mode", "flexible")
+            func open(_ version: UInt64, _ schema: [ObjectSchemaDescription]) async throws -> Realm {
+                let user = try await Device.user(of: cluster)
+                var configuration = user.flexibleSyncConfiguration(initialSubscriptions: { subscriptions in
+                    subscriptions.append(QuerySubscription("Item", name: "all"))
+                })
+                configuration.dynamicSchema = schema
+                configuration.schemaVersion = version
+                return try await Realm(configuration: configuration, downloadBeforeOpen: .once)
+            }
+            func write(_ realm: Realm, _ id: String, _ property: String, _ value: Any?) async throws {
+                try realm.write { realm.dynamicObject(ofType: "Item", forPrimaryKey: id)?[property] = value }
+                try await realm.syncSession?.wait(for: .upload)
+            }
+            let old = try await open(0, Self.schema)
+            try old.write {
+                _ = old.dynamicCreate(
+                    "Item", value: ["_id": "a", "owner": "", "name": "thing", "shared": true, "secret": "x"])
+            }
+            try await old.syncSession?.wait(for: .upload)
+
+            // The name becomes a number, and the secret goes.
+            var schema = try await cluster.operateJSON(
+                Schema.self, "schema", "versions", "--app", cluster.app, "--version", "0")
+            expectEqual(schema.classes.map(\.name), ["Item"])
+            schema.classes[0].properties.removeAll { $0.name == "secret" }
+            for index in schema.classes[0].properties.indices where schema.classes[0].properties[index].name == "name" {
+                schema.classes[0].properties[index].type = "int"
+            }
+            let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json")
+            defer { try? FileManager.default.removeItem(at: file) }
+            try JSONEncoder().encode(schema).write(to: file)
+            try await cluster.operate("schema", "stage", "--app", cluster.app, file.path)
+            try await cluster.operate("schema", "deploy", "--app", cluster.app)
+
+            let new = try await open(
+                1,
+                [
+                    ObjectSchemaDescription(
+                        "Item", primaryKey: PropertyDescription("_id", .string),
+                        properties: [
+                            PropertyDescription("owner", .string), PropertyDescription("name", .int),
+                            PropertyDescription("shared", .bool),
+                        ])
+                ])
+            expectTrue(new.dynamicObjects("Item").map { $0["name"] as? Int } == [0])
+            try await write(new, "a", "name", 7)
+            try await write(new, "a", "owner", "new")
+            try await write(old, "a", "name", "renamed")
+            try await LocalCluster.retrying("the build from before has the owner and its own name") {
+                let item = old.freeze().dynamicObject(ofType: "Item", forPrimaryKey: "a")
+                guard item?["owner"] as? String == "new", item?["name"] as? String == "renamed",
+                    item?["secret"] as? String == "x"
+                else { throw LocalClusterError("not yet") }
+            }
+            try await LocalCluster.retrying("the build from after keeps its number") {
+                _ = try await new.syncSession?.wait(for: .download)
+                guard new.freeze().dynamicObject(ofType: "Item", forPrimaryKey: "a")?["name"] as? Int == 7 else {
+                    throw LocalClusterError("not yet")
+                }
+            }
+            // A verdict that is bad is an exit code.
+            try await cluster.operate("realms", "verify", "--app", cluster.app)
+        }
+
         @Test func threeUsersHaveWhatIsTheirsAndWhatIsShared() async throws {
             let cluster = try SharedCluster.cluster
             try await cluster.makeApp("--sync-mode", "flexible")

@@ -45,6 +45,7 @@ struct SchemaPlan {
                 "it has \(wanted.count) classes and properties; \(SchemaElement.maxPerApp) are allowed")
         }
         let target = try read(wanted)
+        try tryOut(wanted)
         try plan.change(to: target)
         guard !plan.changes.isEmpty else { return nil }
         if plan.breaks {
@@ -137,6 +138,30 @@ struct SchemaPlan {
     }
 
     private static let maxNameBytes = ChangesetLimits.maxFieldNameBytes
+
+    /// Declares the schema in a realm that nobody has: what the owner of the app's realm would refuse is refused before it is in force.
+    private static func tryOut(_ wanted: [SchemaElement]) throws(SchemaProblem) {
+        let asymmetric = Set(wanted.filter { $0.property == nil && $0.type.hasPrefix("asymmetric") }.map(\.className))
+        for element in wanted {
+            guard let target = PropertyType(element.type)?.target, asymmetric.contains(target) else { continue }
+            throw SchemaProblem(
+                "property \(element.className).\(element.property ?? "") links to \(target), which is asymmetric: nothing links to its objects"
+            )
+        }
+        guard let declaration = DeclaredSchema([]).changeset(adding: wanted) else { return }
+        var state = RealmState()
+        for instruction in declaration.instructions {
+            do {
+                try state.apply(Changeset(strings: declaration.strings, instructions: [instruction]))
+            } catch {
+                let target = instruction.target
+                let field = target.field.flatMap { declaration.strings[$0]?.string }
+                throw SchemaProblem(
+                    "\(declaration.strings[target.table]?.string ?? "")\(field.map { "." + $0 } ?? "") cannot be declared: \(error)"
+                )
+            }
+        }
+    }
 
     // MARK: What changes
 

@@ -114,6 +114,11 @@ struct SchemaVersionRoutes: Sendable {
                 "app": "\(app.id)", "version": "\(deployed.newestSchema.number)", "changes": "\(draft.changes.count)",
             ])
         await context.notices.send(app.id)
+        if draft.isBreaking, app.clientSchemas == nil {
+            // As long as an app has no versions nobody looks at those that clients name: a process that does not know of the first ones would
+            // give a client of the new version what those of the old one have, for good. Of later versions a process that does not know one asks.
+            try await Task.sleep(for: context.configuration.settingsSpread)
+        }
         return list(of: deployed)
     }
 
