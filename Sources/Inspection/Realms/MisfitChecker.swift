@@ -14,7 +14,17 @@ struct MisfitChecker {
     private var earliest: ServerVersion?
 
     /// The state is about to be gone through, perhaps once more.
-    mutating func beginState() { objects = FindingList() }
+    mutating func beginState(_ schema: Schema) {
+        objects = FindingList()
+        for table in schema.tables {
+            for column in table.columns where column.element.target?.isEmpty == true {
+                objects.add(
+                    .misfits,
+                    "\(table.name.string).\(column.name.string) links to objects of any class: no stock client can have it"
+                )
+            }
+        }
+    }
 
     mutating func check(_ object: StoredObject, _ address: ObjectAddress, _ schema: Schema) {
         for misfit in object.misfits(address, in: schema) {
@@ -25,6 +35,18 @@ struct MisfitChecker {
     mutating func check(_ changeset: Changeset, at version: ServerVersion, _ schema: Schema) {
         guard versions.count < Self.maxVersions, let misfit = changeset.misfits(in: schema).first else { return }
         versions.append((version, "\(misfit)"))
+    }
+
+    /// Notes a version that stock clients cannot apply to what they have by then, although every value of it fits.
+    ///
+    /// - Parameter replayed: what the version is applied to, with the objects that it touches.
+    mutating func check(_ changeset: Changeset, at version: ServerVersion, on replayed: RealmState) {
+        guard versions.count < Self.maxVersions, replayed.applicable(changeset) != changeset else { return }
+        versions.append(
+            (
+                version,
+                "an instruction that stock clients cannot apply: null taken out of a set, or an entry cleared that is not there"
+            ))
     }
 
     mutating func check(_ changeset: Changeset, ofBase version: ServerVersion, _ schema: Schema) {

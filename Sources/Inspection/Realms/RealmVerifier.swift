@@ -116,6 +116,10 @@ package final class RealmVerifier {
                     if let schema { misfits.check(changeset, at: stored.version, schema) }
                     guard !isBroken else { continue }
                     let following = entry.serverVersion > start ? begun : nil
+                    if changeset.mayBeInapplicable, let replayed = following ?? whole {
+                        try await replayed.load(changeset.touchedAddresses)
+                        misfits.check(changeset, at: stored.version, on: replayed.state)
+                    }
                     var claims: [ImageChecker.Claim] = []
                     if images != nil, let replayed = following ?? whole {
                         try await replayed.load(changeset.touchedAddresses)
@@ -209,7 +213,7 @@ package final class RealmVerifier {
             return false
         }
         let empty = StateDigest(schema: schema)
-        misfits.beginState()
+        misfits.beginState(schema)
         var total: StateDigest? = empty
         var isSameSchema = true
         if let scratch {

@@ -75,7 +75,7 @@ private struct ApplicableForm {
 extension Changeset {
     /// Whether it has instructions that some states make inapplicable. A Clear behind the making of what it clears, as every recorder writes it,
     /// is none.
-    fileprivate var mayBeInapplicable: Bool {
+    package var mayBeInapplicable: Bool {
         var made: FieldPath?
         for instruction in instructions {
             switch instruction {

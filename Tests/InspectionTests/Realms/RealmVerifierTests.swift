@@ -58,6 +58,22 @@ import Views
         try await expectTrue(flexible.verify().findings.filter { $0.check == .misfits }.isEmpty)
     }
 
+    /// What a release before took without making another form of it: every value fits, and stock clients end at the instruction.
+    @Test func versionsWithInstructionsThatStockClientsCannotApplyAreNamed() async throws {
+        var changeset = Changeset()
+        let dog = changeset.strings.intern("Dog")
+        let names = changeset.strings.intern("names")
+        let path = FieldPath(table: dog, object: .int(8), field: names)
+        changeset.instructions = [
+            .addColumn(.init(table: dog, field: names, type: .string, nullable: true, collection: .set)),
+            .createObject(table: dog, object: .int(8)), .setInsert(path, value: .null), .setErase(path, value: .null),
+        ]
+        let verdict = try await StoredRealm(changesets: StoredRealm.dogs + [HexBytes(changeset.encoded()).hex]).verify()
+        expectEqual(verdict.replay, .equal)
+        let found = verdict.findings.filter { $0.check == .misfits }.map(\.what)
+        expectTrue(found.count == 1 && found[0].contains("null taken out of a set"), "\(found)")
+    }
+
     @Test func beforeImagesAreWhatObjectsWere() async throws {
         let realm = try await StoredRealm(name: RealmName(flexible: "tasks"))
         let sound = try await realm.verify()

@@ -17,9 +17,9 @@ import Testing
     private static let secret: Int64 = 7_777
 
     /// - Parameter access: of a role that lets its user at all items of owner 0.
-    private static func roles(_ access: String) throws -> String {
+    private static func roles(_ access: String, applyWhen: String = "{}") throws -> String {
         let text = #"""
-            {"queryable": {"global": ["owner", "a"]}, "defaultRoles": [{"name": "r", "apply_when": {}, \#(access),
+            {"queryable": {"global": ["owner", "a"]}, "defaultRoles": [{"name": "r", "apply_when": \#(applyWhen), \#(access),
              "document_filters": {"read": {"owner": 0}, "write": {"owner": 0}}}]}
             """#
         let check = RulesCheck(Array(text.utf8))
@@ -124,6 +124,26 @@ import Testing
         try await expectEqual(pair.tries(Items.create(9, .init(owner: 0, a: Self.secret)), Items.erase(9)), false)
         try await expectEqual(pair.harness.record().historyBytes, history)
         try expectTrue(!Items.values(of: "a", in: pair.writer.received).contains(Self.secret))
+    }
+
+    @Test func whoHasNoRoleMakesNothingThatIsErasedAtOnceEither() async throws {
+        let roles = try Self.roles(Self.all, applyWhen: #"{"%%user.id": "somebody else"}"#)
+        let harness = try await OwnerHarness.make(realm: RealmName(flexible: OwnerHarness.app))
+        var writer = try await ViewingClient.join(
+            harness, session: 1, user: "u1", roles: try Items.roles(reads: [0, 1, 2], writes: [0, 1, 2]))
+        try writer.make(Items.schema(), at: 1)
+        try await writer.upload(to: harness)
+        var client = try await ViewingClient.join(harness, session: 2, user: "u2", roles: roles)
+        try await client.download(from: harness)
+        try await expectTrue(client.bootstrap(1, Items.query([0, 1, 2]), from: harness) == nil)
+        let history = try await harness.record().historyBytes
+        try client.write(at: 50) { changeset in
+            Items.create(9, .init(owner: 0, a: Self.secret))(&changeset)
+            Items.erase(9)(&changeset)
+        }
+        try await client.upload(to: harness)
+        try await client.download(from: harness)
+        try await expectTrue(harness.record().historyBytes == history && !client.told.isEmpty)
     }
 
     /// An object that is erased at once leaves nothing for the view to have: an honest client hears nothing.
