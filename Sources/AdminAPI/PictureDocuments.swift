@@ -24,14 +24,15 @@ package struct OverviewDocument: Codable, Sendable, Equatable {
     /// Milliseconds of Unix time, by the coordinator's clock.
     package var at: UInt64
     package var slices: Int
-    package var slicesServed: Int
+    /// Absent while the broker is away: nobody is heard then.
+    package var slicesServed: Int?
     /// Workers and gateways that were heard lately.
     package var workers: Int
     package var gateways: Int
-    /// How far back the oldest message is that an owner holds, in milliseconds; absent if none holds any.
+    /// How far back the oldest message is that an owner holds, in milliseconds; absent if none holds any, and while the broker is away.
     package var oldest: UInt64?
-    /// Messages in the slices' queues and with their owners.
-    package var waiting: Int
+    /// Messages in the slices' queues and with their owners; absent while the broker is away.
+    package var waiting: Int?
     /// Absent while the broker does not say.
     package var deadLetters: Int?
     /// Absent while the store does not say.
@@ -51,10 +52,8 @@ package struct OverviewDocument: Codable, Sendable, Equatable {
         self.active = active
         self.at = at
         self.slices = slices
-        slicesServed = 0
         workers = 0
         gateways = 0
-        waiting = 0
         sentence = ""
         findings = []
     }

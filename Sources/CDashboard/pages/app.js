@@ -41,7 +41,7 @@ const main = byID("main");
 let shown = new AbortController();
 let lostAt = 0;
 /** Milliseconds after which a picture is old. */
-const oldAfter = 8_000;
+const oldAfter = 5_000;
 
 async function begin() {
   byID("skip").addEventListener("click", () => main.focus());
@@ -78,7 +78,7 @@ async function recognise() {
 
 function showLoss() {
   const lost = byID("lost");
-  // The picture comes every five seconds at least: one that is older is not of now, whatever keeps it away.
+  // A newer picture comes every two seconds at least: one that is older is not of now, whatever keeps it away.
   const isOld = session !== null && !document.hidden && picture.overview !== null && Date.now() - picture.heardAt > oldAfter;
   const shownPicture = /** @type {any} */ (picture.overview);
   const asOf = shownPicture ? ` The picture of the cluster is as of ${time(shownPicture.at)}.` : "";

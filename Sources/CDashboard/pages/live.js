@@ -2,7 +2,10 @@
 
 import { stream } from "./api.js";
 
-/** @typedef {{overview: any, slices: Map<number, any>, heardAt: number}} Picture */
+/**
+ * `heardAt` says when the overview came by this browser's clock: one that comes again with the time that it had is not a newer one.
+ * @typedef {{overview: any, slices: Map<number, any>, heardAt: number}} Picture
+ */
 
 /** The newest picture. @type {Picture} */
 export const picture = { overview: null, slices: new Map(), heardAt: 0 };
@@ -10,6 +13,8 @@ export const picture = { overview: null, slices: new Map(), heardAt: 0 };
 /** @type {Set<(picture: Picture) => void>} */
 const listeners = new Set();
 let wanted = 0;
+/** The time that the newest overview says of itself. */
+let heardOf = 0;
 /** @type {AbortController | null} */
 let running = null;
 
@@ -39,8 +44,9 @@ export function restart() {
   running = controller;
   const slices = wanted > 0;
   stream(`cluster/events${slices ? "?slices=true" : ""}`, (event) => {
+    if (event.overview.at !== heardOf) picture.heardAt = Date.now();
+    heardOf = event.overview.at;
     picture.overview = event.overview;
-    picture.heardAt = Date.now();
     for (const slice of event.slices ?? []) picture.slices.set(slice.slice, slice);
     for (const told of [...listeners]) told(picture);
   }, controller.signal).catch(() => {});

@@ -39,13 +39,16 @@ export async function show(main, _, signal) {
         h("strong", {}, finding.level === "fault" ? "Fault: " : "Look: "), finding.text, " ",
         h("a", { href: `#/${finding.page}` }, "Show"),
         finding.alert ? [" · ", h("a", { href: `#/reference/alerts/${finding.alert}` }, "What to do")] : null)));
-    replace(facts, fact("Slices served", leading("#/slices", `${count(overview.slicesServed)} of ${count(overview.slices)}`)),
+    // Nobody is heard while the broker is away: what was heard last is not how things are.
+    const isHeard = overview.slicesServed !== undefined;
+    const heard = (/** @type {string} */ text) => isHeard ? text : "not known";
+    replace(facts, fact("Slices served", leading("#/slices", heard(`${count(overview.slicesServed)} of ${count(overview.slices)}`))),
       fact("Workers", leading("#/processes/worker", count(overview.workers))),
       fact("Gateways", leading("#/processes/gateway", count(overview.gateways))),
-      fact("Sessions", count(overview.figures?.sessions)),
-      fact("Changesets", overview.figures ? `${decimal(overview.figures.changesets)} /s` : "not known yet"),
-      fact("Messages waiting", count(overview.waiting)),
-      fact("Oldest message", overview.oldest === undefined ? "none" : span(overview.oldest)),
+      fact("Sessions", heard(count(overview.figures?.sessions))),
+      fact("Changesets", heard(overview.figures ? `${decimal(overview.figures.changesets)} /s` : "not known yet")),
+      fact("Messages waiting", heard(count(overview.waiting))),
+      fact("Oldest message", heard(overview.oldest === undefined ? "none" : span(overview.oldest))),
       fact("Campaigns running", overview.campaignsRunning === undefined ? "not known" : leading("#/campaigns", count(overview.campaignsRunning)),
         overview.resetsPending > 0 ? plural(overview.resetsPending, "reset") + " pending" : ""),
       fact("Dead letters", overview.deadLetters === undefined ? "not known" : leading("#/dead-letters", count(overview.deadLetters))),

@@ -10,7 +10,7 @@ struct ClusterEvents: Sendable {
 
     private static let period: Duration = .seconds(1)
     /// The time after which a line is repeated without a change, which also finds out that the client has left.
-    private static let repeatAfter: Duration = .seconds(5)
+    private static let repeatAfter: Duration = .seconds(2)
 
     func response(withSlices: Bool) async throws -> Response {
         let first = await picture.overview()

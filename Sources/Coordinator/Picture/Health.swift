@@ -58,11 +58,16 @@ enum Health {
             find(.warning, letters.counted("dead letter"), page: "dead-letters", alert: "SluiceDeadLetters")
         }
         picture.findings = findings
-        picture.slicesServed = slices.count - ownerless.count
+        guard isBrokerUp else {
+            (picture.slicesServed, picture.oldest, picture.waiting) = (nil, nil, nil)
+            picture.sentence = "the broker is away: how slices and queues stand is not known"
+            return
+        }
+        let served = slices.count - ownerless.count
+        picture.slicesServed = served
         picture.oldest = slices.compactMap { $0.age(at: now) }.max()
         picture.waiting = slices.reduce(0) { $0 + $1.waiting }
-        picture.sentence =
-            isBrokerUp ? sentence(picture) : "the broker is away: how slices and queues stand is not known"
+        picture.sentence = sentence(picture, served: served)
     }
 
     /// Processes that are silent, or say that something keeps them from being ready, in their own words.
@@ -95,12 +100,12 @@ enum Health {
         ]
     }
 
-    private static func sentence(_ picture: OverviewDocument) -> String {
+    private static func sentence(_ picture: OverviewDocument, served: Int) -> String {
         var parts: [String] = []
-        if picture.slicesServed == picture.slices {
+        if served == picture.slices {
             parts.append(picture.slices == 1 ? "the one slice is served" : "all \(picture.slices) slices served")
         } else {
-            parts.append("\(picture.slicesServed) of \(picture.slices.counted("slice")) served")
+            parts.append("\(served) of \(picture.slices.counted("slice")) served")
         }
         parts.append(picture.oldest.map { "oldest message \(duration($0))" } ?? "no message waits")
         switch picture.campaignsRunning {
