@@ -151,7 +151,6 @@ export function pagedTable(options, load, failed) {
   let beginning = 0;
   /** @type {number | null} */
   let loading = null;
-  let hasFailed = false;
   const made = table({ ...options, reachedEnd: () => { if (next !== undefined) more(); } });
 
   async function more() {
@@ -160,7 +159,6 @@ export function pagedTable(options, load, failed) {
     try {
       const page = await load(next);
       if (mine !== beginning) return;
-      hasFailed = false;
       rows.push(...page.rows);
       next = page.next === undefined || page.next === null ? undefined : String(page.next);
       isAll = next === undefined || rows.length >= mostRows;
@@ -172,9 +170,15 @@ export function pagedTable(options, load, failed) {
     } catch (error) {
       if (mine !== beginning) return;
       loading = null;
-      hasFailed = true;
       failed(error);
+      // Only a list that could not be read is heard of again: others would be held for as long as the coordinator is there.
+      if (/** @type {any} */ (error).name !== "AbortError") connection.addEventListener("regained", readAgain, { once: true });
     }
+  }
+
+  function readAgain() {
+    // Its page may be another one by now.
+    if (made.element.isConnected) reload();
   }
 
   /** Reads the list from its beginning. */
@@ -186,12 +190,6 @@ export function pagedTable(options, load, failed) {
     isAll = false;
     await more();
   }
-
-  connection.addEventListener("regained", function again() {
-    // The table's page is not shown any more.
-    if (!made.element.isConnected) return connection.removeEventListener("regained", again);
-    if (hasFailed) reload();
-  });
 
   return { element: made.element, showOrder: made.showOrder, reload };
 }
