@@ -137,7 +137,7 @@ import Testing
         (SchemaElement(className: "Old", type: "embedded"), "give it another name"),
         (property("Item", "a@v1", "int"), "no name"), (property("Nowhere", "a", "int"), "not in the schema"),
         (SchemaElement(className: "Box", type: ""), "not in the schema"),
-        // What the owner of the app's realm would refuse once it is in force.
+        // The owner of the app's realm would refuse these once they are in force.
         (property("Item", "boxes", "set<link Box>"), "Item.boxes cannot be declared"),
         (property("Item", "_id", "int"), "Item._id cannot be declared"),
     ])

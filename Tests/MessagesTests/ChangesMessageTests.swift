@@ -32,7 +32,7 @@ struct ChangesMessageTests {
         expectEqual(
             String(decoding: message.jsonBody(), as: UTF8.self), "{\(head)\"changes\":[{\(first),\(second)]}")
         expectEqual(try AMQPMessage(message).decode(ChangesMessage.self), message)
-        // One alone, as who follows over HTTP is told it.
+        // A single change, as followers over HTTP are told it.
         expectEqual(String(decoding: message.changes[0].jsonBody(), as: UTF8.self), "{\(head)\(first)")
     }
 

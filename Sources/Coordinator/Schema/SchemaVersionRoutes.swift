@@ -115,7 +115,7 @@ struct SchemaVersionRoutes: Sendable {
             ])
         await context.notices.send(app.id)
         if draft.isBreaking, app.clientSchemas == nil {
-            // As long as an app has no versions nobody looks at those that clients name: a process that does not know of the first ones would
+            // The versions that clients name are looked at only where an app has some: a process that does not know of the first ones would
             // give a client of the new version what those of the old one have, for good. Of later versions a process that does not know one asks.
             try await Task.sleep(for: context.configuration.settingsSpread)
         }

@@ -15,7 +15,7 @@ private enum Reach: Equatable {
     case depends
 }
 
-/// What roles say of users whom nobody has given anything.
+/// The reach of users whom nobody has given anything, by a list of roles.
 private struct StrangerReach: Equatable {
     /// `depends` where no role is for strangers, and roles for others are there.
     var reach: Reach

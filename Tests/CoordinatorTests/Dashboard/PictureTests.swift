@@ -193,7 +193,7 @@ import Testing
         expectEqual(picture.sentence, "1 of 2 slices served, oldest message 60 min, campaigns not known")
         expectEqual(picture.findings.first?.text, "the store is away: connection refused")
         Health.describe(&picture, [busy, holding], isBrokerUp: false)
-        // What was heard last is not how things are.
+        // Figures that were heard before the outage are not those of now.
         expectTrue(picture.slicesServed == nil && picture.waiting == nil && picture.oldest == nil)
         expectEqual(picture.sentence, "the broker is away: how slices and queues stand is not known")
         expectEqual(

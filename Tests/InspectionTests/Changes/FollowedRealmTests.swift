@@ -109,7 +109,7 @@ import Testing
         // Until that one comes.
         try expectEqual(places.take(change("a", "1.7.0@h1", follows: "1.6.1")), .told)
         try expectEqual(places.take(change("a", "1.8.0@h1", follows: "1.7.0")), .told)
-        // Nobody knows what came before of a realm that was never met.
+        // The changes before the first one of a realm are not known.
         try expectEqual(places.take(change("b", "1.9.0@h1", follows: "1.8.0")), .told)
         try expectEqual(places.take(change("b", "1.11.0@h1", follows: "1.10.0")), .missed)
         // Places of another history say nothing of this one's, nor those of a worker that says none.

@@ -58,7 +58,7 @@ import Views
         try await expectTrue(flexible.verify().findings.filter { $0.check == .misfits }.isEmpty)
     }
 
-    /// What a release before took without making another form of it: every value fits, and stock clients end at the instruction.
+    /// Releases before kept such instructions as they were: every value fits, and stock clients end at the instruction.
     @Test func versionsWithInstructionsThatStockClientsCannotApplyAreNamed() async throws {
         var changeset = Changeset()
         let dog = changeset.strings.intern("Dog")
